@@ -98,7 +98,13 @@ export type RepeatPolicy = Waits & {
 };
 
 /** A value that the person who approves a step gives; a variable of all later steps. */
-export type ApprovalInput = { readonly name: string; readonly default: string; readonly rule: ParamRule };
+export type ApprovalInput = {
+  readonly name: string;
+  readonly default: string;
+  readonly rule: ParamRule;
+  /** Not shown while it is typed, and masked wherever it appears. */
+  readonly secret?: true;
+};
 
 /** A decision of a person after the work of a step and before its dependents. */
 export type Approval = {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { type Daemon, type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { describeWith, isInstalled } from '../support/require.ts';
 import { type Tmux, untilShown, withTmux } from '../support/tmux.ts';
 import { launcher, withDirectory } from '../support/wf.ts';
@@ -132,6 +133,68 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', (
       terminal.type('y', 'Enter');
       wf('stop', 'r1');
       expect(await untilShown(terminal, 'code 143')).not.toContain(question);
+    });
+  });
+});
+
+const ops = `steps:
+  - name: go
+    approval:
+      prompt: Ship it?
+      input: [{name: PIN, secret: true, required: true}, {name: N, type: integer, default: 3}]
+  - {name: ship, depends: go, command: 'echo "ship $N, $(printf "$PIN" | wc -c)"'}
+  - {name: own, depends: ship, approval: {by: [anna]}}
+`;
+
+type Client = { readonly terminal: Tmux; readonly daemon: Daemon; readonly place: DaemonPlace };
+
+/** Runs `wf run ops --server URL` as run `r1` on a terminal. `token`: the login of the daemon and of the client. */
+function onTerminalOf(token: string | null, use: (client: Client) => Promise<void>) {
+  return withDaemons({ 'ops.yaml': ops, token: token ?? '' }, async (place) => {
+    const login = token === null ? [] : ['--token-file', join(place.cwd, 'token')];
+    const daemon = await place.serve(...login);
+    const env = `LC_ALL=C.UTF-8 WF_HOME=${join(place.cwd, 'client')}`;
+    const words = ['run', 'ops', '--run-id', 'r1', '--server', daemon.url, ...login].join(' ');
+    const command = `env -u CI -u GITHUB_ACTIONS -u NO_COLOR ${env} ${process.execPath} ${launcher} ${words}; echo "code $?"`;
+    await withTmux({ columns: 100, rows: 30, cwd: place.cwd, command }, (terminal) => use({ terminal, daemon, place }));
+  });
+}
+
+describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run of a daemon', () => {
+  it('is asked as for a local run, and again if the daemon refuses the answer', async () => {
+    await onTerminalOf(null, async ({ terminal, daemon, place }) => {
+      await untilShown(terminal, `go waits for approval: Ship it?\n${question}`);
+      terminal.type('y', 'Enter');
+      await untilShown(terminal, 'PIN (not shown):');
+      terminal.type('hunter2', 'Enter');
+      await untilShown(terminal, 'N [3]:');
+      terminal.type('four', 'Enter');
+      await untilShown(terminal, '"N" must be an integer');
+      terminal.type('Enter');
+      const screen = await untilShown(terminal, `own waits for approval\n${question}`);
+      expect(screen).toContain('ship 3, 7');
+      expect(screen).not.toContain('hunter2');
+      terminal.type('y', 'Enter');
+      await untilShown(terminal, 'may not answer step "own": only anna may');
+      const { steps } = JSON.parse(await daemon.get('/api/v2/runs/r1'));
+      const input = [{ name: 'PIN', secret: true }, { name: 'N' }];
+      expect(steps).toMatchObject([{ approval: { answer: 'approved', input } }, {}, { approval: { answer: null } }]);
+      await place.wf('stop', 'r1');
+      expect(await untilShown(terminal, 'CANCELED')).not.toContain(question);
+    });
+  });
+
+  it('is shown who may answer where the login may not, and asked no more about what another person has answered', async () => {
+    await onTerminalOf('a-token-of-this-test', async ({ terminal, place }) => {
+      await untilShown(terminal, question);
+      terminal.type('y');
+      await untilShown(terminal, `${question} y`);
+      await place.wf('approve', 'r1', 'go', '-p', 'PIN=12');
+      const told = 'own waits for approval\nanna can answer, this login is "token"\n';
+      const one = await untilShown(terminal, 'ship 3, 2', (screen) => screen.includes(told));
+      expect(one).not.toContain(question);
+      await place.wf('stop', 'r1');
+      expect(await untilShown(terminal, 'CANCELED')).not.toContain(told);
     });
   });
 });

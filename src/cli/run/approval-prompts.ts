@@ -1,21 +1,30 @@
 import type { RunEvent, StoredEvent } from '../../core/run/run.ts';
 import { type RunState, stepNode, stepState } from '../../core/run/run-state.ts';
-import type { Approval, ApprovalInput } from '../../core/workflow.ts';
+import type { ApprovalInput } from '../../core/workflow.ts';
 import type { ActiveRun } from '../../engine/engine.ts';
 import type { Prompt } from '../../render/reporters/reporter.ts';
 import { checkInput, mayAnswer } from '../../service/runs/answering.ts';
+import type { StepAnswerOrder } from '../../service/service.ts';
 import { userName } from '../../service/user-name.ts';
 import { type Keyboard, openKeyboard } from '../terminal/keyboard.ts';
 
 type Show = (prompt: Prompt | null) => void;
 
-/** A step that waits for approval. */
-type Asked = {
-  readonly run: Pick<ActiveRun, 'runId' | 'workflow' | 'answer'>;
+/** A decision of the person at the terminal, with checked inputs. */
+type Given = Pick<StepAnswerOrder, 'decision' | 'comment' | 'inputs'>;
+
+/** A step that waits for approval, of a run of this process or of a daemon. */
+export type Asked = {
+  readonly runId: string;
   readonly step: string;
+  /** May be empty. */
   readonly prompt: string;
-  readonly approval: Approval;
+  readonly inputs: readonly (ApprovalInput & { readonly isSecret: boolean })[];
+  /** Passes the decision on. Resolves to why it was refused, on which the person is asked again, or to null. */
+  readonly answer: (given: Given) => Promise<string | null> | null;
 };
+
+type LocalRun = Pick<ActiveRun, 'runId' | 'workflow' | 'answer'>;
 
 /** The question on the terminal; `keyboard` reads its answer. */
 type Question = { readonly asked: Asked; readonly keyboard: Keyboard };
@@ -29,58 +38,78 @@ const rejecting = ['n', 'no', 'r', 'reject'];
  */
 export class ApprovalPrompts {
   readonly #show: Show;
-  readonly #user = userName();
   readonly #waiting: Asked[] = [];
+  /** By step; shown while nothing is asked. */
+  readonly #notes = new Map<string, Prompt>();
   #current: Question | null = null;
 
   constructor(show: Show) {
     this.#show = show;
   }
 
-  watch(run: Asked['run'], event: StoredEvent, state: RunState): void {
-    if (event.type === 'step.held') this.#add(run, event, state);
-    if (event.type === 'step.finished') this.#remove(run, event.step);
+  /** Takes an event of a run of this process. */
+  watch(run: LocalRun, event: StoredEvent, state: RunState): void {
+    const asked = event.type === 'step.held' ? askedOf(run, event, state) : null;
+    if (asked !== null) this.ask(asked);
+    if (event.type === 'step.finished') this.withdraw(run.runId, event.step);
+  }
+
+  /** Asks as soon as the questions before are answered. */
+  ask(asked: Asked): void {
+    this.#waiting.push(asked);
+    if (this.#current === null) void this.#askAll();
+  }
+
+  /** Shows about a step that waits why this person is not asked. */
+  note({ step, prompt }: Pick<Asked, 'step' | 'prompt'>, why: string): void {
+    this.#notes.set(step, { question: questionOf(step, prompt), fault: why, label: null, typed: '', cursor: 0 });
+    this.#rest();
+  }
+
+  /** Takes the question or note about a step away, which waits no longer. */
+  withdraw(runId: string, step: string): void {
+    const isSame = (asked: Asked) => asked.runId === runId && asked.step === step;
+    const index = this.#waiting.findIndex(isSame);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    if (this.#current !== null && isSame(this.#current.asked)) this.#current.keyboard.close();
+    if (this.#notes.delete(step)) this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#current === null) this.#show([...this.#notes.values()].at(-1) ?? null);
   }
 
   close(): void {
     this.#waiting.length = 0;
+    this.#notes.clear();
     this.#current?.keyboard.close();
-  }
-
-  #add(run: Asked['run'], { step, prompt }: Extract<RunEvent, { type: 'step.held' }>, state: RunState): void {
-    const { approval } = stepNode(state, step);
-    // It may have been answered while this module was loaded.
-    if (approval === undefined || stepState(state, step).waitingFor !== 'approval') return;
-    if (!mayAnswer(approval.by, this.#user)) return;
-    this.#waiting.push({ run, step, prompt, approval });
-    if (this.#current === null) void this.#askAll();
-  }
-
-  #remove({ runId }: Asked['run'], step: string): void {
-    const isSame = (asked: Asked) => asked.run.runId === runId && asked.step === step;
-    const index = this.#waiting.findIndex(isSame);
-    if (index >= 0) this.#waiting.splice(index, 1);
-    if (this.#current !== null && isSame(this.#current.asked)) this.#current.keyboard.close();
   }
 
   async #askAll(): Promise<void> {
     for (let asked = this.#waiting.shift(); asked !== undefined; asked = this.#waiting.shift()) {
       const keyboard = openKeyboard();
       this.#current = { asked, keyboard };
-      const given = await this.#ask(this.#current);
+      let refusal: string | null = null;
+      do {
+        const given = await this.#read(this.#current, refusal);
+        refusal = given === null ? null : await asked.answer(given);
+      } while (refusal !== null);
       keyboard.close();
       this.#show(null);
-      if (given !== null) asked.run.answer({ step: asked.step, by: this.#user, ...given });
     }
     this.#current = null;
+    this.#rest();
   }
 
   /** Returns null if the question was taken away or left. */
-  async #ask({ asked: { run, step, prompt, approval }, keyboard }: Question) {
-    const secrets = new Set(run.workflow.secrets.map(({ name }) => name));
-    const question = `${step} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
-    const read = async (label: string, isSecret: boolean, faultOf: (text: string) => string | null) => {
-      for (let fault: string | null = null; ; ) {
+  async #read({ asked: { step, prompt, inputs: wanted }, keyboard }: Question, refusal: string | null) {
+    const question = questionOf(step, prompt);
+    const read = async (
+      label: string,
+      { isSecret = false, before = null as string | null },
+      faultOf: (text: string) => string | null,
+    ) => {
+      for (let fault = before; ; ) {
         const shown = (typed: string, cursor: number) => this.#show({ question, fault, label, typed, cursor });
         const text = await keyboard.read((typed, cursor) => (isSecret ? shown('', 0) : shown(typed, cursor)));
         if (text === null) return null;
@@ -88,18 +117,17 @@ export class ApprovalPrompts {
         if (fault === null) return text;
       }
     };
-    const word = await read('approve or reject? [y/n]', false, (text) =>
+    const word = await read('approve or reject? [y/n]', { before: refusal }, (text) =>
       [...approving, ...rejecting].includes(wordOf(text)) ? null : 'type y to approve or n to reject',
     );
     if (word === null) return null;
     if (rejecting.includes(wordOf(word))) {
-      const comment = await read('reason (may be empty):', false, () => null);
+      const comment = await read('reason (may be empty):', {}, () => null);
       return comment === null ? null : { decision: 'rejected' as const, comment, inputs: {} };
     }
     const inputs: Record<string, string> = {};
-    for (const input of approval.inputs) {
-      const isSecret = secrets.has(input.name);
-      const text = await read(labelOf(input, isSecret), isSecret, (given) => faultIn(input, given));
+    for (const input of wanted) {
+      const text = await read(labelOf(input), input, (given) => faultIn(input, given));
       if (text === null) return null;
       const checked = checkInput(text === '' ? input.default : text, input.rule);
       if ('value' in checked) inputs[input.name] = checked.value;
@@ -108,11 +136,37 @@ export class ApprovalPrompts {
   }
 }
 
+type Held = Extract<RunEvent, { type: 'step.held' }>;
+
+/** Returns null if the step waits no longer, or not for this user. */
+function askedOf({ runId, workflow, answer }: LocalRun, { step, prompt }: Held, state: RunState): Asked | null {
+  const { approval } = stepNode(state, step);
+  const by = userName();
+  // It may have been answered while this module was loaded.
+  if (approval === undefined || stepState(state, step).waitingFor !== 'approval') return null;
+  if (!mayAnswer(approval.by, by)) return null;
+  const secrets = new Set(workflow.secrets.map(({ name }) => name));
+  return {
+    runId,
+    step,
+    prompt,
+    inputs: approval.inputs.map((input) => ({ ...input, isSecret: secrets.has(input.name) })),
+    answer: (given) => {
+      answer({ step, by, ...given });
+      return null;
+    },
+  };
+}
+
+function questionOf(step: string, prompt: string): string {
+  return `${step} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
+}
+
 function wordOf(text: string): string {
   return text.trim().toLowerCase();
 }
 
-function labelOf({ name, default: value, rule }: ApprovalInput, isSecret: boolean): string {
+function labelOf({ name, default: value, rule, isSecret }: Asked['inputs'][number]): string {
   if (isSecret) return `${name} (not shown):`;
   const choices = rule.choices === undefined ? '' : ` (${rule.choices.join(', ')})`;
   return `${name}${choices}${value === '' ? '' : ` [${value}]`}:`;

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { readLogForwarding } from '../../config/read-log-forwarding.ts';
 import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
+import type { Reporter } from '../../render/reporters/reporter.ts';
 import type { ReporterKind } from '../../render/reporters/select.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { type StartRequest, startRun } from '../../service/runs/runs.ts';
@@ -12,7 +13,6 @@ import type { LoadedWorkflow } from '../../service/workflows/workflows.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
-import type { ApprovalAsker } from './approval-asker.ts';
 import { EngineFeed } from './engine-feed.ts';
 import { listenForSignals } from './stop-signals.ts';
 
@@ -49,8 +49,9 @@ export async function runInForeground(
   const request = carry === undefined ? await withDotenv(asked, config.processEnv) : asked;
   const forwarding = await readLogForwarding(config);
   const { reporter, kind } = await reporterFor(config, console);
-  const asker =
-    carry === undefined && options.input !== false ? await askerFor({ request, kind, reporter }, console) : null;
+  const isAsking = carry === undefined && request.onApproval === undefined;
+  const prompt = isAsking ? await promptOf({ kind, reporter }, options, console) : null;
+  const asker = prompt && (await import('./approval-asker.ts')).createApprovalAsker(prompt);
   const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
   await printWarnings(request, kind, console);
   warnOfProject(config, warn);
@@ -96,14 +97,15 @@ export async function runInForeground(
   }
 }
 
-type Shown = { readonly request: StartRequest } & ChosenReporter;
-
-/** Returns null if no person can be asked below a live view, or none is to be. */
-async function askerFor({ request, kind, reporter }: Shown, console: Console): Promise<ApprovalAsker | null> {
-  if (kind !== 'tree' || reporter.prompt === undefined || request.onApproval !== undefined) return null;
+/** Returns what shows a question below the live view; null if no person can be asked there. */
+export async function promptOf(
+  { kind, reporter: { prompt } }: ChosenReporter,
+  { input }: ForegroundOptions,
+  console: Console,
+): Promise<NonNullable<Reporter['prompt']> | null> {
+  if (input === false || kind !== 'tree' || prompt === undefined) return null;
   const { isInteractive } = await import('../terminal/interactive.ts');
-  if (!isInteractive(console)) return null;
-  return (await import('./approval-asker.ts')).createApprovalAsker(reporter.prompt);
+  return isInteractive(console) ? prompt : null;
 }
 
 function warnOfProject({ settings: { project } }: Config, warn: (problem: string) => void): void {

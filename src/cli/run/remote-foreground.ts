@@ -7,26 +7,26 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import { initialRun, type RunState } from '../../core/run/run-state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { messageOf, WfError } from '../../errors.ts';
-import type { Reporter } from '../../render/reporters/reporter.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { evolveIfFit } from '../../service/history/fold-run.ts';
 import type { FeedItem, Service } from '../../service/service.ts';
 import { readTail } from '../../store/log-ends.ts';
 import type { RunLogs } from '../../store/logs.ts';
 import { exitCodeOf, exitCodes, stopSignals } from '../exit-codes.ts';
+import type { ChosenReporter } from '../reporters/reporters.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
-import type { ForegroundOptions } from './foreground.ts';
+import { type ForegroundOptions, promptOf } from './foreground.ts';
 import { type PresentedResult, Presenter } from './presenter.ts';
+import type { RemoteApprovals } from './remote-approvals.ts';
 import { listenForSignals } from './stop-signals.ts';
 
 /** A run of a daemon to show here, from its first event. */
-export type RemoteForegroundRun = {
+export type RemoteForegroundRun = ChosenReporter & {
   readonly client: DaemonClient;
   readonly service: Service;
   readonly runId: string;
-  readonly reporter: Reporter;
 };
 
 /** A slower reader gets nothing new until it has caught up. */
@@ -37,11 +37,14 @@ const mostPendingBytes = 4 * 1024 * 1024;
  * second one only leaves. If the daemon stays away for too long, the result of the run is unknown here, and wf says so.
  */
 export async function followInForeground(
-  { client, service, runId, reporter }: RemoteForegroundRun,
+  { client, service, runId, ...chosen }: RemoteForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
   const { runs, commandOptions } = service;
+  const { reporter } = chosen;
+  const prompt = await promptOf(chosen, options, console);
+  let approvals: RemoteApprovals | null = null;
   const leave = (exitCode: number) => {
     const command = `wf status${commandOptions} ${shortId(runId)}`;
     client.tell(`run ${shortId(runId)} continues at ${client.settings.url}; ${command} shows its result`);
@@ -56,6 +59,11 @@ export async function followInForeground(
     const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
     for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
       await feed.present(item);
+      if (item.kind === 'event' && item.event.type === 'step.held' && prompt !== null && approvals === null) {
+        const { createRemoteApprovals } = await import('./remote-approvals.ts');
+        approvals = createRemoteApprovals({ client, service, runId, prompt });
+      }
+      if (item.kind === 'event') approvals?.take(item.event);
       if (console.out.pending() > mostPendingBytes) await console.out.drained();
     }
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
@@ -68,6 +76,7 @@ export async function followInForeground(
     await printError(error, console);
     return leave(exitCodes.failed);
   } finally {
+    approvals?.close();
     console.out.write(reporter.abandon?.() ?? '');
     stop.close();
   }

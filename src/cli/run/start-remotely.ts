@@ -82,13 +82,13 @@ function showStarted(
   return withDaemon(server, console, async (client: DaemonClient) => {
     const service = createRemoteService(client);
     // Report an unknown reporter before anything starts.
-    const { reporter } = await reporterFor(config, console, service.commandOptions);
+    const chosen = await reporterFor(config, console, service.commandOptions);
     const started = await start(service);
     if (typeof started === 'number') return started;
     const { runId, isNew } = started;
     if (options.detach) return printDetached(started, service, console);
     if (!isNew) throw new WfError('run-exists', `a run "${runId}" exists already`);
-    return followInForeground({ client, service, runId, reporter }, options, console);
+    return followInForeground({ client, service, runId, ...chosen }, options, console);
   });
 }
 

@@ -86,7 +86,12 @@ export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPat
 function summarizeApproval({ prompt, until, answer }: AskedApproval, asked: Approval | undefined): ApprovalSummary {
   return {
     prompt,
-    input: (asked?.inputs ?? []).map(({ name, default: value, rule }) => ({ name, ...rule, default: value })),
+    input: (asked?.inputs ?? []).map(({ name, default: value, rule, ...secret }) => ({
+      name,
+      ...rule,
+      default: value,
+      ...secret,
+    })),
     allowed: asked?.by ?? [],
     until: isoTimeOrNull(until),
     answer: answer?.answer ?? null,

@@ -59,7 +59,7 @@ export type InstanceSummary = StepSummary & {
 /** The approval that a step asks for, or asked for; `answer` to `comment` are null until the answer. */
 export type ApprovalSummary = {
   readonly prompt: string;
-  readonly input: readonly (ApprovalInput['rule'] & Pick<ApprovalInput, 'name' | 'default'>)[];
+  readonly input: readonly (ApprovalInput['rule'] & Omit<ApprovalInput, 'rule'>)[];
   /** The users who may answer; empty: all who may start the workflow. */
   readonly allowed: readonly string[];
   /** When it times out; null: never. */

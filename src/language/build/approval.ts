@@ -34,5 +34,6 @@ function inputOf(entry: string | OpenTextMap, needed: ReadonlySet<string>): Appr
   const name = inputName(entry);
   const { value, rule } =
     typeof entry === 'string' ? { value: '', rule: { type: 'string' as const } } : declaredRule(entry);
-  return { name, default: value, rule: needed.has(name) ? { ...rule, required: true } : rule };
+  const secret = typeof entry === 'object' && isSecretDeclaration(entry) ? { secret: true as const } : {};
+  return { name, default: value, rule: needed.has(name) ? { ...rule, required: true } : rule, ...secret };
 }

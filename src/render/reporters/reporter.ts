@@ -61,8 +61,8 @@ export type Prompt = {
   readonly question: string;
   /** What is wrong with the answer before; null at first. */
   readonly fault: string | null;
-  /** What to type, before the typed text. */
-  readonly label: string;
+  /** What to type, before the typed text; null: nothing, the question is for another person. */
+  readonly label: string | null;
   readonly typed: string;
   /** The position of the cursor in `typed`. */
   readonly cursor: number;

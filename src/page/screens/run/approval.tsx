@@ -170,7 +170,7 @@ function fieldOf({ name, default: standard, ...rule }: StepApproval['input'][num
     name,
     default: standard,
     required: rule.required === true,
-    secret: false,
+    secret: rule.secret === true,
   } as Field['accepts'];
   return { key: name, label: name, standard, isEvaluated: false, isOpen: false, isPositional: false, accepts };
 }
