@@ -11,13 +11,14 @@ export function head() {
 }
 
 /** One line per peer; `MISS` marks a ratio or memory over its target. */
-export function lines({ name, what, oursMs, peers, memoryMb, memoryTarget = null }) {
+export function lines({ name, what, unit, oursMs, peers, memoryMb, memoryTarget = null }) {
+  const shown = shownIn(unit);
   return peers.map(({ peer, ms, ratio, target = null }, at) => {
     const memory =
       at > 0 || memoryMb === null ? ['', ''] : [inMb(memoryMb), memoryTarget === null ? '' : inMb(memoryTarget)];
     const misses =
       (target !== null && ratio > target) || (at === 0 && memoryTarget !== null && memoryMb > memoryTarget);
-    const cells = [inMs(oursMs), peer, inMs(ms), ratio.toFixed(2), target?.toFixed(2) ?? '', ...memory];
+    const cells = [shown(oursMs), peer, shown(ms), ratio.toFixed(2), target?.toFixed(2) ?? '', ...memory];
     return `${row(at === 0 ? name : '', at === 0 ? what : '', ...cells)}${misses ? '  MISS' : ''}`;
   });
 }
@@ -50,13 +51,17 @@ function markdown(results) {
 }
 
 function tableOf(place, results) {
-  const rows = results.flatMap(({ what, oursMs, peers, memoryMb }) =>
+  const rows = results.flatMap(({ what, unit, oursMs, peers, memoryMb }) =>
     peers.map(({ peer, ms, ratio }) => {
       const memory = memoryMb === null ? '' : inMb(memoryMb);
-      return `| ${[what, inMs(oursMs), peer, inMs(ms), ratio.toFixed(2), memory].join(' | ')} |\n`;
+      return `| ${[what, shownIn(unit)(oursMs), peer, shownIn(unit)(ms), ratio.toFixed(2), memory].join(' | ')} |\n`;
     }),
   );
   return `Homes ${place}:\n\n| workload | \`wf\` | peer | takes | ratio | memory of \`wf\` |\n|---|---|---|---|---|---|\n${rows.join('')}\n`;
+}
+
+function shownIn(unit) {
+  return unit === 'MB' ? inMb : inMs;
 }
 
 function inMs(ms) {
@@ -64,7 +69,7 @@ function inMs(ms) {
 }
 
 function inMb(mb) {
-  return `${mb.toFixed(0)} MB`;
+  return `${mb.toFixed(mb < 20 ? 1 : 0)} MB`;
 }
 
 function row(...cells) {

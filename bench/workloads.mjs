@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { endTogether } from './end-together.mjs';
 import { forwardedTo } from './forwarding.mjs';
 import { listingOf, runningRunOf } from './listing.mjs';
+import { daemonAtRest, runAtRest } from './memory.mjs';
 import { makeHistory } from './past-runs.mjs';
 import { againstMake, bareNode, independent, layers, outputChain, wf, workflowFile } from './programs.mjs';
 
 /**
  * The workloads, by group: `programs` builds `ours` and its `peers` in a folder of the workload (`close`: what to shut
  * down with them); `once` measures by itself. The `target` of a peer limits the ratio of the times, `memoryTarget` the
- * peak memory of `wf` in MB. Workloads with `makesFiles` create files, those with `isLarge` are removed after each run,
+ * peak memory of `wf` in MB. `unit`: what is measured, if not a time in ms. Workloads with `makesFiles` create files, those with `isLarge` are removed after each run,
  * and those with `keepsHome` keep their files; `isLeast` compares the least times.
  */
 export const workloads = [
@@ -145,6 +146,20 @@ workloads.push(
     name: 'together',
     what: 'longest wait of /health while 200 runs end, 800 wait',
     once: (folder) => endTogether(folder, { active: 200, waiting: 800 }),
+  },
+  {
+    group: 'memory',
+    name: 'memory-run',
+    what: 'private memory of a run, its step running',
+    unit: 'MB',
+    once: (folder) => runAtRest(folder),
+  },
+  {
+    group: 'memory',
+    name: 'memory-daemon',
+    what: 'daemon: 50,000 runs, 1,000 workflows, 1,000 followers',
+    unit: 'MB',
+    once: (folder) => daemonAtRest(folder, { runs: 50_000, workflows: 1000, followers: 1000 }),
   },
   ...['hanging', 'slow', 'dead'].flatMap((kind) => [
     {

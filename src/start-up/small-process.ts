@@ -9,6 +9,24 @@ const flags = ['--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scaven
 const usualFlags = ['--semi-space-growth-factor=2', '--opt', '--parallel-scavenge'];
 
 /**
+ * Keeps the young generation of a daemon from growing to 48 MB, most of it garbage: a daemon with 50,000 runs, 1,000
+ * workflows and 1,000 followers takes 147 MB instead of 175 MB. Requests take as long as before (2026-11-23).
+ */
+export async function keepDaemonSmall(): Promise<void> {
+  await setFlags(['--semi-space-growth-factor=1'], ['--semi-space-growth-factor=2']);
+}
+
+/** Sets flags of V8 until the process ends: compiled code is kept for a process that begins with the usual ones. */
+async function setFlags(own: readonly string[], usual: readonly string[]): Promise<(flag: string) => void> {
+  const { setFlagsFromString } = await import('node:v8');
+  for (const flag of own) setFlagsFromString(flag);
+  process.prependOnceListener('exit', () => {
+    for (const flag of usual) setFlagsFromString(flag);
+  });
+  return setFlagsFromString;
+}
+
+/**
  * Makes this process small when it is about to start many others. Linux copies the page tables of a process for each
  * child, so that a heap that is free to grow would cost every step some time: the young generation is kept from growing
  * and code in the form that takes the least room. The result collects what reading the file has left behind and moves the
@@ -18,13 +36,9 @@ const usualFlags = ['--semi-space-growth-factor=2', '--opt', '--parallel-scaveng
 export async function keepProcessSmall(fileBytes: number): Promise<() => void> {
   if (fileBytes < worthwhileBytes) return () => {};
   // V8 takes compiled code for the flags that it was compiled with. Node's own is for the usual ones, and this takes 3 ms; ours
-  // is kept when the process ends (`bin/code-cache.js`), for one that begins with the usual ones.
+  // is kept when the process ends (`bin/code-cache.js`).
   await import('node:child_process');
-  const { setFlagsFromString } = await import('node:v8');
-  for (const flag of flags) setFlagsFromString(flag);
-  process.prependOnceListener('exit', () => {
-    for (const flag of usualFlags) setFlagsFromString(flag);
-  });
+  const setFlagsFromString = await setFlags(flags, usualFlags);
   if (fileBytes < collectedBytes) return () => {};
   const { runInNewContext } = await import('node:vm');
   setFlagsFromString('--expose-gc');

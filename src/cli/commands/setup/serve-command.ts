@@ -14,6 +14,7 @@ import { pageReply, pageRoutes } from '../../../server/page/page-routes.ts';
 import { allRoutes } from '../../../server/routes.ts';
 import { createServer } from '../../../server/server.ts';
 import { stackOf } from '../../../stack.ts';
+import { keepDaemonSmall } from '../../../start-up/small-process.ts';
 import type { SessionStore } from '../../../store/store.ts';
 import { systemProblem } from '../../../system-problem.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -41,6 +42,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
   const { claimRuns, createDaemonApp, keepSessions, keepToken } = await import('../../../daemon-app.ts');
+  await keepDaemonSmall();
   const log = daemonLog(console);
   const claim = await claimRuns(config);
   try {
