@@ -42,7 +42,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
   const { claimRuns, createDaemonApp, keepSessions, keepToken } = await import('../../../daemon-app.ts');
-  await keepDaemonSmall();
+  const collectGarbage = await keepDaemonSmall();
   const log = daemonLog(console);
   const claim = await claimRuns(config);
   try {
@@ -69,6 +69,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         isTerminal: console.outTerminal.isTerminal,
         sessions: keepSessions(config),
         onListening: claim.tell,
+        onBegun: collectGarbage,
       });
     } finally {
       await app.close();
@@ -90,11 +91,13 @@ type Serving = {
   readonly sessions: SessionStore;
   /** Called with the address of the daemon. */
   readonly onListening: (url: string) => void;
+  /** Called once the daemon starts runs. */
+  readonly onBegun: () => void;
 };
 
 async function serve(
   app: DaemonApp,
-  { settings, config, log, kept, isTerminal, sessions, onListening }: Serving,
+  { settings, config, log, kept, isTerminal, sessions, onListening, onBegun }: Serving,
 ): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = firstSignal();
@@ -119,6 +122,7 @@ async function serve(
     try {
       onListening(server.url);
       await app.life.begin();
+      onBegun();
       for (const line of exposedFiles([...settings.secretFiles, ...(kept === null ? [] : [kept.path])]))
         log.warning(line);
       logAccess(settings.login, { url: server.url, kept, isTerminal }, log);
