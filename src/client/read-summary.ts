@@ -112,6 +112,7 @@ function readApproval(approval: JsonMap | null, settings: ClientSettings): Pick<
       prompt: textIn(approval, 'prompt') ?? '',
       input,
       allowed: textsIn(approval, 'allowed'),
+      since: timeIn(approval, 'since', settings),
       until: timeIn(approval, 'until', settings),
       answer: wordIn(approval, 'answer', ['approved', 'rejected']).answer ?? null,
       by: textIn(approval, 'by'),

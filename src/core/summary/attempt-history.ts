@@ -7,6 +7,8 @@ export type AttemptRecord = {
   readonly scheduledAt: number;
   /** Null if it has not started, or never did. */
   readonly startedAt: number | null;
+  /** Of a service: when it was ready; absent before that. */
+  readonly readyAt?: number;
   readonly endedAt: number | null;
   /** Null until the attempt has ended. `message` is one line of text, empty if there is nothing to add. */
   readonly end: AttemptEnd | null;
@@ -37,6 +39,7 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
     history.set(event.step, records);
   } else if (
     event.type === 'step.started' ||
+    event.type === 'step.serving' ||
     event.type === 'step.waiting' ||
     event.type === 'step.held' ||
     event.type === 'step.finished'
@@ -49,7 +52,10 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
 }
 
 type Scheduled = Extract<StoredEvent, { type: 'step.scheduled' }>;
-type Advance = Extract<StoredEvent, { type: 'step.started' | 'step.waiting' | 'step.held' | 'step.finished' }>;
+type Advance = Extract<
+  StoredEvent,
+  { type: 'step.started' | 'step.serving' | 'step.waiting' | 'step.held' | 'step.finished' }
+>;
 
 function scheduled({ step, attempt, at }: Scheduled): AttemptRecord {
   return { step, attempt, scheduledAt: at, startedAt: null, endedAt: null, end: null, next: null };
@@ -59,6 +65,8 @@ function advanced(record: AttemptRecord, event: Advance): AttemptRecord {
   switch (event.type) {
     case 'step.started':
       return { ...record, startedAt: event.at };
+    case 'step.serving':
+      return { ...record, readyAt: event.at };
     case 'step.waiting':
       return { ...record, endedAt: event.at, end: endOf(event.outcome), next: { why: event.why, until: event.until } };
     case 'step.held':

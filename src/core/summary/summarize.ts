@@ -83,7 +83,10 @@ export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPat
   };
 }
 
-function summarizeApproval({ prompt, until, answer }: AskedApproval, asked: Approval | undefined): ApprovalSummary {
+function summarizeApproval(
+  { prompt, heldAt, until, answer }: AskedApproval,
+  asked: Approval | undefined,
+): ApprovalSummary {
   return {
     prompt,
     input: (asked?.inputs ?? []).map(({ name, default: value, rule, ...secret }) => ({
@@ -93,6 +96,7 @@ function summarizeApproval({ prompt, until, answer }: AskedApproval, asked: Appr
       ...secret,
     })),
     allowed: asked?.by ?? [],
+    since: isoTime(heldAt),
     until: isoTimeOrNull(until),
     answer: answer?.answer ?? null,
     by: answer?.by ?? null,

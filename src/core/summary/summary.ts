@@ -62,6 +62,8 @@ export type ApprovalSummary = {
   readonly input: readonly (ApprovalInput['rule'] & Omit<ApprovalInput, 'rule'>)[];
   /** The users who may answer; empty: all who may start the workflow. */
   readonly allowed: readonly string[];
+  /** When the wait began; null: unknown, since an earlier version of the daemon does not send it. */
+  readonly since: string | null;
   /** When it times out; null: never. */
   readonly until: string | null;
   readonly answer: ApprovalAnswer | null;

@@ -37,7 +37,7 @@ export function timelineRows({
   }
   const rows = (of: readonly StepView[], isHandler: boolean) =>
     of
-      .filter((step) => barsOf(step).length > 0)
+      .filter((step) => barsOf(step).length > 0 || heldFrom(step) !== null)
       .map((step) => ({ step, begin: beginning(step) }))
       .sort((a, b) => a.begin - b.begin)
       .flatMap(({ step }) => [
@@ -68,5 +68,17 @@ export function barsOf(step: StepView): StepView['history'] {
 /** When a step began for the first time, in milliseconds since 1970-01-01 UTC. */
 export function beginning(step: StepView): number {
   const [first] = barsOf(step);
-  return first === undefined ? 0 : Date.parse(first.scheduledAt);
+  return first === undefined ? (heldFrom(step) ?? 0) : Date.parse(first.scheduledAt);
+}
+
+/** When a step began to wait for approval, in milliseconds since 1970-01-01 UTC; null if it has not. */
+function heldFrom({ approval }: StepView): number | null {
+  return approval?.since == null ? null : Date.parse(approval.since);
+}
+
+/** The wait of a step for approval, in milliseconds since 1970-01-01 UTC; null if it has not begun. `now`: its end so far. */
+export function heldTime(step: StepView, now: number): { readonly from: number; readonly to: number } | null {
+  const from = heldFrom(step);
+  const end = step.approval?.at ?? step.finishedAt;
+  return from === null ? null : { from, to: end === null ? now : Date.parse(end) };
 }

@@ -6,7 +6,7 @@ import { FoldButton } from './fan-out/fold-button.tsx';
 import { countedName, countsText, type Unfolding } from './fan-out/instance.ts';
 import { InstanceName } from './fan-out/instance-name.tsx';
 import { marks, percent, type TimeScale } from './time-scale.ts';
-import { barsOf, beginning, type TimelineRow } from './timeline-rows.ts';
+import { barsOf, beginning, heldTime, type TimelineRow } from './timeline-rows.ts';
 import type { StepAttempt, StepView } from './view.ts';
 
 /** In percent of the width: what is shorter could not be seen. */
@@ -79,6 +79,14 @@ export function TimelineLegend(): JSX.Element {
     <p class="legend">
       {sample(<rect class="bar succeeded" y="1" width="22" height="8" rx="2" />)} an attempt
       {sample(<path class="wait" d="M0 5h22" />)} waiting before the next attempt
+      {sample(<rect class="held approval" y="2.5" width="22" height="5" />)} waiting for approval
+      {sample(
+        <>
+          <rect class="bar succeeded" y="1" width="22" height="8" rx="2" />
+          <rect class="unready" y="1" width="11" height="4" />
+        </>,
+      )}{' '}
+      a service until it is ready
       {sample(<path class="queue" d="M0 5h22" />)} ready, waiting for a free slot
       {sample(<rect class="critical-mark" x="1" y="1" width="20" height="8" rx="2" />)} critical path: the run waited
       for these steps
@@ -100,6 +108,7 @@ type RowProps = TimelineProps & {
 function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfolding }: RowProps): JSX.Element {
   const { step, readyAt, instance, of } = row;
   const { name, status, durationMs } = step;
+  const held = heldTime(step, now);
   const isFanOut = step.items !== undefined && unfolding !== undefined;
   const look = presentLook(step);
   const names = [
@@ -124,7 +133,12 @@ function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfold
         </a>
       </th>
       <td class="track">
-        <svg width="100%" height="22" role="img" aria-label={attemptsText(step)}>
+        <svg
+          width="100%"
+          height="22"
+          role="img"
+          aria-label={[attemptsText(step), held && heldText(step, held)].filter(Boolean).join('; ')}
+        >
           {readyAt !== null && (
             <Line kind="queue" scale={scale} from={readyAt} to={beginning(step)} title="waited for a free slot" />
           )}
@@ -139,6 +153,9 @@ function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfold
                 now={now}
               />
             ))}
+          {held !== null && (
+            <Segment kind="held approval" scale={scale} {...held} y={7} height={8} title={heldText(step, held)} />
+          )}
         </svg>
       </td>
       <td class="num">{durationMs === null ? '' : formatDuration(durationMs)}</td>
@@ -154,7 +171,7 @@ type BarProps = {
 };
 
 function Bar({ attempt, title, scale, now }: BarProps): JSX.Element | null {
-  const { startedAt, scheduledAt, finishedAt, next } = attempt;
+  const { startedAt, scheduledAt, readyAt, finishedAt, next } = attempt;
   const from = Date.parse(startedAt ?? scheduledAt);
   const end = finishedAt === null ? now : Date.parse(finishedAt);
   if (end < scale.from || from > scale.to) return null;
@@ -175,7 +192,28 @@ function Bar({ attempt, title, scale, now }: BarProps): JSX.Element | null {
       >
         <title>{title}</title>
       </rect>
+      {readyAt !== undefined && (
+        <Segment kind="unready" scale={scale} from={from} to={Date.parse(readyAt)} y={4} height={7} title={title} />
+      )}
     </>
+  );
+}
+
+type SegmentProps = Omit<LineProps, 'kind'> & {
+  readonly kind: 'held approval' | 'unready';
+  readonly y: number;
+  readonly height: number;
+};
+
+/** A part of a row that differs from the bar of an attempt in height. */
+function Segment({ kind, scale, from, to, y, height, title }: SegmentProps): JSX.Element | null {
+  if (to < scale.from || from > scale.to) return null;
+  const left = Math.min(percent(scale, from), 100 - NARROWEST);
+  const width = Math.max(NARROWEST, percent(scale, to) - left);
+  return (
+    <rect class={kind} x={`${left}%`} y={y} width={`${width.toFixed(2)}%`} height={height}>
+      <title>{title}</title>
+    </rect>
   );
 }
 
@@ -198,10 +236,21 @@ function Line({ kind, scale, from, to, title }: LineProps): JSX.Element | null {
 }
 
 /** How one attempt went, in words: `attempt 2: failed (exit 1) after 0.3s`. */
-function attemptText({ attempt, status, error, startedAt, scheduledAt, finishedAt }: StepAttempt): string {
-  if (status === null || finishedAt === null) return `attempt ${attempt}: running`;
+function attemptText({ attempt, status, error, startedAt, scheduledAt, readyAt, finishedAt }: StepAttempt): string {
+  if (status === null || finishedAt === null) return `attempt ${attempt}: running${readyText(startedAt, readyAt)}`;
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt));
-  return `attempt ${attempt}: ${status}${error === null ? '' : ` (${error})`} after ${took}`;
+  return `attempt ${attempt}: ${status}${error === null ? '' : ` (${error})`} after ${took}${readyText(startedAt, readyAt)}`;
+}
+
+function readyText(startedAt: string | null, readyAt: string | undefined): string {
+  if (startedAt === null || readyAt === undefined) return '';
+  return `, ready ${formatDuration(Date.parse(readyAt) - Date.parse(startedAt))} after its start`;
+}
+
+/** `waited 2m10s for approval`. */
+function heldText({ waitingFor }: StepView, { from, to }: { readonly from: number; readonly to: number }): string {
+  const verb = waitingFor === 'approval' ? 'waiting' : 'waited';
+  return `${verb} ${formatDuration(Math.max(0, to - from))} for approval`;
 }
 
 function attemptsText(step: StepView): string {

@@ -64,7 +64,7 @@ export function stepViewJson(
   };
 }
 
-function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: AttemptRecord) {
+function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, next }: AttemptRecord) {
   return {
     attempt,
     status: end?.status ?? null,
@@ -73,6 +73,7 @@ function attemptJson({ attempt, scheduledAt, startedAt, endedAt, end, next }: At
     signal: end?.signal ?? null,
     scheduledAt: new Date(scheduledAt).toISOString(),
     startedAt: isoTime(startedAt),
+    ...(readyAt === undefined ? {} : { readyAt: new Date(readyAt).toISOString() }),
     finishedAt: isoTime(endedAt),
     next: next === null ? null : { why: next.why, until: new Date(next.until).toISOString() },
   };
