@@ -17,7 +17,7 @@ describe('the README', () => {
     expectBlock('showcase', stdout, (text) => text.split('\n').map(withoutTimes).sort());
   });
 
-  it('shows what a mistake is answered with', async () => {
+  it('shows the error for an invalid file', async () => {
     const yaml =
       'steps:\n  - name: fetch\n    comand: curl -fsS example.com\n  - name: load\n    command: ./load.sh\n    depends: fech\n';
     await withDirectory(async (cwd) => {
@@ -28,7 +28,7 @@ describe('the README', () => {
     });
   });
 
-  it('shows a workflow that is valid', () => {
+  it('shows a valid workflow', () => {
     const yaml = /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
     expect(loadWorkflow({ text: yaml, file: null, dir: root }).diagnostics).toEqual([]);
   });

@@ -54,12 +54,9 @@ it.each(['map', 'text'])('no value of registryAuths is stored or shown, in the f
   });
 });
 
-it.each(['map', 'text'])(
-  'the API shows none of them to a login that can only read, in the form of a %s',
-  async (form) => {
-    const world = await apiWorld(files, { login: { token: 'all', readOnlyToken: 'look', basic: null } });
-    const headers = { Authorization: 'Bearer look' };
-    const detail = await world.ask('GET', `/api/v2/workflows/${form}`, { headers });
-    expect([detail.status, shown(JSON.stringify(jsonOf(detail)))]).toEqual([200, []]);
-  },
-);
+it.each(['map', 'text'])('the API shows none of them to a read-only login, in the form of a %s', async (form) => {
+  const world = await apiWorld(files, { login: { token: 'all', readOnlyToken: 'look', basic: null } });
+  const headers = { Authorization: 'Bearer look' };
+  const detail = await world.ask('GET', `/api/v2/workflows/${form}`, { headers });
+  expect([detail.status, shown(JSON.stringify(jsonOf(detail)))]).toEqual([200, []]);
+});

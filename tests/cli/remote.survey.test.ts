@@ -69,7 +69,7 @@ async function typed(args: readonly string[], env: Readonly<Record<string, strin
 afterEach(() => vi.unstubAllEnvs());
 
 test(
-  'shows of a daemon what the same commands show on its machine',
+  'commands print the same for a daemon as on its machine',
   () =>
     withDaemons(files, async (place) => {
       const { url } = await place.serve();
@@ -126,7 +126,7 @@ test(
 );
 
 test(
-  'a run of a daemon is shown as one of this machine, with its exit code',
+  'a run of a daemon is shown like a local one, with its exit code',
   () =>
     withDaemons(files, async (place) => {
       const { url } = await place.serve();
@@ -187,7 +187,7 @@ retry what failed: wf retry -
 );
 
 test(
-  'a retry is suggested from the file where the daemon keeps no secrets with the run',
+  'suggests a retry with the file if the daemon stores no secrets with the run',
   () =>
     withDaemons(files, async (place) => {
       const { url } = await place.serve();
@@ -204,7 +204,7 @@ test(
 );
 
 test(
-  'runs are started once for each id, retried and stopped there',
+  'runs are started once per id, retried and stopped on the daemon',
   () =>
     withDaemons(files, async (place) => {
       const { url } = await place.serve();
@@ -244,7 +244,7 @@ test(
 );
 
 test(
-  'a signal has the daemon stop the run; a second one leaves it',
+  'the first signal stops the run on the daemon; a second one leaves it running',
   () =>
     withDaemons({ ...files, 'deaf.yaml': deaf }, async (place) => {
       const client = clientOf(place, (await place.serve()).url);
@@ -273,7 +273,7 @@ const deaf =
   'steps:\n  - name: wait\n    command: sh -c "trap \'\' TERM; echo begun; while true; do sleep 0.05; done"\n';
 
 test(
-  'what is followed over a crash of the daemon has every line once',
+  'following across a crash of the daemon shows every line once',
   () =>
     withDaemons({ 'talk.yaml': talk }, async (place) => {
       const first = await place.serve();
@@ -341,7 +341,7 @@ function readLines(cwd: string, name: string): readonly string[] {
 }
 
 test(
-  'a login is needed where the daemon wants one',
+  'asks for a login if the daemon requires one',
   () =>
     withDaemons(files, async (place) => {
       writeFileSync(join(place.cwd, 'token'), 's3cret\n');
@@ -371,7 +371,7 @@ test(
 );
 
 test(
-  'TLS is spoken with a daemon whose authority is known',
+  'uses TLS for a daemon whose authority is known',
   () =>
     withDaemons(files, async (place) => {
       const key = certificateFile.replace('certificate.pem', 'key.pem');
@@ -395,7 +395,7 @@ test(
 );
 
 test(
-  'what cannot be asked of a daemon says what to do instead',
+  'options that a daemon does not support are refused with an alternative',
   () =>
     withDaemons(files, async (place) => {
       const { url } = await place.serve();
@@ -431,7 +431,7 @@ test(
   60_000,
 );
 
-test('the daemon that a person asks is not the one that steps ask', () =>
+test('steps do not use the daemon that the user chose', () =>
   withDaemons({ 'env.yaml': 'steps: [{ name: env, command: "sh -c \'echo [$WF_SERVER]\'" }]\n' }, async (place) => {
     const client = clientOf(place, 'http://me:s3cret@127.0.0.1:1');
     expect((await client.wf('run', '--no-server', 'env.yaml')).stdout).toContain('| []\n');

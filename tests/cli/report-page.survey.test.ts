@@ -55,7 +55,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
 
   const open = (options: BrowserContextOptions = {}) => visit(browser, site.address, options);
 
-  it('asks for nothing, runs nothing of what is in it, and shows it as text', async () => {
+  it('requests nothing, runs none of its content, and shows it as text', async () => {
     site.requested.length = 0;
     const { page, requests, messages } = await open({ viewport: { width: 1280, height: 900 } });
     await page.getByRole('button', { name: 'Open all' }).click();
@@ -74,13 +74,13 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     expect(await page.locator('.params td').textContent()).toBe(shown);
   });
 
-  it('could not ask for anything if it wanted to', async () => {
+  it('could not make a request', async () => {
     const { page } = await open();
 
     expect(await probe(page, 'try-to-load.js')).toEqual(['refused', 'refused', undefined]);
   });
 
-  it('shows everything without scripts too', async () => {
+  it('shows everything without scripts', async () => {
     const { page } = await open({ javaScriptEnabled: false });
     const headings = await page.locator('h2').allTextContents();
 
@@ -93,7 +93,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     expect(await page.locator('.timeline line.wait').count()).toBe(2);
   });
 
-  it('leads from the graph, the timeline and the place of an error to what they are about', async () => {
+  it('links the graph, the timeline and positions of errors to their details', async () => {
     const { page } = await open();
 
     await page.locator('.graph a', { hasText: 'third' }).click();
@@ -104,7 +104,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     expect(await page.locator('.frame-line:target').textContent()).toBe('10  - name: second\n');
   });
 
-  it('copies a log where it is opened as a file, and over plain HTTP', async () => {
+  it('copies a log from a file and over plain HTTP', async () => {
     const { page } = await open();
     const log = await page.locator('.copy:visible + .log').first().textContent();
     for (const address of [`file://${join(directory, 'report.html')}`, site.address.replace('127.0.0.1', plainHost)]) {
@@ -120,7 +120,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     }
   });
 
-  it('prints every open step with its whole log, and no control', async () => {
+  it('prints every open step with its whole log, without controls', async () => {
     const { page } = await open({ viewport: { width: 800, height: 1000 } });
     await page.getByRole('button', { name: 'Open all' }).click();
     const logs = page.locator('.step .log:visible');
@@ -139,7 +139,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     expect(statSync(join(import.meta.dirname, '../../dist/assets/report.js')).size).toBeLessThanOrEqual(4096);
   });
 
-  it('of 1,000 steps is drawn whole, finds a step, and leads to it', async () => {
+  it('draws all of 1,000 steps, finds a step and opens it', async () => {
     const steps = Array.from({ length: 1000 }, (_, index) => {
       const depends = index === 0 ? '' : `, depends: s${Math.floor((index - 1) / 3)}`;
       return `  - { name: s${index}, command: "true"${depends} }`;
@@ -170,7 +170,7 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     expect(await visible()).toEqual(['third']);
   });
 
-  it.each(['light', 'dark'] as const)('can be read in %s colours, and on a telephone', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('is readable in %s colours, and on a phone', async (colorScheme) => {
     const { page } = await open({ colorScheme, viewport: { width: 360, height: 740 } });
     await page.getByRole('button', { name: 'Open all' }).click();
 

@@ -52,7 +52,7 @@ describe('wf report', () => {
       },
     ));
 
-  it('writes the page beside the user and prints its name', () =>
+  it('writes the page to the current directory and prints its name', () =>
     withPlace({ 'etl.yaml': flaky }, async ({ cwd, wf, json }) => {
       await wf('run', 'etl.yaml');
       const { runId } = await json('status');
@@ -65,7 +65,7 @@ describe('wf report', () => {
       expect((await wf('report', 'etl.yaml', '-o', '-')).stdout).toContain('<h1>');
     }));
 
-  it('shows what failed with its place, its attempts, its colours, and what to type next', () =>
+  it('shows failures with their position, attempts, colours and the next commands', () =>
     withPlace({ 'etl.yaml': flaky }, async ({ wf, json }) => {
       await wf('run', 'etl.yaml');
       const { runId } = await json('status');
@@ -87,7 +87,7 @@ describe('wf report', () => {
       expect(page).toContain('<code>ROWS</code></th><td><pre tabindex="0">rows of monday</pre>');
     }));
 
-  it('shows what an instance printed that failed, and which command prints the logs of all', () =>
+  it('shows the output of a failed instance, and the command that prints the logs of all', () =>
     withPlace({ 'fan.yaml': fanOut }, async ({ wf, json }) => {
       await wf('run', 'fan.yaml');
       const { runId } = await json('status');
@@ -101,7 +101,7 @@ describe('wf report', () => {
       expect(page).not.toContain('It printed nothing');
     }));
 
-  it('writes into a directory, over an older report, and to a name of its own', () =>
+  it('writes into a directory, over an older report, and to a given name', () =>
     withPlace({ 'a.yaml': 'steps: [{ name: a, command: echo hello }]' }, async ({ cwd, wf, write }) => {
       await wf('run', 'a.yaml');
       mkdirSync(join(cwd, 'reports'));
@@ -114,7 +114,7 @@ describe('wf report', () => {
       expect(readdirSync(cwd).filter((name) => name.endsWith('.part'))).toEqual([]);
     }));
 
-  it('says what is wrong when there is no such run or no such place', () =>
+  it('reports an unknown run and an invalid path', () =>
     withPlace({ 'a.yaml': 'steps: [{ name: a, command: echo hello }]' }, async ({ wf }) => {
       expect(await wf('report')).toMatchObject({ code: 2, stdout: '', stderr: 'error: there are no runs yet\n' });
       await wf('run', 'a.yaml');
@@ -125,7 +125,7 @@ describe('wf report', () => {
       });
     }));
 
-  it('holds no secret in any part', () =>
+  it('contains no secret', () =>
     withPlace(
       {
         'a.yaml': `
@@ -149,7 +149,7 @@ steps:
       },
     ));
 
-  it('takes both ends of a log of five gigabytes', () =>
+  it('shows both ends of a log of five gigabytes', () =>
     withPlace({ 'a.yaml': 'steps: [{ name: a, command: echo hello }]' }, async ({ wf, json }) => {
       await wf('run', 'a.yaml');
       const log = (await json('status')).steps[0]?.log ?? '';
@@ -165,7 +165,7 @@ steps:
       expect(page).toContain('the end\n</pre>');
     }));
 
-  it('stays bounded however many steps print however much', () =>
+  it('stays small, however many steps there are and whatever they print', () =>
     withPlace({ 'many.yaml': manySteps(60) }, async ({ wf, json }) => {
       await wf('run', 'many.yaml');
       for (const { log } of (await json('status')).steps) writeFileSync(log ?? '', '<&'.repeat(200_000));
@@ -188,7 +188,7 @@ steps:
       expect(page).toContain('attempt 1: running');
     }));
 
-  it('tells what is left of a run whose snapshot is lost', () =>
+  it('shows the rest of a run whose snapshot is lost', () =>
     withPlace({ 'a.yaml': 'steps: [{ name: a, command: echo hello }]' }, async ({ wf, json, runsDir }) => {
       await wf('run', 'a.yaml');
       const directory = join(runsDir, (await json('status')).runId);

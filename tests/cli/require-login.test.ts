@@ -20,7 +20,7 @@ describeWith('curl', isInstalled('curl'), 'requests by curl', () => {
   const curl = async (...args: readonly string[]) => (await run('curl', ['-s', ...args])).stdout;
   const status = (...args: readonly string[]) => curl('-o', '/dev/null', '-w', '%{http_code}', ...args);
 
-  test('need no login on loopback as the daemon comes', () =>
+  test('need no login on loopback by default', () =>
     withDaemons(files, async ({ serve }) => {
       const { url } = await serve();
       const json = ['-H', 'Accept: application/json'];
@@ -49,7 +49,7 @@ describeWith('curl', isInstalled('curl'), 'requests by curl', () => {
       await shows('canceled');
     }));
 
-  test('need the token that --require-login made, as a bearer or as the password of any name', () =>
+  test('need the token of --require-login, as a bearer token or as a password', () =>
     withDaemons(files, async (place) => {
       const { url, process } = await place.serve('--require-login');
       const { path, token } = keptToken(place);
@@ -68,7 +68,7 @@ describeWith('curl', isInstalled('curl'), 'requests by curl', () => {
     }));
 });
 
-test('a token that was made is kept for the next daemon', () =>
+test('a generated token is kept for the next daemon', () =>
   withDaemons(files, async (place) => {
     const first = await place.serve('--require-login');
     const { token } = keptToken(place);
@@ -95,14 +95,14 @@ test.each([
   }),
 );
 
-test('where the settings have a login, no token is made', () =>
+test('no token is generated if the settings have a login', () =>
   withDaemons({ ...files, token: 'a-token-of-my-own-1\n' }, async (place) => {
     const { url } = await place.serve('--require-login', '--token-file', join(place.cwd, 'token'));
     expect(await statusOf(url, 'a-token-of-my-own-1')).toBe(200);
     expect(() => keptToken(place)).toThrow('ENOENT');
   }));
 
-test('a file that holds no token stops the start, and says what to do', () =>
+test('a file without a token stops the start with a suggestion', () =>
   withDaemons(files, async (place) => {
     await (await place.serve('--require-login')).end('SIGTERM');
     place.write('home/daemon/token', '\n');
@@ -113,7 +113,7 @@ test('a file that holds no token stops the start, and says what to do', () =>
     ]);
   }));
 
-test('commands of the same user find the token by themselves, by each name of the machine', () =>
+test('commands of the same user find the token, for each name of the machine', () =>
   withDaemons(files, async (place) => {
     const { url } = await place.serve('--require-login');
     for (const server of [url, url.replace('127.0.0.1', 'localhost')]) {
@@ -127,7 +127,7 @@ test('commands of the same user find the token by themselves, by each name of th
     expect((await place.wf('logs', runId, '--server', url)).stdout).toBe('[greet] hello world\n');
   }));
 
-test('commands with another home, or with a login of their own, do not use it', () =>
+test('commands with another home or an own login do not use it', () =>
   withDaemons(files, async ({ cwd, env, serve }) => {
     const { url } = await serve('--require-login');
     const list = (more: Readonly<Record<string, string>>) =>
@@ -137,7 +137,7 @@ test('commands with another home, or with a login of their own, do not use it', 
     expect((await list({})).code).toBe(0);
   }));
 
-test('the token is sent to the daemon that made it, and to no other program', () =>
+test('the token is sent only to the daemon that generated it', () =>
   withDaemons(files, async (place) => {
     const daemon = await place.serve('--require-login');
     const stranger = await httpServer((_, response) => response.writeHead(500).end());
@@ -148,7 +148,7 @@ test('the token is sent to the daemon that made it, and to no other program', ()
     rmSync(keptToken(place).path);
   }));
 
-test('the address of the daemon leads to its description', () =>
+test('the address of the daemon links to its description', () =>
   withDaemons(files, async ({ serve }) => {
     const plain = await serve();
     const answer = await fetch(`${plain.url}/`, { redirect: 'manual' });
@@ -159,7 +159,7 @@ test('the address of the daemon leads to its description', () =>
     expect((await fetch(`${url}/`, { redirect: 'manual' })).status).toBe(401);
   }));
 
-describeWith('tmux', isInstalled('tmux'), 'the link that logs a browser in', () => {
+describeWith('tmux', isInstalled('tmux'), 'the login link for browsers', () => {
   test('is printed with the token on a terminal, where no log keeps it', () =>
     withDaemons(files, async (place) => {
       const command = `WF_HOME=${place.cwd}/home ${process.execPath} ${launcher} serve --port 0 --dags ${place.cwd} --require-login`;

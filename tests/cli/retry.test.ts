@@ -33,7 +33,7 @@ async function failedOnce(place: Place, ...params: readonly string[]): Promise<v
 }
 
 describe('wf retry', () => {
-  it('runs what did not succeed, with the outputs of what did', async () => {
+  it('runs the steps that did not succeed, with the outputs of the others', async () => {
     await withPlace({ 'w.yaml': chain }, async (place) => {
       await failedOnce(place);
       const { code, stdout } = await place.wf('retry', 'first', '--run-id', 'second');
@@ -50,30 +50,28 @@ describe('wf retry', () => {
     });
   });
 
-  it.each(['SIGINT', 'SIGKILL'] as const)(
-    'keeps what succeeded after a retry that %s ended before its first step',
-    (signal) =>
-      withPlace(
-        {
-          'w.yaml': `preconditions: {condition: "\`test -e slow && touch begun && sleep 60; echo 1\`", expected: "1"}\n${chain}`,
-        },
-        async (place) => {
-          await failedOnce(place);
-          place.write('slow', '');
-          const stopped = place.start('retry', 'first', '-p', 'WHO=me', '--run-id', 'second');
-          await eventually(() => existsSync(join(place.cwd, 'begun')));
-          stopped.kill(signal);
-          await stopped.ended;
-          rmSync(join(place.cwd, 'slow'));
-          expect((await place.json('status', 'second')).steps.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0]);
-          expect((await place.wf('retry', 'second')).code).toBe(0);
-          expect(ran(place)).toEqual(['b [from a] [me]', 'c']);
-          expect((await place.json('status')).retryOf).toBe('first');
-        },
-      ),
+  it.each(['SIGINT', 'SIGKILL'] as const)('keeps results after a retry that %s ended before its first step', (signal) =>
+    withPlace(
+      {
+        'w.yaml': `preconditions: {condition: "\`test -e slow && touch begun && sleep 60; echo 1\`", expected: "1"}\n${chain}`,
+      },
+      async (place) => {
+        await failedOnce(place);
+        place.write('slow', '');
+        const stopped = place.start('retry', 'first', '-p', 'WHO=me', '--run-id', 'second');
+        await eventually(() => existsSync(join(place.cwd, 'begun')));
+        stopped.kill(signal);
+        await stopped.ended;
+        rmSync(join(place.cwd, 'slow'));
+        expect((await place.json('status', 'second')).steps.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0]);
+        expect((await place.wf('retry', 'second')).code).toBe(0);
+        expect(ran(place)).toEqual(['b [from a] [me]', 'c']);
+        expect((await place.json('status')).retryOf).toBe('first');
+      },
+    ),
   );
 
-  it('can be retried again, and knows the outputs of the first run then', async () => {
+  it('can be retried again, with the outputs of the first run', async () => {
     await withPlace({ 'w.yaml': chain }, async (place) => {
       await failedOnce(place);
       rmSync(join(place.cwd, 'fixed'));
@@ -92,7 +90,7 @@ describe('wf retry', () => {
       ['a', 'b [from a] [nobody]', 'c'],
     ],
     [['--step', 'other'], ['other']],
-  ])('with %j runs just that', async (flags, expected) => {
+  ])('with %j runs only that step', async (flags, expected) => {
     await withPlace({ 'w.yaml': chain }, async (place) => {
       await failedOnce(place);
       await place.wf('retry', 'first', ...flags);
@@ -100,7 +98,7 @@ describe('wf retry', () => {
     });
   });
 
-  it('fails while a failure is kept, and tells how that step failed and which run has its logs', async () => {
+  it('fails while a failure is kept, and shows how that step failed and which run has its logs', async () => {
     const steps = `steps:
   - name: broken
     command: sh -c 'echo no table; exit 3'
@@ -135,7 +133,7 @@ describe('wf retry', () => {
     });
   });
 
-  it('gives the same parameters again, byte for byte, unless others are given', async () => {
+  it('passes the same parameters, byte for byte, unless others are given', async () => {
     await withPlace({ 'w.yaml': chain }, async (place) => {
       await failedOnce(place, '-p', 'WHO=  "two"  $HOME `id` \\');
       await place.wf('retry', 'first');
@@ -145,7 +143,7 @@ describe('wf retry', () => {
     });
   });
 
-  it('runs the workflow as it was then; with --file as it is now, and says what is different', async () => {
+  it('runs the workflow as stored; with --file as it is now, and lists the differences', async () => {
     await withPlace({ 'w.yaml': chain }, async (place) => {
       await failedOnce(place);
       const edited = chain.replace('echo c >> ran', 'echo edited >> ran').replace('  - name: other', '  - name: added');
@@ -159,7 +157,7 @@ describe('wf retry', () => {
     });
   });
 
-  it('has nothing to do for a run that succeeded, unless a step is named', async () => {
+  it('has nothing to do for a successful run, unless a step is named', async () => {
     await withPlace({ 'w.yaml': chain, fixed: '' }, async (place) => {
       await place.wf('run', 'w.yaml', '--run-id', 'good');
       ran(place);
@@ -183,7 +181,7 @@ describe('wf retry', () => {
     });
   });
 
-  it('takes up a run whose process was killed', async () => {
+  it('continues a run whose process was killed', async () => {
     const slow = chain.replace('test -e fixed', 'echo started; test -e fixed || sleep 300');
     await withPlace({ 'w.yaml': slow }, async (place) => {
       await crash(place, '| started', 'w.yaml', '--run-id', 'first');
@@ -211,7 +209,7 @@ handlerOn:
     });
   });
 
-  it('passes exit codes and signals on as wf run does', async () => {
+  it('returns exit codes and passes signals on as wf run does', async () => {
     const exits = "steps:\n  - name: a\n    command: sh -c 'exit 7'\n";
     const slow =
       'steps:\n  - name: a\n    command: sh -c "echo ready; test -e first && sleep 60; touch first; exit 1"\n';
@@ -259,7 +257,7 @@ describe('wf retry refuses', () => {
     });
   });
 
-  it('to take a mask for a secret parameter', async () => {
+  it('a mask as the value of a secret parameter', async () => {
     const secret = `secrets: [TOKEN]\n${chain.replace('params: WHO=nobody', 'params: WHO=nobody TOKEN=')}`;
     await withPlace({ 'w.yaml': secret }, async (place) => {
       await failedOnce(place, '-p', 'TOKEN=very-secret-value');
@@ -275,7 +273,7 @@ describe('wf retry refuses', () => {
     });
   });
 
-  it('to take a mask for a secret output, which it makes again where it can', async () => {
+  it('a mask as a secret output, and runs its step again if possible', async () => {
     const secret = `secrets: [FROM_A]\n${chain}`;
     await withPlace({ 'w.yaml': secret }, async (place) => {
       await failedOnce(place);

@@ -12,7 +12,7 @@ steps: [{name: a, command: echo "got $A"}]`,
 };
 
 describe('runConfig', () => {
-  it('refuses given parameters and ids before anything starts', () =>
+  it('refuses given parameters and ids before the run starts', () =>
     withPlace(files, async ({ wf }) => {
       const params = await wf('run', 'w.yaml', '-p', 'A=other');
       expect([params.code, params.stdout, params.stderr]).toEqual([
@@ -29,7 +29,7 @@ describe('runConfig', () => {
       expect((await wf('run', 'w.yaml')).stdout).toContain('got fixed');
     }));
 
-  it('refuses ids that clients choose from a daemon, and accepts starts and retries without one', () =>
+  it('refuses ids that clients send to a daemon, and accepts starts and retries without one', () =>
     withDaemons(files, async ({ cwd, serve }) => {
       const daemon = await serve();
       const post = async (path: string, body: object) => {

@@ -45,7 +45,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('is 2 for a file that does not exist, with the name that was meant', async () => {
+  it('is 2 for a missing file, with a similar name', async () => {
     await withWorkflow(one, async (options) => {
       const { code, stderr } = await wf(['run', 'v.yaml'], options);
       expect([code, stderr]).toEqual([2, 'error: no workflow "v.yaml"\n  help: did you mean "w.yaml"?\n']);
@@ -95,7 +95,7 @@ describe('signals', () => {
     });
   });
 
-  it('the second signal kills at once, without handlers', async () => {
+  it('the second signal kills without handlers', async () => {
     const stubborn = stoppable.replace("trap 'echo asked; exit 0' TERM", "trap 'echo asked' TERM");
     await withWorkflow(stubborn, async (options) => {
       const run = startWf(['run', 'w.yaml'], options);
@@ -109,7 +109,7 @@ describe('signals', () => {
     });
   });
 
-  it('leaves no process behind, whatever the steps have started', async () => {
+  it('leaves no process, whatever the steps have started', async () => {
     const leaves = `steps:\n  - name: a\n    script: |\n      sleep 300 &\n      echo "pid $!"\n      setsid sleep 300 &\n      echo "pid $!"\n`;
     await withWorkflow(leaves, async (options) => {
       const { code, stdout } = await wf(['run', 'w.yaml'], options);
@@ -120,7 +120,7 @@ describe('signals', () => {
   });
 });
 
-it('spares what a step leaves in the background when it asks for that', async () => {
+it('spares background processes of a step on request', async () => {
   const yaml =
     'steps:\n  - name: a\n    leaveBackground: true\n    script: |\n      sleep 300 &\n      echo "pid $!"\n';
   await withWorkflow(yaml, async (options) => {
@@ -131,7 +131,7 @@ it('spares what a step leaves in the background when it asks for that', async ()
   });
 });
 
-it('ends nothing of a run that has the same id in another store', async () => {
+it('ends no process of a run with the same id in another store', async () => {
   const script = 'sleep 300 &\n      echo ready\n      until [ -e "end-$1" ]; do sleep 0.05; done';
   await withWorkflow(`params: one\nsteps:\n  - name: a\n    script: |\n      ${script}\n`, async ({ cwd, env }) => {
     const start = (run: string, home: string) =>
@@ -154,7 +154,7 @@ it('ends nothing of a run that has the same id in another store', async () => {
 }, 20_000);
 
 describe('surroundings', () => {
-  it('a reader that goes away ends nothing', async () => {
+  it('a closed reader does not end the run', async () => {
     await withWorkflow(`${one}  - name: b\n    command: touch done\n    depends: a\n`, async ({ cwd, env }) => {
       const script = '"$0" "$1" run w.yaml | head -1; echo "${PIPESTATUS[0]}"';
       const output = execFileSync('bash', ['-c', script, process.execPath, launcher], {
@@ -166,7 +166,7 @@ describe('surroundings', () => {
     });
   });
 
-  it('a closed standard output ends nothing', async () => {
+  it('a closed standard output does not end the run', async () => {
     await withWorkflow(one, async ({ cwd, env }) => {
       const child = spawn('sh', ['-c', '"$0" "$1" run w.yaml >&-', process.execPath, launcher], {
         cwd,
@@ -197,7 +197,7 @@ describe('surroundings', () => {
     });
   });
 
-  it('says what to do when nothing can be kept', async () => {
+  it('suggests what to do if runs cannot be stored', async () => {
     await withWorkflow(one, async ({ cwd }) => {
       const { code, stderr, stdout } = await wf(['run', 'w.yaml'], { cwd, env: { HOME: '/proc/1' } });
       expect([code, stdout]).toEqual([2, '']);
@@ -242,7 +242,7 @@ describe('surroundings', () => {
     });
   });
 
-  it('shows plain lines where a terminal cannot be redrawn, and ASCII where there is no UTF-8', async () => {
+  it('prints plain lines where a terminal cannot be redrawn, and ASCII without UTF-8', async () => {
     await withWorkflow(one, async ({ cwd, env }) => {
       const { stdout } = await wf(['run', 'w.yaml'], { cwd, env: { ...env, TERM: 'dumb', LANG: 'C' } });
       expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
@@ -274,7 +274,7 @@ describe('parameters', () => {
     ['/dev/zero', 'the parameters file "/dev/zero" is larger than 1 MiB'],
     ['w.yaml/x', 'cannot read the parameters file "w.yaml/x": there is no such file'],
     ['latin.env', 'latin.env:1:6: the file is not UTF-8: byte 0xe9 at offset 5 is not part of a character'],
-  ])('says what is wrong with the file %s', async (file, message) => {
+  ])('reports the error of the file %s', async (file, message) => {
     await withWorkflow(show, async (options) => {
       writeFileSync(join(options.cwd, 'latin.env'), Buffer.from('A=caf\xe9', 'latin1'));
       const { code, stderr } = await wf(['run', 'w.yaml', '--params-file', file], options);
@@ -282,7 +282,7 @@ describe('parameters', () => {
     });
   });
 
-  it('of any size leave the heading short', async () => {
+  it('of any size keep the heading short', async () => {
     await withWorkflow(show, async (options) => {
       const { code, stdout } = await wf(['run', 'w.yaml', '-p', `A=${'x'.repeat(100_000)}`], options);
       expect([code, stdout.split('\n')[0]?.length]).toEqual([0, expect.toSatisfy((length) => length < 600)]);
@@ -313,7 +313,7 @@ describe('places', () => {
     });
   });
 
-  it('tells what is wrong with a workflow that a step runs, and where', async () => {
+  it('reports an error of a sub-workflow with its position', async () => {
     await withWorkflow('steps:\n  - name: a\n    run: child\n', async (options) => {
       writeFileSync(join(options.cwd, 'child.yaml'), 'steps:\n  - name: b\n    comand: echo\n    depends: c\n');
       const { code, stdout } = await wf(['run', 'w.yaml'], options);
@@ -340,7 +340,7 @@ describe('places', () => {
     });
   });
 
-  it('starts nothing twice under one run id', async () => {
+  it('starts a run id only once', async () => {
     await withWorkflow('steps:\n  - name: a\n    command: sh -c "echo x >> count"\n', async (options) => {
       const runs = await Promise.all([1, 2, 3].map(() => wf(['run', 'w.yaml', '--run-id', 'mine'], options)));
       expect(runs.map(({ code }) => code).sort()).toEqual([0, 2, 2]);
@@ -350,7 +350,7 @@ describe('places', () => {
 });
 
 describe('--reporter json', () => {
-  it('prints nothing but one JSON object a line, from the first event to the summary', async () => {
+  it('prints one JSON object per line, from the first event to the summary', async () => {
     await withWorkflow(one, async (options) => {
       const { stdout, stderr } = await wf(['run', 'w.yaml', '--reporter', 'json'], options);
       const lines = stdout
@@ -382,7 +382,7 @@ describe('--reporter json', () => {
 });
 
 describe('--reporter quiet', () => {
-  it('prints nothing of a run that goes well and the recap of one that does not', async () => {
+  it('prints nothing for a successful run, and the recap of a failed one', async () => {
     await withWorkflow(one, async (options) => {
       expect((await wf(['run', 'w.yaml', '--reporter', 'quiet'], options)).stdout).toBe('');
     });

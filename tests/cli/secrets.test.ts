@@ -160,7 +160,7 @@ function withPlanted<T>(use: (cwd: string, run: (...args: string[]) => Promise<E
 }
 
 describe('thirty secrets', () => {
-  it.each(['plain', 'json', 'quiet'])('are nowhere to be found after a run (%s)', async (reporter) => {
+  it.each(['plain', 'json', 'quiet'])('appear nowhere after a run (%s)', async (reporter) => {
     await withPlanted(async (cwd, run) => {
       const given = ['-p', `S0=${values[0]}`, '-p', `OTHER=x${values[16]}x`];
       const { code, stdout, stderr } = await run('run', 'w.yaml', '--reporter', reporter, ...given);
@@ -179,7 +179,7 @@ describe('thirty secrets', () => {
     });
   });
 
-  it('are stored in many files if they are not declared', async () => {
+  it('are stored in many files if they are undeclared', async () => {
     await withPlanted(async (cwd, run) => {
       const open = planted.replace(/^secrets:.*$/m, '').replace(/^smtp:.*$/m, '');
       writeFileSync(join(cwd, 'w.yaml'), open);
@@ -238,14 +238,14 @@ steps:
     expect([code, texts]).toEqual([0, ['yivoufs22y', 'yivoufs22y']]);
   });
 
-  it('that cannot be read keeps the run from starting', async () => {
+  it('that cannot be read prevents the run', async () => {
     const { code, summary } = await runFile(
       'secrets: [{name: TOKEN, env: NOT_THERE}]\nsteps: [{name: a, command: echo}]\n',
     );
     expect([code, summary.error]).toEqual([1, 'secret "TOKEN": the environment has no variable "NOT_THERE"']);
   });
 
-  it('that is too short to be masked is warned of, and hidden where it stands for itself', async () => {
+  it('that is too short to be masked causes a warning, and is hidden as a whole value', async () => {
     const { texts, summary, lines } = await runFile(
       'secrets: [PIN]\nparams: PIN=42\nsteps: [{name: a, command: echo 42, output: X}]\n',
     );
@@ -277,14 +277,14 @@ steps:
     });
   });
 
-  it('does not keep a script from opening its own output', async () => {
+  it('does not prevent a script from opening its own output', async () => {
     const { code, texts } = await runFile(
       'secrets: [T]\nenv: [{T: hunter22}]\nsteps: [{name: a, command: "echo $T > /dev/stderr; echo $T > /dev/stdout"}]\n',
     );
     expect([code, texts]).toEqual([0, ['***', '***']]);
   });
 
-  it('does not make an output of more than 1 MiB fit', async () => {
+  it('does not limit an output of more than 1 MiB', async () => {
     const { code, stdout } = await runFile(
       'secrets: [T]\nenv: [{T: hunter22}]\nsteps: [{name: a, command: "yes $T | head -c 2000000", output: X}]\n',
     );
@@ -361,7 +361,7 @@ steps:
     });
   });
 
-  it('of a file that spells out a secret takes the file as it is today', async () => {
+  it('of a file with secrets in it reads the file as it is now', async () => {
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), `secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\n${steps}`);
       const env = { WF_HOME: join(cwd, 'home') };
@@ -382,7 +382,7 @@ steps:
 });
 
 describe('a secret parameter', () => {
-  it('is a variable, and empty among the arguments that every user of the machine can see', async () => {
+  it('is a variable, and empty in the arguments that every user of the machine can see', async () => {
     const file = `secrets: [TOKEN]
 params: "A=1 TOKEN= B=2 ARG=\${2}x"
 steps:
@@ -414,7 +414,7 @@ steps:
 });
 
 describe('without mkfifo', () => {
-  it('a step of a workflow with secrets fails and says why, and others run', async () => {
+  it('a step of a workflow with secrets fails with the reason, and others run', async () => {
     await withDirectory(async (cwd) => {
       writeFileSync(
         join(cwd, 'secret.yaml'),

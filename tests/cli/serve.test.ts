@@ -10,7 +10,7 @@ const files = {
   'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "until test -e go; do sleep 0.05; done"\n',
 };
 
-test('the API does what curl asks for by forms', () =>
+test('the API answers curl with forms', () =>
   withPlace(files, async (place) => {
     const { url, end } = await serve(place);
     const get = async (path: string): Promise<Shown> =>
@@ -41,7 +41,7 @@ test('the API does what curl asks for by forms', () =>
     expect([code, stderr.replace(/^\S+ warning: no login is required: .*\n/, '')]).toEqual([0, '']);
   }));
 
-test('a run outlives the daemon that it was asked of', () =>
+test('a run outlives the daemon that started it', () =>
   withPlace(files, async (place) => {
     const { url, end } = await serve(place);
     const body = new URLSearchParams({ action: 'start', 'request-id': 'survivor' });
@@ -55,7 +55,7 @@ test('a run outlives the daemon that it was asked of', () =>
       .toMatchObject({ status: 'succeeded', trigger: 'api' });
   }));
 
-test('nothing is served to others without a login, and with one only to those who have it', () =>
+test('other hosts need a login', () =>
   withPlace(files, async (place) => {
     const refused = await place.wf('serve', '--host', '0.0.0.0', '--port', '0');
     expect([refused.code, refused.stdout]).toEqual([2, '']);
@@ -68,7 +68,7 @@ test('nothing is served to others without a login, and with one only to those wh
     expect((await end('SIGINT')).code).toBe(0);
   }));
 
-test('it also goes by the names it had elsewhere', () =>
+test('it works under the names it had elsewhere', () =>
   withPlace(files, async (place) => {
     for (const name of ['server', 'start-all', 'scheduler']) {
       const { stdout } = await place.wf(name, '--help');

@@ -60,7 +60,7 @@ env: [PORT: "${port}"]`,
     );
   });
 
-  it('that is not ready in time has failed, with the reason', async () => {
+  it('that is not ready in time fails with the reason', async () => {
     const port = await freePort();
     await place(
       `
@@ -78,7 +78,7 @@ env: [PORT: "${port}"]`,
     );
   });
 
-  it('does not take the port of another program for its own', async () => {
+  it('does not mistake the port of another program for its own', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { readonly port: number };
@@ -96,7 +96,7 @@ env: [PORT: "${port}"]`,
     }
   });
 
-  it('that ends while a step needs it has failed, and the step continues', () =>
+  it('that ends while a step needs it fails, and the step continues', () =>
     place(
       `
   - {name: a, service: ${ready}, command: "echo up; while [ ! -f end ]; do sleep 0.02; done"}
@@ -155,7 +155,7 @@ MaxCleanUpTimeSec: 0.1`,
       },
     ));
 
-  it('alone stays up until it is stopped', () =>
+  it('without steps runs until it is stopped', () =>
     place(`  - {name: a, service: ${ready}, command: ${JSON.stringify(up)}}`, async (place) => {
       const running = place.start('run', 'w.yaml', '--reporter', 'plain');
       await running.until('READY');
@@ -164,7 +164,7 @@ MaxCleanUpTimeSec: 0.1`,
       for (const pid of pidsIn(place)) expect(runs(pid)).toBe(false);
     }));
 
-  it('of a killed owner is ended, and a retry runs it again for the steps that are left', () =>
+  it('of a killed owner is ended, and a retry starts it for the remaining steps', () =>
     place(
       `
   - {name: a, service: ${ready}, command: ${JSON.stringify(up)}}

@@ -32,7 +32,7 @@ handlerOn:
 `;
 
 describe('the result of a step', () => {
-  it('is in the texts of later steps and of handlers', () =>
+  it('is available to later steps and handlers', () =>
     withPlace({ 'w.yaml': yaml }, async ({ wf }) => {
       const { code, stdout } = await wf('run', 'w.yaml', '--reporter', 'plain');
       expect(code).toBe(0);
@@ -93,7 +93,7 @@ describe('the result of a step', () => {
       },
     ));
 
-  it('has the real value of a secret output of a sub-workflow, which is shown nowhere', () =>
+  it('has the real value of a secret output of a sub-workflow, which is never shown', () =>
     withPlace(
       {
         'child.yaml': `secrets: [{name: TOKEN, file: token}]

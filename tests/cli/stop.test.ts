@@ -27,7 +27,7 @@ async function begin(place: Place, file: string, id: string) {
 }
 
 describe('wf stop', () => {
-  it('ends a run that another process runs, with its handlers, and waits for that', async () => {
+  it('ends a run of another process, with its handlers, and waits for it', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const run = await begin(place, 'slow.yaml', 'r1');
       const stopped = await place.wf('stop', 'r1');
@@ -41,7 +41,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('listens at a private socket that goes with the run', async () => {
+  it('listens on a private socket that is removed with the run', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const run = await begin(place, 'slow.yaml', 'r1');
       const socket = join(place.runsDir, 'r1/owner.sock');
@@ -62,7 +62,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('is not lost on an owner that has only just begun and does not listen yet', async () => {
+  it('reaches an owner that does not listen yet', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const run = place.start('run', 'slow.yaml', '--run-id', 'r1', '--reporter', 'quiet');
       await eventually(() => existsSync(join(place.runsDir, 'r1/journal.jsonl')));
@@ -76,7 +76,7 @@ describe('wf stop', () => {
   it.each([
     ['a second time', []],
     ['with --force', ['--force']],
-  ])('%s kills at once what does not end', async (_, flags) => {
+  ])('%s kills processes that do not end', async (_, flags) => {
     await withPlace({ 'stubborn.yaml': stubborn }, async (place) => {
       const run = await begin(place, 'stubborn.yaml', 'r1');
       if (flags.length === 0) {
@@ -92,7 +92,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('asks which of several runs is meant, and takes all of them with --all', async () => {
+  it('requires --all if several runs match', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const runs = await Promise.all(['a1', 'a2'].map((id) => begin(place, 'slow.yaml', id)));
       const { code, stdout, stderr } = await place.wf('stop', 'slow');
@@ -107,7 +107,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('prints with --json the run as it is then, and with --all a list', async () => {
+  it('prints with --json the resulting run, and with --all a list', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const runs = await Promise.all(['a1', 'a2'].map((id) => begin(place, 'slow.yaml', id)));
       const asked = await place.json('stop', 'a1', '--no-wait');
@@ -148,7 +148,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('ends a run within a run by its own id', async () => {
+  it('ends a sub-run by its own id', async () => {
     const outer = 'steps:\n  - name: inner\n    run: slow\n';
     await withPlace({ 'slow.yaml': slow, 'outer.yaml': outer }, async (place) => {
       const run = place.start('run', 'outer.yaml', '--run-id', 'r1', '--reporter', 'json');
@@ -161,7 +161,7 @@ describe('wf stop', () => {
     });
   });
 
-  it('reaches a run that lies deeper than the address of a socket is long', async () => {
+  it('reaches a run whose directory is longer than a socket address', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const home = join(place.cwd, 'a-rather-long-name-of-a-directory/'.repeat(4));
       mkdirSync(home, { recursive: true });

@@ -15,7 +15,7 @@ handlerOn:
   'parent.yaml': 'steps: [{name: child, run: w}]\n',
 };
 
-test('strict decides the exit code, the status, the handlers, and the report of a run', () =>
+test('strict determines the exit code, the status, the handlers, and the report of a run', () =>
   withPlace(files, async ({ cwd, wf, json }) => {
     const lenient = await wf('run', 'w.yaml');
     const strict = await wf('run', 'w.yaml', '--strict', '--reporter', 'plain', '--reporter', 'junit=out.xml');
@@ -29,7 +29,7 @@ test('strict decides the exit code, the status, the handlers, and the report of 
     expect(await json<RunSummary>('status', 'w')).toMatchObject({ status: 'failed', reason: 'step', strict: true });
   }));
 
-test('a retry and a sub-workflow of a strict run are strict, and so is a run in the background', () =>
+test('applies to retries, sub-workflows and runs in the background', () =>
   withPlace(files, async ({ wf, json }) => {
     await wf('run', 'w.yaml', '--strict', '--run-id', 'first');
     const retried = await wf('retry', 'first');

@@ -26,8 +26,8 @@ function onAsking(options: { args?: string; env?: string }, use: (terminal: Tmux
   return onTerminal({ yaml: asking, ...options, env: `${options.env ?? ''} sh -c 'mkdir -p sub; exec "$@"' -` }, use);
 }
 
-describeWith('tmux', isInstalled('tmux'), 'a person at the terminal', () => {
-  it('is asked for parameters without a value, and what is secret is not shown', async () => {
+describeWith('tmux', isInstalled('tmux'), 'a user at the terminal', () => {
+  it('is asked for parameters without a value; secrets are not shown', async () => {
     await onAsking({}, async (terminal, cwd) => {
       await untilShown(terminal, 'WHO:');
       terminal.type('worx', 'BSpace', 'ld', 'Enter');
@@ -66,7 +66,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal', () => {
     });
   });
 
-  it('is not asked for what is given, by name or by place', async () => {
+  it('is not asked for given parameters, by name or by position', async () => {
     await onAsking({ args: '-p TOKEN=hunter2 -- me' }, async (terminal) => {
       const screen = await untilShown(terminal, 'code 0');
       expect(screen).toContain('me/given');
@@ -98,7 +98,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal', () => {
     });
   });
 
-  it('gets a shell with what the failed step had, and the exit code of the run', async () => {
+  it('gets a shell with the environment of the failed step, and the exit code of the run', async () => {
     const yaml =
       'params: { WHO: }\nsteps:\n  - name: fine\n    command: "true"\n  - name: bad\n    dir: sub\n    env: { OWN: "for $WHO" }\n    command: sh -c "exit 7"\n    depends: fine\nhandlerOn:\n  failure:\n    command: echo handled\n';
     const env = 'sh -c \'mkdir -p sub; exec "$@"\' -';

@@ -51,7 +51,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
-  it('stays within its height with 1,000 steps, and loses no failed one', async () => {
+  it('stays within its height with 1,000 steps, and keeps every failed one', async () => {
     await withDirectory((cwd) =>
       run(cwd, `${manySteps}  - name: breaks\n    command: "false"\n`, { columns: 80, rows: 10 }, async (terminal) => {
         const screen = await until(terminal, 'code 1');
@@ -80,7 +80,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
-  it('Ctrl-C stops the run and is answered by its recap', async () => {
+  it('Ctrl-C stops the run and prints its recap', async () => {
     await withDirectory((cwd) =>
       run(cwd, 'steps:\n  - name: slow\n    command: sleep 60\n', { columns: 80, rows: 24 }, async (terminal) => {
         await until(terminal, 'Ctrl-C stops');
@@ -90,7 +90,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
-  it('leaves the output of finished steps, as --output says', async () => {
+  it('keeps the output of finished steps according to --output', async () => {
     const yaml = 'steps:\n  - name: a\n    command: seq 100\n  - name: b\n    command: echo hello\n';
     await withDirectory((cwd) =>
       run(cwd, yaml, { columns: 80, rows: 40 }, async (terminal) => {
@@ -111,7 +111,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
-  it.each([80, 60, 20])('breaks no run id, place or command of the recap at %i columns', async (columns) => {
+  it.each([80, 60, 20])('breaks no run id, position or command of the recap at %i columns', async (columns) => {
     const name = 'extract-all-the-rows';
     const yaml = `steps:\n  - name: ${name}\n    command: "false"\n`;
     await withDirectory((cwd) =>
@@ -126,7 +126,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
-  it('leaves no stale rows when it is narrowed while it runs', async () => {
+  it('leaves no stale rows when the window narrows', async () => {
     const steps = ['one', 'two', 'three'].map(
       (name) => `  - {name: ${name}, command: "sh -c 'echo ${'a long line '.repeat(6)}; sleep 60'"}\n`,
     );
@@ -154,7 +154,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
-  it.each(['SIGTERM', 'SIGQUIT'] as const)('gives cursor and title back when %s ends it', async (signal) => {
+  it.each(['SIGTERM', 'SIGQUIT'] as const)('restores cursor and title when %s ends it', async (signal) => {
     const yaml = 'steps:\n  - {name: a, command: sleep 60}\n  - {name: b, command: sleep 60}\n';
     await withDirectory((cwd) =>
       run(cwd, yaml, { columns: 80, rows: 24 }, async (terminal) => {

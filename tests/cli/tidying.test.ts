@@ -36,7 +36,7 @@ steps:
     ['EROFS', ['--no-history']],
     ['EACCES', ['--run-id', 'r']],
   ])(
-    'cost neither the run nor a look at it: %s %s',
+    'affect neither the run nor its display: %s %s',
     async (error, options) => {
       await withDirectory(async (cwd) => {
         writeFileSync(join(cwd, 'w.yaml'), workflow);

@@ -31,10 +31,10 @@ test.each([
   ['2d12h', 216_000_000],
   ['90m', 5_400_000],
   ['1.5w', 907_200_000],
-])('--last %s is the length of time that it is in a file', (text, ms) => {
+])('--last %s is the same duration as in a file', (text, ms) => {
   expect(spanOption('--last', text)).toBe(ms);
 });
 
-test.each(['7', '1.5', '', 'h', '2d 12h', '-1h'])('"%s" is no length of time on the command line', (text) => {
+test.each(['7', '1.5', '', 'h', '2d 12h', '-1h'])('"%s" is an invalid duration on the command line', (text) => {
   expect(() => spanOption('--last', text)).toThrow(expect.objectContaining({ code: 'usage' }));
 });

@@ -46,7 +46,7 @@ describe('wf validate of a directory', () => {
     });
   });
 
-  it('reports what several files share once', async () => {
+  it('reports an error that several files share once', async () => {
     const base = 'mailOn: {failur: true}\n';
     await withFiles({ 'home/base.yaml': base, 'home/dags/a.yaml': good, 'home/dags/b.yaml': good }, async (cwd) => {
       const { code, stderr } = await wf(['validate'], { cwd, env: { WF_HOME: `${cwd}/home` } });
@@ -64,7 +64,7 @@ describe('wf validate of a base configuration', () => {
     });
   });
 
-  it('finds its mistakes', async () => {
+  it('finds its errors', async () => {
     await withFiles({ 'home/base.yaml': 'retry: 3\n' }, async (cwd) => {
       const { code, stderr } = await wf(['validate', 'home/base.yaml'], { cwd, env: { WF_HOME: `${cwd}/home` } });
       expect([code, stderr]).toEqual([
@@ -78,7 +78,7 @@ describe('wf validate of a base configuration', () => {
 describe('wf validate of a step that runs another workflow', () => {
   const calls = (run: string) => `steps: [{name: a, run: ${run}}]\n`;
 
-  it('refuses a command, which "run" is in other tools', async () => {
+  it('refuses a command in "run"', async () => {
     await withFiles({ 'w.yaml': calls('echo hi') }, async (cwd) => {
       const { code, stderr } = await wf(['validate', 'w.yaml'], { cwd });
       expect([code, stderr]).toEqual([
@@ -89,7 +89,7 @@ describe('wf validate of a step that runs another workflow', () => {
     });
   });
 
-  it('warns of a workflow that does not exist yet, and names one like it', async () => {
+  it('warns about a missing workflow and suggests a similar name', async () => {
     await withFiles({ 'w.yaml': calls('chlid'), 'child.yaml': good }, async (cwd) => {
       const { code, stderr } = await wf(['validate', 'w.yaml'], { cwd });
       expect([code, stderr]).toEqual([
@@ -100,7 +100,7 @@ describe('wf validate of a step that runs another workflow', () => {
     });
   });
 
-  it('finds one beside the file, in the workflows directory, with a blank in its name, and one that a variable names', async () => {
+  it('finds workflows beside the file, in the workflows directory, and named by a variable', async () => {
     const files = { 'a b.yaml': good, 'home/dags/etl/child.yaml': good, 'w1.yaml': calls('a b') };
     await withFiles({ ...files, 'w2.yaml': calls('child'), 'w3.yaml': calls('$NAME') }, async (cwd) => {
       const names = ['w1.yaml', 'w2.yaml', 'w3.yaml'];

@@ -52,7 +52,7 @@ it('runs again when the file or what it imports changes, and Ctrl-C ends it', as
   });
 });
 
-it('a file that is not valid is explained, and waited for', async () => {
+it('reports an invalid file and waits for a change', async () => {
   await watching({ 'w.yaml': 'steps:\n  - name: a\n    comand: x\n' }, [], async ({ running, write, remove }) => {
     await running.until('did you mean "command"?');
     await running.until('waiting');
@@ -70,7 +70,7 @@ it('a file that is not valid is explained, and waited for', async () => {
   });
 });
 
-it('--watch-path runs again for other files, and not for those that do not match', async () => {
+it('--watch-path runs again for matching files only', async () => {
   await watching(
     { 'w.yaml': says('one'), 'a.txt': '' },
     ['--watch-path', '*.txt'],
@@ -85,7 +85,7 @@ it('--watch-path runs again for other files, and not for those that do not match
   );
 });
 
-it('a change during a run starts the next one after it', async () => {
+it('a change during a run starts the next run after it', async () => {
   const gate = 'steps:\n  - name: a\n    script: |\n      echo first\n      until test -e go; do sleep 0.05; done\n';
   await watching({ 'w.yaml': gate }, [], async ({ running, write, runs }) => {
     await running.until('| first');
@@ -98,7 +98,7 @@ it('a change during a run starts the next one after it', async () => {
   });
 });
 
-it('files that the run itself writes do not start it endlessly', async () => {
+it('files written by the run do not restart it endlessly', async () => {
   const yaml = 'steps:\n  - name: a\n    command: date +%N > out.txt\n';
   await watching({ 'w.yaml': yaml }, ['--watch-path', '**'], async ({ running, write, runs }) => {
     await running.until('wf: out.txt: changed in every run');

@@ -49,7 +49,7 @@ describe('a directory in place of a file', () => {
 });
 
 describe('wf list', () => {
-  it('refuses a directory that is named and is none', async () => {
+  it('refuses a path that is not a directory', async () => {
     await withGood(async (cwd) => {
       const told = async (words: readonly string[], env = {}) => {
         const { code, stdout, stderr } = await wf(['list', ...words], {
@@ -114,7 +114,7 @@ describe('a home that is no directory', () => {
     ['history', '--no-server'],
     ['exec', 'true'],
     ['list', '--json'],
-  ])('is reported by wf %s', async (...words) => {
+  ])('is reported by wf %s %s', async (...words) => {
     await withGood(async (cwd) => {
       const { code, stdout, stderr } = await wf(words, { cwd, env: { WF_HOME: '/dev/null/wf' } });
       expect({ code, stdout, stderr }).toEqual({
@@ -127,7 +127,7 @@ describe('a home that is no directory', () => {
     });
   });
 
-  it('costs a command nothing that needs none', async () => {
+  it('affects no command that does not need it', async () => {
     expect(await wf(['version'], { env: { WF_HOME: '/dev/null' } })).toMatchObject({ code: 0, stderr: '' });
   });
 });

@@ -29,7 +29,7 @@ function withWorkflow(
 const isRun = (cwd: string) => existsSync(join(cwd, 'home/runs'));
 
 describe('--reporter', () => {
-  it('writes files beside what is shown, however they are listed', async () => {
+  it('writes files in addition to the shown output, in any order of names', async () => {
     await withWorkflow(failing, async ({ cwd, run }) => {
       const { code, stdout } = await run('--reporter', 'json,junit=j.xml', '--reporter', 'summary=s.json');
       expect(code).toBe(1);
@@ -51,7 +51,7 @@ describe('--reporter', () => {
     });
   });
 
-  it('writes its files also when the run is stopped, and leaves no draft behind', async () => {
+  it('writes its files also when the run is stopped, and leaves no draft', async () => {
     await withWorkflow('steps:\n  - name: slow\n    command: sleep 60\n', async ({ cwd, env }) => {
       const running = startWf(['run', 'w.yaml', '--reporter', 'plain,junit=j.xml,summary=s.json'], { cwd, env });
       await running.until('START');
@@ -63,7 +63,7 @@ describe('--reporter', () => {
     });
   });
 
-  it('takes WF_REPORTER where there is no flag', async () => {
+  it('uses WF_REPORTER without the option', async () => {
     await withWorkflow(failing, async ({ cwd, env }) => {
       const { stdout } = await wf(['run', 'w.yaml'], { cwd, env: { ...env, WF_REPORTER: 'quiet,summary=s.json' } });
       expect(stdout.startsWith('FAILED w in ')).toBe(true);
@@ -80,7 +80,7 @@ describe('--reporter', () => {
     ['junit=a,summary=a', 'two reporters would write to "a"', ''],
     ['junit=no/such/j.xml', 'there is no directory', 'mkdir -p'],
     ['junit=home', 'it is a directory', ''],
-  ])('refuses %s before anything has begun', async (value, message, help) => {
+  ])('refuses %s before the run starts', async (value, message, help) => {
     await withWorkflow(failing, async ({ cwd, run }) => {
       mkdirSync(join(cwd, 'home'));
       const { code, stdout, stderr } = await run('--reporter', value);
@@ -90,7 +90,7 @@ describe('--reporter', () => {
     });
   });
 
-  it('takes from a project how progress is shown, but no file to write', async () => {
+  it('takes the shown reporter from the configuration of a project, but no file to write', async () => {
     await withWorkflow(failing, async ({ cwd, run }) => {
       mkdirSync(join(cwd, '.git'));
       writeFileSync(join(cwd, '.wf.yaml'), 'reporter: quiet\n');
@@ -109,7 +109,7 @@ describe('in GitHub Actions', () => {
     'echo ::error::$PASSWORD >&2',
   );
 
-  it('groups, annotates and sums up without being asked, and never tells a secret', async () => {
+  it('groups, annotates and summarizes by default, and never prints a secret', async () => {
     await withWorkflow(secretive, async ({ cwd, env }) => {
       const page = join(cwd, 'page.md');
       writeFileSync(page, '# before\n');
@@ -140,7 +140,7 @@ describe('in GitHub Actions', () => {
     });
   });
 
-  it('a summary page that cannot be written changes nothing about the run', async () => {
+  it('a summary page that cannot be written does not affect the run', async () => {
     await withWorkflow('steps:\n  - name: a\n    command: "true"\n', async ({ cwd, env }) => {
       const github = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: join(cwd, 'no/page.md') };
       const { code, stderr } = await wf(['run', 'w.yaml'], { cwd, env: { ...env, ...github } });
@@ -149,8 +149,8 @@ describe('in GitHub Actions', () => {
   });
 });
 
-describe('without a person', () => {
-  it('a parameter without a value is empty, and no shell is opened', async () => {
+describe('without a terminal', () => {
+  it('a parameter without a value is empty, and no shell opens', async () => {
     const yaml = 'params: { WHO: }\nsteps:\n  - name: a\n    command: sh -c "echo \\"<$WHO>\\"; exit 1"\n';
     await withWorkflow(yaml, async ({ run }) => {
       const { code, stdout, stderr } = await run('--shell-on-failure');

@@ -10,7 +10,7 @@ steps:
     script: 'printf "[%s]" "$A" "$B"'
 `;
 
-describe('a parameter that the file does not take', () => {
+describe('an undeclared parameter', () => {
   it.each([
     ['NAME=x SHELLOPTS=xtrace PS4=$(touch${IFS}PWNED)'],
     ['MAKEFLAGS=--eval=$(shell${IFS}touch${IFS}PWNED)'],
@@ -26,7 +26,7 @@ describe('a parameter that the file does not take', () => {
     });
   });
 
-  it('is reported with all others, in a plan too', async () => {
+  it('is reported with all others, also by a plan', async () => {
     await inWorkflow({ 'w.yaml': show }, async (run) => {
       const flags = ['w.yaml', '-p', 'AA=1', '-p', 'PATH=/x', '--', 'x', 'y', 'z'];
       const report = [
@@ -75,7 +75,7 @@ describe('a parameter that the file does not take', () => {
   });
 });
 
-it('a file that mentions a variable without declaring it takes it', async () => {
+it('is accepted by a file that mentions the variable without declaring it', async () => {
   const open =
     'steps:\n  - name: a\n    command: echo "[$A]"\n  - name: b\n    depends: a\n    script: echo "[${B:-none}]"\n';
   await inWorkflow({ 'w.yaml': open }, async (run) => {
@@ -127,7 +127,7 @@ describe('a command line of another runner of this format', () => {
   });
 });
 
-describe('a slip of the command line', () => {
+describe('a misplaced option', () => {
   it.each([
     [
       ['run', 'w.yaml', '-p', 'A'],
@@ -148,7 +148,7 @@ describe('a slip of the command line', () => {
       null,
     ],
     [['run', 'w.yaml', '--', 'AA=1'], 'unknown parameter "AA": did you mean "A"? It takes A, B', null],
-  ])('%j is reported, and nothing is run', async (args, message, help) => {
+  ])('%j is reported, and nothing runs', async (args, message, help) => {
     await inWorkflow({ 'w.yaml': show, 'v.yaml': show }, async (run) => {
       const { code, stdout, stderr } = await run(...args);
       expect([code, stdout, stderr.split('\n')[0]]).toEqual([2, '', `error: ${message}`]);

@@ -11,8 +11,8 @@ function runIn(cwd: string, yaml: string) {
   return wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
 }
 
-describe('what a step prints', () => {
-  test('is the value of its "output", although the step removes the directory of its log', async () => {
+describe('the output of a step', () => {
+  test('is the value of its "output", even if the step removes the directory of its log', async () => {
     await withDirectory(async (cwd) => {
       const yaml = `logDir: ${cwd}/logs
 steps:
@@ -29,7 +29,7 @@ steps:
     });
   });
 
-  test('is in a file, and in no environment, if it contains a NUL', async () => {
+  test('goes to a file instead of the environment if it contains a NUL', async () => {
     await withDirectory(async (cwd) => {
       const yaml = `steps:
   - name: a
@@ -83,7 +83,7 @@ handlerOn:
     });
   });
 
-  test('goes to no file of a directory that is not there, which is not made', async () => {
+  test('is not written to a missing directory, which is not created', async () => {
     await withDirectory(async (cwd) => {
       const yaml = 'steps:\n  - name: a\n    command: echo 1\n    dir: none\n    stdout: logs/a.txt\n';
       const { code, stdout } = await runIn(cwd, yaml);
@@ -110,7 +110,7 @@ function runOnFullDisk(cwd: string, steps: string) {
 }
 
 describeWith('unshare', canMount, 'on a full disk', () => {
-  test('a program that fails because of its output is reported with the reason', async () => {
+  test('fails a program that cannot write, with the reason', async () => {
     await withDirectory(async (cwd) => {
       const { status, stdout } = runOnFullDisk(cwd, 'steps:\n  - name: a\n    command: head -c 600000 /dev/zero\n');
       expect(status).toBe(1);
@@ -118,7 +118,7 @@ describeWith('unshare', canMount, 'on a full disk', () => {
     });
   });
 
-  test('an "output" fails its step, since it may be cut short', async () => {
+  test('an "output" fails its step, since it may be incomplete', async () => {
     await withDirectory(async (cwd) => {
       const { status, stdout } = runOnFullDisk(
         cwd,

@@ -26,6 +26,6 @@ it.each([
     { TERM: 'xterm-256color', TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.6.10' },
     { title: true, progress: true },
   ],
-])('%s takes what it is known to take', (_name, env, signs) => {
+])('%s uses the known abilities', (_name, env, signs) => {
   expect(terminalSigns(env)).toEqual(signs);
 });

@@ -8,7 +8,7 @@ import { withDirectory } from '../../support/wf.ts';
 
 const none = new Set<string>();
 
-test('finds what matches, and neither tools’ directories nor what is ignored nor circles', async () => {
+test('finds matching files, without directories of tools, ignored files and cycles', async () => {
   await withDirectory(async (directory) => {
     for (const name of ['src/deep', 'node_modules/x', '.git', 'runs'])
       mkdirSync(join(directory, name), { recursive: true });
@@ -22,7 +22,7 @@ test('finds what matches, and neither tools’ directories nor what is ignored n
   });
 });
 
-test('tells files that are new, different, replaced and gone', async () => {
+test('distinguishes new, changed, replaced and removed files', async () => {
   await withDirectory(async (directory) => {
     const path = (name: string) => join(directory, name);
     for (const name of ['same', 'longer', 'replaced', 'gone']) writeFileSync(path(name), 'x');
@@ -37,7 +37,7 @@ test('tells files that are new, different, replaced and gone', async () => {
   });
 });
 
-test('waits for a change that has come to rest, also in a directory made later', async () => {
+test('waits until changes settle, also in a directory created later', async () => {
   await withDirectory(async (directory) => {
     mkdirSync(join(directory, 'src'));
     const targets = { files: [], patterns: [watchPattern('src/**/*.ts', directory)], ignored: none };
