@@ -22,18 +22,19 @@ steps:
 
 const phone = (width: number) => ({ viewport: { width, height: 720 }, isMobile: true, hasTouch: true });
 
-/** Controls that are too small for a finger: 21 pixels above or below the centre is another element. */
-const missedControls = `[...document.querySelectorAll('button, a.button, select, input, textarea, summary, nav a, .step-row, .row .name')]
-  .filter((control) => control.closest('.log, .graph, .grid, .timeline, .sr') === null && control.checkVisibility({ visibilityProperty: true }))
+/** Controls that are too small for a finger: 21 pixels above or below the centre, in a grid also beside it, is another element. */
+const missedControls = `[...document.querySelectorAll('button, a.button, select, input, textarea, summary, nav a, .step-row, .row .name, .grid a')]
+  .filter((control) => control.closest('.log, .graph, .timeline, .sr') === null && control.checkVisibility({ visibilityProperty: true }))
   .flatMap((control) => {
     control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
     const { x, width } = control.getBoundingClientRect();
     const { y, height } = (control.matches('.name') ? control.closest('.row') : control).getBoundingClientRect();
-    const isHit = (dy) => {
-      const hit = document.elementFromPoint(x + width / 2, y + height / 2 + dy);
+    const isHit = (dy, dx = 0) => {
+      const hit = document.elementFromPoint(x + width / 2 + dx, y + height / 2 + dy);
       return hit !== null && (control.contains(hit) || control.closest('label, .field')?.contains(hit) === true);
     };
-    return isHit(-21) && isHit(21) ? [] : [control.outerHTML.slice(0, 120)];
+    const isWide = !control.matches('.grid a') || (isHit(0, -21) && isHit(0, 21));
+    return isHit(-21) && isHit(21) && isWide ? [] : [control.outerHTML.slice(0, 120)];
   })`;
 
 /** Names of runs that are cut although there is room for them. */
