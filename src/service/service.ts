@@ -5,7 +5,7 @@ import type { RunSummary } from '../core/summary/summary.ts';
 import type { Schedule, Workflow } from '../core/workflow.ts';
 import type { Diagnostic, Place } from '../language/diagnostic.ts';
 import type { LogChunk, LogStream } from '../store/logs.ts';
-import type { LogReader } from './history/log-view.ts';
+import type { LogReader } from './history/logs/log-view.ts';
 import type { RunFilter } from './history/select-runs.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';
 

@@ -1,5 +1,5 @@
 import { attemptsOf } from '../../../service/history/attempts.ts';
-import { type LogQuery, searchLogs } from '../../../service/history/search-logs.ts';
+import { type LogQuery, searchLogs } from '../../../service/history/logs/search-logs.ts';
 import { regexTest } from '../../../service/workflows/line-matcher.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/stream-writer.ts';

@@ -1,6 +1,6 @@
 import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts';
 import { attemptsOf } from '../../../service/history/attempts.ts';
-import { type LogView, readLogs } from '../../../service/history/log-view.ts';
+import { type LogView, readLogs } from '../../../service/history/logs/log-view.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';

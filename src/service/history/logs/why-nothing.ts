@@ -1,6 +1,6 @@
-import { stepState } from '../../core/run/run-state.ts';
-import { originOf } from '../../core/summary/origin.ts';
-import type { PastRun } from './past-run.ts';
+import { stepState } from '../../../core/run/run-state.ts';
+import { originOf } from '../../../core/summary/origin.ts';
+import type { PastRun } from '../past-run.ts';
 
 /** Explains why a run or a step has no output. */
 export function whyNothing({ state, runId }: Pick<PastRun, 'state' | 'runId'>, step: string | null): string {

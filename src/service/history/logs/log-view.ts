@@ -1,11 +1,11 @@
-import { endsAttempt } from '../../core/run/attempt-end.ts';
-import { isNamed } from '../../core/run/named-step.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import { isFinished, isSettled, stepState } from '../../core/run/run-state.ts';
-import { findTail } from '../../store/log-ends.ts';
-import type { LogChunk, LogFollower, LogStream } from '../../store/logs.ts';
-import { type AttemptFilter, type AttemptReference, attemptsOf, type LoggedRun } from './attempts.ts';
-import type { PastRun } from './past-run.ts';
+import { endsAttempt } from '../../../core/run/attempt-end.ts';
+import { isNamed } from '../../../core/run/named-step.ts';
+import type { StoredEvent } from '../../../core/run/run.ts';
+import { isFinished, isSettled, stepState } from '../../../core/run/run-state.ts';
+import { findTail } from '../../../store/log-ends.ts';
+import type { LogChunk, LogFollower, LogStream } from '../../../store/logs.ts';
+import { type AttemptFilter, type AttemptReference, attemptsOf, type LoggedRun } from '../attempts.ts';
+import type { PastRun } from '../past-run.ts';
 
 /** A consumer of logs. */
 export type LogReader = {

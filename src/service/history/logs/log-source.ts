@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/summary/summary.ts';
+import type { RunSummary } from '../../../core/summary/summary.ts';
 
 /**
  * Returns the run that has the logs of a step: an earlier one if retries have kept the step, unless that was removed. `read`

@@ -1,6 +1,6 @@
-import type { LogStream } from '../../store/logs.ts';
-import { type AttemptFilter, type AttemptReference, attemptsOf } from './attempts.ts';
-import type { PastRun } from './past-run.ts';
+import type { LogStream } from '../../../store/logs.ts';
+import { type AttemptFilter, type AttemptReference, attemptsOf } from '../attempts.ts';
+import type { PastRun } from '../past-run.ts';
 
 /** A line of a log that was searched for. */
 export type LogHit = AttemptReference & {
