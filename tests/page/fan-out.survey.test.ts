@@ -134,14 +134,37 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
       const before = await busy();
       await page.goto(`${daemon.url}/runs/${runId}`);
       await page.getByRole('button', { name: 'Instances of all' }).click();
-      await page.locator('.squares .succeeded').waitFor();
+      await page.locator('.squares .cells.succeeded').waitFor();
       await page.getByRole('button', { name: 'Steps', exact: true }).click();
       await page.locator('.step-row').nth(40).waitFor();
       expect(await busy()).toBeLessThan(before + MOST_BUSY_MS);
       expect(await page.locator('.step-row').count()).toBeLessThan(200);
       await page.getByRole('button', { name: 'Graph', exact: true }).click();
+      const inAddress = () => new URL(page.url()).searchParams.get('item');
       await page.locator('.squares').click({ position: { x: 3, y: 3 } });
-      await expect.poll(() => new URL(page.url()).searchParams.get('item')).toBe('n0');
+      await expect.poll(inAddress).toBe('n0');
+
+      const square = page.locator('.squares a');
+      const focused = () => page.evaluate('document.activeElement.querySelector("title")?.textContent');
+      await page.getByRole('button', { name: 'Instances of all' }).focus();
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe('all[n0]: succeeded');
+      const keys = { ArrowLeft: 'n0', ArrowRight: 'n1', End: 'n999', ArrowDown: 'n999', Home: 'n0' };
+      for (const [key, item] of Object.entries(keys)) {
+        await page.keyboard.press(key);
+        await expect.poll(focused).toBe(`all[${item}]: succeeded`);
+      }
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(focused).not.toBe('all[n0]: succeeded');
+      const below = /\[(.+)\]/.exec(String(await focused()))?.[1] ?? '';
+      expect(Number(below.slice(1))).toBeGreaterThan(10);
+      await page.keyboard.press('ArrowUp');
+      await expect.poll(focused).toBe('all[n0]: succeeded');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await expect.poll(inAddress).toBe(below);
+      expect(await square.getAttribute('class')).toBe('succeeded selected');
+      expect(await accessibilityProblems(page)).toEqual([]);
     });
   });
 

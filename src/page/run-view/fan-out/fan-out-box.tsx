@@ -7,7 +7,8 @@ import { StatusIcon } from '../../parts/status-icon.tsx';
 import { Frame, type PlacedNode, StepBox } from '../graph-box.tsx';
 import { stepDetail, stepTitle } from '../step-text.ts';
 import type { StepView } from '../view.ts';
-import { countedName, countsText, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
+import { countedName, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
+import { cellAt, Squares } from './squares.tsx';
 
 type BoxProps = {
   readonly node: PlacedNode;
@@ -53,7 +54,9 @@ export function FanOutBox({
             isSelected={instance.name === selected}
           />
         ))}
-      {node.instances?.isNamed === false && <Squares items={items} grid={node.instances} choose={choose} />}
+      {node.instances?.isNamed === false && (
+        <Squares items={items} grid={node.instances} hrefOf={hrefOfInstance} choose={choose} selected={selected} />
+      )}
     </>
   );
 }
@@ -107,15 +110,6 @@ function Fold({ node, step, unfolding }: Pick<BoxProps, 'node' | 'step' | 'unfol
   );
 }
 
-/** Where the cell of an instance is in the box of its fan-out. */
-function cellAt({ columns, cellWidth, cellHeight }: Grid, index: number): { readonly x: number; readonly y: number } {
-  const { padding, cellGap, boxHeight } = drawing;
-  return {
-    x: padding + (index % columns) * (cellWidth + cellGap),
-    y: boxHeight + Math.floor(index / columns) * (cellHeight + cellGap),
-  };
-}
-
 type CellProps = {
   readonly instance: Instance;
   readonly grid: Grid;
@@ -140,41 +134,5 @@ function NamedInstance({ instance, grid, index, href, isSelected }: CellProps): 
         </text>
       </a>
     </svg>
-  );
-}
-
-type SquaresProps = {
-  readonly items: readonly Instance[];
-  readonly grid: Grid;
-  readonly choose: (key: string) => void;
-};
-
-/** Many instances: a path for each status. A click chooses one; for the keyboard the list of steps has them. */
-function Squares({ items, grid, choose }: SquaresProps): JSX.Element {
-  const paths = new Map<string, string[]>();
-  items.forEach((item, index) => {
-    const { x, y } = cellAt(grid, index);
-    const { kind } = presentLook(item);
-    const path = paths.get(kind) ?? [];
-    path.push(`M${x} ${y}h${grid.cellWidth}v${grid.cellHeight}h-${grid.cellWidth}z`);
-    paths.set(kind, path);
-  });
-  const onClick = ({ clientX, clientY, currentTarget }: MouseEvent & { currentTarget: SVGGElement }) => {
-    const point = new DOMPoint(clientX, clientY).matrixTransform(currentTarget.getScreenCTM()?.inverse());
-    const { x: left, y: top } = cellAt(grid, 0);
-    const { cellGap } = drawing;
-    const column = Math.floor((point.x - left) / (grid.cellWidth + cellGap));
-    const row = Math.floor((point.y - top) / (grid.cellHeight + cellGap));
-    const key = items[row * grid.columns + column]?.key;
-    if (key !== undefined && column >= 0 && column < grid.columns) choose(key);
-  };
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the list of steps has the same instances as links.
-    <g class="squares" onClick={onClick}>
-      <title>{countsText(items)}</title>
-      {Array.from(paths, ([kind, path]) => (
-        <path key={kind} class={`cells ${kind}`} d={path.join('')} />
-      ))}
-    </g>
   );
 }
