@@ -6,7 +6,7 @@ import { didYouMean, nearNames } from '../language/near-names.ts';
 import { canonicalKey } from '../language/read/canonical-key.ts';
 import { decode } from '../language/read/decode.ts';
 import { fileProblem, placesOf } from '../language/read/file-problem.ts';
-import { parseDocument } from '../language/read/parse.ts';
+import { parse } from '../language/read/parse.ts';
 import { textOf } from '../language/read/scalar.ts';
 import { readRegular } from '../regular-file.ts';
 
@@ -33,7 +33,7 @@ export function readConfigFile(path: string): readonly Entry[] | null {
   const bytes = readIfThere(path);
   if (bytes === null) return null;
   const { source, problems } = decode(path, bytes);
-  const { document, problems: found } = problems.length > 0 ? { document: null, problems } : parseDocument(source);
+  const { document, problems: found } = problems.length > 0 ? { document: null, problems } : parse(source);
   const [problem] = found;
   if (problem !== undefined) throw fileProblem(problem);
   if (document === null || document.contents === null) return [];

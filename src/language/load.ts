@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import type { Document } from 'yaml';
 import type { JsonObject, Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
@@ -15,7 +16,6 @@ import { type ByteLimit, createByteLimit, TooManyBytes } from './read/byte-limit
 import { type Days, readDays } from './read/days-file.ts';
 import { decode } from './read/decode.ts';
 import { readImports } from './read/imports.ts';
-import type { ParsedDocument } from './read/parse.ts';
 import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
 
@@ -148,7 +148,7 @@ function isTemplatePath(path: string): boolean {
   return /[$`~]/.test(path);
 }
 
-function documentsOf(files: readonly SpecFile[]): Map<Source, ParsedDocument> {
+function documentsOf(files: readonly SpecFile[]): Map<Source, Document.Parsed> {
   return new Map(files.flatMap(({ source, document }) => (document === null ? [] : [[source, document] as const])));
 }
 

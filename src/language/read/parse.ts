@@ -1,7 +1,6 @@
 import { Composer, type Document, Lexer, type ParsedNode, Parser } from 'yaml';
 import type { Source } from '../diagnostic.ts';
 import { type Problem, problem } from '../problem.ts';
-import { parsePlain } from './parse-plain.ts';
 import { syntaxProblems } from './syntax-problem.ts';
 
 /** Maximum nesting of maps and lists. */
@@ -29,26 +28,17 @@ class Refused extends Error {
   }
 }
 
-/** What is read of a document. */
-export type ParsedDocument = Pick<Document.Parsed, 'contents' | 'warnings'>;
-
 /** The document of a YAML text, or why there is none. An empty text is a document without contents. */
-export type ParseResult<Parsed = ParsedDocument> =
-  | { readonly document: Parsed | null; readonly problems: readonly [] }
+export type ParseResult =
+  | { readonly document: Document.Parsed | null; readonly problems: readonly [] }
   | { readonly document: null; readonly problems: readonly Problem[] };
-
-/** Parses one YAML document: in the form that most files have at once, any other by `parseDocument`. */
-export function parse(source: Source): ParseResult {
-  const plain = parsePlain(source.text);
-  return plain === null ? parseDocument(source) : { document: { contents: plain, warnings: [] }, problems: [] };
-}
 
 /**
  * Parses one YAML document. Tokens are checked on their way from the lexer to the parser, because the next stage is
  * recursive: it overflows the stack on deep nesting and needs exponential time for keys inside keys. The lexer and the
  * parser themselves are linear.
  */
-export function parseDocument(source: Source): ParseResult<Document.Parsed> {
+export function parse(source: Source): ParseResult {
   return withoutStackTraces(() => {
     try {
       return firstDocument(source);
@@ -59,7 +49,7 @@ export function parseDocument(source: Source): ParseResult<Document.Parsed> {
   });
 }
 
-function firstDocument(source: Source): ParseResult<Document.Parsed> {
+function firstDocument(source: Source): ParseResult {
   const composer = new Composer<ParsedNode>({
     uniqueKeys: false,
     prettyErrors: false,

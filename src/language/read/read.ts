@@ -1,4 +1,4 @@
-import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { parseSpan } from '../../core/span.ts';
 import type { Json } from '../../core/workflow.ts';
@@ -12,7 +12,7 @@ import type { Schema } from '../schema/schema-type.ts';
 import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
-import { DEEPEST, type ParsedDocument } from './parse.ts';
+import { DEEPEST } from './parse.ts';
 import type { Range, Reader, Recorder, Target } from './reader.ts';
 import { anchorOf, rangeOf, report } from './reader.ts';
 import { scalarValue, textOf } from './scalar.ts';
@@ -34,7 +34,7 @@ const MOST_SUGGESTIONS = 50;
  * Converts a document to plain values by the schema, which defines the documented keys, and whether `1.10` is a number
  * or a text. With a `record` it also reports all positions.
  */
-export function read(source: Source, document: ParsedDocument, schema: Schema, record?: Recorder): ReadResult {
+export function read(source: Source, document: Document.Parsed, schema: Schema, record?: Recorder): ReadResult {
   const reader: Reader = {
     source,
     problems: [],

@@ -1,3 +1,4 @@
+import type { Document } from 'yaml';
 import type { Json } from '../../core/workflow.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { readDaguKeys } from '../dagu/read-keys.ts';
@@ -8,7 +9,7 @@ import type { RawStep, RawWorkflow } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
 import { workflowSchema } from '../schema/schema.ts';
 import { canonicalKey } from './canonical-key.ts';
-import { type ParsedDocument, parse } from './parse.ts';
+import { parse } from './parse.ts';
 import { read } from './read.ts';
 import { validate } from './validate.ts';
 
@@ -18,7 +19,7 @@ export type SpecFile = {
   /**
    * The parsed document, for positions; null if the text could not be parsed. It is large and not kept after loading.
    */
-  readonly document: ParsedDocument | null;
+  readonly document: Document.Parsed | null;
   readonly raw: RawWorkflow;
   /** False if the text could not be read as a map: then missing keys are not reported. */
   readonly isReadable: boolean;

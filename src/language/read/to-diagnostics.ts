@@ -1,9 +1,9 @@
+import type { Document } from 'yaml';
 import { pathOfDagu } from '../dagu/paths.ts';
 import type { Diagnostic, Place, Source } from '../diagnostic.ts';
 import { type Path, type Problem, pathMark, type Spot } from '../problem.ts';
 import { workflowSchema } from '../schema/schema.ts';
 import { lineIndex } from './line-index.ts';
-import type { ParsedDocument } from './parse.ts';
 import { read } from './read.ts';
 import type { Range } from './reader.ts';
 
@@ -26,7 +26,7 @@ type Placed = { readonly problem: Problem; readonly file: number; readonly offse
 export type Loaded = {
   readonly sources: readonly Source[];
   readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
-  readonly documents: ReadonlyMap<Source, ParsedDocument>;
+  readonly documents: ReadonlyMap<Source, Document.Parsed>;
 };
 
 /**
@@ -116,7 +116,7 @@ type Locator = {
  * Creates a locator for files with these documents. Each file is indexed once, when its first position is requested; a
  * path is found by reading the document again and recording all positions.
  */
-function createLocator(documents: ReadonlyMap<Source, ParsedDocument>): Locator {
+function createLocator(documents: ReadonlyMap<Source, Document.Parsed>): Locator {
   const indexes = new Map<Source, (start: number, end: number) => Place>();
   const positions = new Map<Source, Positions>();
   const rangeOf = (spot: Spot): Range | null => {
@@ -141,7 +141,7 @@ function createLocator(documents: ReadonlyMap<Source, ParsedDocument>): Locator 
 
 type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;
 
-function positionsOf(source: Source, document: ParsedDocument | undefined): Positions {
+function positionsOf(source: Source, document: Document.Parsed | undefined): Positions {
   const positions = new Map<string, { key: Range; value: Range }>();
   if (document === undefined) return positions;
   read(source, document, workflowSchema, (path, key, value) => positions.set(pathMark(path), { key, value }));
