@@ -1,4 +1,5 @@
 import type { Json } from '../../core/workflow.ts';
+import { fixedNumber } from '../check/fixed-numbers.ts';
 import { refusedValue } from '../dagu/refused-values.ts';
 import type { Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
@@ -8,7 +9,6 @@ import type { RawWorkflow } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
 import { type SchemaError, validate as validateSchema } from '../schema/generated/validate.mjs';
 import { executorTypes } from '../schema/schema.ts';
-import { fixedNumber } from './fixed-numbers.ts';
 import { rightShape } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */

@@ -14,10 +14,11 @@ export async function logSource(
   return source?.steps.some(({ name, attempts }) => name === step && attempts > 0) ? source : run;
 }
 
-/** A step that ran had an attempt. */
+/** A step that ran had an attempt, and so had one of the instances of a fan-out of which a part ran. */
 function isKept({ steps }: RunSummary, step: string | null): boolean {
   const found = steps.find(({ name }) => name === step);
-  return found?.attempts === 0 && (found.status === 'succeeded' || found.status === 'failed');
+  if (found?.status !== 'succeeded' && found?.status !== 'failed') return false;
+  return [found, ...(found.items ?? [])].every(({ attempts }) => attempts === 0);
 }
 
 /** Names the run whose logs are printed. */
