@@ -1,4 +1,4 @@
-import { isNamed, namedStep } from '../../core/run/named-step.ts';
+import { isNamed, namedStep } from '../../core/fan-out/named-step.ts';
 import type { StoredEvent } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';

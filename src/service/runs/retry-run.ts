@@ -1,5 +1,5 @@
+import { namedStep } from '../../core/fan-out/named-step.ts';
 import { buildGraph, type Graph } from '../../core/graph.ts';
-import { namedStep } from '../../core/run/named-step.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/retry.ts';
 import type { Param } from '../../core/run/run.ts';
 import { isFinished, stepNode, stepState } from '../../core/run/run-state.ts';

@@ -1,5 +1,5 @@
+import { isNamed } from '../../../core/fan-out/named-step.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
-import { isNamed } from '../../../core/run/named-step.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import { isFinished, isSettled, stepState } from '../../../core/run/run-state.ts';
 import { findTail } from '../../../store/log-ends.ts';

@@ -1,6 +1,6 @@
 import { itemAt } from '../data/vector.ts';
-import { splitInstanceName } from '../fan-out/instance-name.ts';
-import { type RunState, stepNode, stepState } from './run-state.ts';
+import { type RunState, stepNode, stepState } from '../run/run-state.ts';
+import { splitInstanceName } from './instance-name.ts';
 
 /** The node of a run that a user names: a step, a handler, or an instance by its key or index. Null if it has none. */
 export function namedStep(run: RunState, name: string): string | null {
