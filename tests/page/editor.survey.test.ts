@@ -58,8 +58,8 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       await expect.poll(() => options.allTextContents()).toEqual(['retryPolicymap']);
       await options.first().click();
       await page.keyboard.press('Control+Space');
-      await expect.poll(() => options.first().textContent()).toBe('limitwhole number or text');
-      expect(await options.allTextContents()).toContain('intervalSecnumber or text');
+      await expect.poll(() => options.first().textContent()).toBe('limitwhole number or variable');
+      expect(await options.allTextContents()).toContain('intervalSecnumber or variable');
       expect(await options.allTextContents()).not.toContain('dirtext');
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.keyboard.type('limit: 2\n');
@@ -96,10 +96,10 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       const options = page.locator('.cm-tooltip-autocomplete [role="option"]');
 
       await page.keyboard.type('    repeatPolicy: {limi');
-      await expect.poll(() => options.allTextContents()).toEqual(['limitwhole number or text']);
+      await expect.poll(() => options.allTextContents()).toEqual(['limitwhole number or variable']);
       await options.first().click();
       await page.keyboard.type('4, inter');
-      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or text');
+      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or variable');
       await options.first().click();
       await page.keyboard.type('2');
       await expect
@@ -110,7 +110,7 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       // The closing bracket exists already.
       await page.keyboard.press('Control+End');
       await page.keyboard.type('\nretryPolicy: {\nlimit: 2,\nintervalS');
-      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or text');
+      await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or variable');
       await options.first().click();
       await page.keyboard.type('oops');
       await page.getByRole('button', { name: /intervalSec/ }).waitFor();
