@@ -129,12 +129,12 @@ async function follow(url: string, limits: Partial<ClientLimits> = {}) {
   return { read: { 'b stderr': Buffer.alloc(0), ...read }, ended };
 }
 
-test('all of a run is read while it is running', async () => {
+test('a running run is read completely', async () => {
   const { url } = await daemon({ cut: () => null });
   expect(await follow(url)).toEqual({ read: logs, ended: ['-', 'a', 'b'] });
 });
 
-test('wherever connections break off, every byte is read once', () =>
+test('every byte is read once, wherever connections break', () =>
   fc.assert(
     fc.asyncProperty(fc.array(fc.nat({ max: 4000 }), { maxLength: 12 }), fc.boolean(), async (cuts, heedsOffsets) => {
       const left = [...cuts];
@@ -147,7 +147,7 @@ test('wherever connections break off, every byte is read once', () =>
 test.each([
   [404, { code: 'not-found', detail: 'it is gone' }, { code: 'not-found', message: 'it is gone' }],
   [401, {}, { code: 'denied' }],
-])('a daemon that comes back with %i is not asked again', async (status, problem, told) => {
+])('a daemon that responds with %i after its return is not asked again', async (status, problem, told) => {
   const good = await daemon({ cut: () => null });
   const server = await httpServer(({ url, headers }, response) => {
     if (url.includes('output=')) return void response.writeHead(status).end(JSON.stringify(problem));
@@ -163,7 +163,7 @@ test.each([
 test.each([
   ['is away', (response: ServerResponse) => void response.destroy()],
   ['is another program', (response: ServerResponse) => void response.end('<html>')],
-])('a daemon that %s for too long is given up', async (_, answer) => {
+])('a daemon that %s for too long is abandoned', async (_, answer) => {
   const { url } = await httpServer(({ url: path }, response) => {
     if (path.includes('output=')) return answer(response);
     const run = { runId: 'one', workflow: 'w', status: 'running', createdAt: at, steps: [] };
@@ -173,7 +173,7 @@ test.each([
   await expect(follow(url, { patienceMs: 50 })).rejects.toMatchObject({ code: 'unreachable' });
 });
 
-test('only the last lines of what is stored are sent', async () => {
+test('only the last lines of stored logs are sent', async () => {
   const server = await daemon({ cut: () => null });
   const lines: string[] = [];
   const { read } = await access(server.url, {}).logs('one', { ...request, follow: false, stream: 'stdout', tail: 2 });

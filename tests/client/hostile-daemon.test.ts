@@ -165,7 +165,7 @@ describe('an error of the daemon is reported like a local one', () => {
   });
 });
 
-test('fields of a newer daemon are left out, and those of an older one that may be missing are empty', async () => {
+test('fields of a newer daemon are ignored, and optional ones of an older daemon may be missing', async () => {
   const { find } = await answering(
     json({ ...run, mood: 'fine', steps: [{ name: 'a', status: 'succeeded', mood: 1 }] }),
   );
@@ -188,7 +188,7 @@ test('fields of a newer daemon are left out, and those of an older one that may 
   });
 });
 
-test('a connection that the daemon has closed meanwhile is no error', async () => {
+test('a connection closed by the daemon in the meantime is not an error', async () => {
   const known = new WeakSet<object>();
   const server = await httpServer((_, response) => {
     if (response.socket === null || known.has(response.socket)) return void response.destroy();
@@ -201,7 +201,7 @@ test('a connection that the daemon has closed meanwhile is no error', async () =
   expect(server.received.every(({ headers }) => headers.authorization === 'Bearer s3cret')).toBe(true);
 });
 
-test('pages that refer to each other in a cycle are not followed', async () => {
+test('pages that refer to each other are not followed endlessly', async () => {
   const server = await httpServer(({ url }, response) =>
     json(url.includes('/workflows') ? { workflows: [], nextCursor: 'again' } : { runs: [run], nextCursor: 'again' })(
       response,

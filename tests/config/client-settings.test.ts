@@ -18,9 +18,9 @@ function read(env: Readonly<Record<string, string>>, flags: Readonly<Record<stri
 const server = { WF_SERVER: 'https://ops.example.com:8443/wf/' };
 const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`;
 
-test('no daemon is used unless one is set', async () => expect(await read({ WF_TOKEN: 'a' })).toBeNull());
+test('no daemon is used by default', async () => expect(await read({ WF_TOKEN: 'a' })).toBeNull());
 
-test('a daemon has an address, of which it is known who named it', async () => {
+test('the address of a daemon has a source', async () => {
   const told = { url: 'https://ops.example.com:8443/wf', authorization: null, ca: null };
   expect(await read(server)).toEqual({ ...told, source: 'WF_SERVER' });
   expect(await read({ WF_SERVER: 'http://other' }, { server: server.WF_SERVER })).toEqual({

@@ -21,7 +21,7 @@ test.each([
   }),
 );
 
-test.runIf(process.getuid?.() === 0)('the group of a file of another owner is how it is meant to be read', () =>
+test.runIf(process.getuid?.() === 0)('the group of a file of another owner counts as intended', () =>
   withDirectory(async (directory) => {
     const path = join(directory, 'token');
     writeFileSync(path, 'x', { mode: 0o640 });
@@ -31,7 +31,7 @@ test.runIf(process.getuid?.() === 0)('the group of a file of another owner is ho
   }),
 );
 
-test('the daemon warns of them', () =>
+test('the daemon warns about them', () =>
   withDaemons({ token: 'sixteen-letters!' }, async ({ cwd, serve, write }) => {
     const token = join(cwd, 'token');
     chmodSync(token, 0o644);

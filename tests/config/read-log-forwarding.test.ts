@@ -42,9 +42,9 @@ describe('log forwarding', () => {
     'logForwarding: {enabled: no}',
   ])('is off: %s', async (yaml) => expect(await read(yaml)).toBeNull());
 
-  test('needs no more than an address', async () => expect(await read(on)).toEqual(defaults));
+  test('needs only an address', async () => expect(await read(on)).toEqual(defaults));
 
-  test('takes every setting from the file', async () => {
+  test('reads every setting from the file', async () => {
     const yaml = `${on}  sinkType: http
   timeoutSec: 0.5
   includeStepOutput: true
@@ -76,7 +76,7 @@ describe('log forwarding', () => {
     });
   });
 
-  test('takes every setting from the environment, which counts before the file', async () => {
+  test('reads every setting from the environment, which takes precedence over the file', async () => {
     const env = {
       WF_LOG_FORWARDING_ENABLED: '1',
       WF_LOG_FORWARDING_HTTP_URL: 'https://example.org/x',
@@ -109,7 +109,7 @@ describe('log forwarding', () => {
     expect(await read(on, { WF_LOG_FORWARDING_ENABLED: 'false' })).toBeNull();
   });
 
-  test('takes keys in any case, as those files have them', async () => {
+  test('accepts keys in any case', async () => {
     expect(await read('logForwarding: {Enabled: true, http_url: "http://localhost:9/logs"}')).toEqual(defaults);
   });
 

@@ -43,9 +43,9 @@ const defaults = {
 };
 
 describe('the settings of the daemon', () => {
-  test('need not be given', async () => expect(await read({})).toEqual(defaults));
+  test('are optional', async () => expect(await read({})).toEqual(defaults));
 
-  test('can all be given by flags', async () => {
+  test('can all be given by options', async () => {
     const flags = {
       host: '::1',
       port: '0',
@@ -93,11 +93,11 @@ describe('the settings of the daemon', () => {
     });
   });
 
-  test('do not come from the project that it is started in', async () => {
+  test('are not read from the project of the current directory', async () => {
     expect(await read({ files: { 'cwd/.wf.yaml': 'port: 1\n' } })).toEqual(defaults);
   });
 
-  test('take a secret from the source nearer to the command line', async () => {
+  test('read a secret from the source nearer to the command line', async () => {
     const files = { 'config.yaml': 'token: in-file\n', token: 'in-token-file', later: 'later' };
     const login = (token: string, ...named: readonly string[]) => {
       return { ...defaults, login: { ...defaults.login, token }, secretFiles: [...named, '~/config.yaml'] };

@@ -68,7 +68,7 @@ describe('a setting', () => {
     ],
     [{ user: all.user }, { value: ['json'], level: 'user', source: '~/.config/wf/config.yaml:2' }],
     [{}, { value: [], level: 'default', source: 'default' }],
-  ])('is taken from the nearest place that gives one: %#', async (world, expected) => {
+  ])('is read from the nearest source: %#', async (world, expected) => {
     await withWorld(world, ({ home, open }) => {
       const found = open().settings.read('reporter');
       expect({ ...found, source: found.source.replace(home, '~') }).toEqual(expected);
@@ -81,7 +81,7 @@ describe('a setting', () => {
     });
   });
 
-  test('that is a path starts from where it is written', async () => {
+  test('with a path is relative to its file', async () => {
     await withWorld({ project: 'dags: flows\n' }, ({ home, open }) =>
       expect(open().dagsDir).toBe(`${home}/project/flows`),
     );
@@ -107,12 +107,12 @@ describe('a setting', () => {
     ['a: 1\n---\nb: 2\n', expect.stringContaining('the file contains more than one document')],
     ['['.repeat(50_000), expect.stringContaining('more than 100 levels deep')],
     ['port: "\x01"\n', expect.stringContaining('the control character')],
-  ])('in a file is refused with its place: %j', async (user, expected) => {
+  ])('in a file is refused with its position: %j', async (user, expected) => {
     const message = typeof expected === 'string' ? `~/.config/wf/config.yaml:${expected}` : expected;
     await withWorld({ user }, ({ open, told }) => expect(told(open)).toEqual(message));
   });
 
-  test('in a variable or flag is refused with its name, when it is read', async () => {
+  test('in a variable or option is refused with its name when it is read', async () => {
     await withWorld({ env: { WF_PORT: 'x' }, flags: { history: 'x' } }, ({ open, told }) => {
       const { settings } = open();
       expect(told(() => settings.read('port'))).toBe('WF_PORT: "port" must be a whole number from 0 to 65535');
@@ -121,7 +121,7 @@ describe('a setting', () => {
     });
   });
 
-  test('can be set by every variable', async () => {
+  test('can be set by its variable', async () => {
     const examples: { readonly [K in SettingKey]?: string } = {
       color: 'on',
       reporter: 'quiet',
@@ -155,7 +155,7 @@ describe("a project's file", () => {
     ['dags: ../..\n', '"dags" of a project must be a directory in it'],
     ['dags: link\n', '"dags" of a project must be a directory in it'],
     ['reporter: [plain, junit=/tmp/x]\n', '"reporter" of a project cannot name a file to be written'],
-  ])('cannot do harm: %j', async (project, expected) => {
+  ])('is limited to harmless settings: %j', async (project, expected) => {
     await withWorld({ project }, ({ home, open, told }) => {
       symlinkSync('/', join(home, 'project/link'));
       expect(told(open)).toMatch(new RegExp(`^~/project/\\.wf\\.yaml:1:1: ${expected}`));
@@ -167,13 +167,13 @@ describe("a project's file", () => {
     ['prt: 1\n', 'known are dags, color, reporter, output, strict'],
     ['colr: on\n', 'did you mean "color"?'],
     ['port: 1\n', 'set it in your own config.yaml; a project may set dags, color, reporter, output, strict'],
-  ])('tells only of what a project may set: %j', async (project, help) => {
+  ])('reports only settings that a project may set: %j', async (project, help) => {
     await withWorld({ project }, ({ open }) => {
       expect(open).toThrow(expect.objectContaining({ help }));
     });
   });
 
-  test('is looked for up to the home directory and not above', async () => {
+  test('is searched up to the home directory', async () => {
     await withWorld({}, ({ home, cwd }) => {
       writeFileSync(join(home, '.wf.yaml'), 'strict: true\n');
       const read = (from: string) => readConfig({ HOME: from }, cwd, {}).settings.read('strict').value;
@@ -181,7 +181,7 @@ describe("a project's file", () => {
     });
   });
 
-  test('is the nearest one alone', async () => {
+  test('is only the nearest one', async () => {
     await withWorld({ project: 'strict: true\nreporter: quiet\n' }, ({ cwd, open }) => {
       writeFileSync(join(cwd, '.wf.yaml'), 'reporter: json\n');
       const { read } = open().settings;
@@ -189,7 +189,7 @@ describe("a project's file", () => {
     });
   });
 
-  test('counts for nothing when others can write it', async () => {
+  test('is ignored if others can write it', async () => {
     await withWorld({ project: 'strict: true\n' }, ({ home, open }) => {
       chmodSync(join(home, 'project/.wf.yaml'), 0o666);
       const config = open();
@@ -207,21 +207,21 @@ describe("a project's file", () => {
     });
   });
 
-  test('does not hold a command up when it is a pipe', async () => {
+  test('does not block a command if it is a pipe', async () => {
     await withWorld({}, ({ cwd, home, open, told }) => {
       execFileSync('mkfifo', [join(cwd, '.wf.yaml'), join(home, '.config/wf/config.yaml')]);
       expect(told(open)).toBe('cannot read "~/.config/wf/config.yaml": it is a named pipe, not a regular file');
     });
   });
 
-  test('is not read for the daemon', async () => {
+  test('is not read by the daemon', async () => {
     await withWorld({ project: 'dags: flows\n' }, ({ home, cwd }) => {
       const config = readConfig({ HOME: home }, cwd, {}, { isDaemon: true });
       expect([config.dagsDir, config.settings.project]).toEqual([`${home}/.config/wf/dags`, null]);
     });
   });
 
-  test('names no workflows for those that lie elsewhere', async () => {
+  test('does not name workflows of other directories', async () => {
     await withWorld({ project: 'dags: flows\n', user: 'dags: /mine\n' }, ({ home, cwd, open }) => {
       const config = open();
       expect(dagsDirFor(config, cwd)).toBe(`${home}/project/flows`);
@@ -251,7 +251,7 @@ describe('secrets', () => {
     });
   });
 
-  test('of the daemon are not handed on to steps', async () => {
+  test('of the daemon are not passed on to steps', async () => {
     await withWorld({ env }, ({ open }) => {
       const { processEnv } = open();
       expect(Object.keys(processEnv).filter((name) => /TOKEN|PASSWORD/.test(name))).toEqual([]);

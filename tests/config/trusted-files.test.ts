@@ -33,7 +33,7 @@ function after(change: (home: string, place: Place) => void): Promise<readonly u
   });
 }
 
-test('a home, config.yaml or base.yaml that everybody can write to stops every command', async () => {
+test('a home, config.yaml or base.yaml that every user can write stops every command', async () => {
   const refusal = (path: string) => [
     2,
     `error: will not use "${path}": every user can change it\n  help: chmod o-w "${path}", or set WF_HOME to a directory of your own\n`,
@@ -48,7 +48,7 @@ test('a home, config.yaml or base.yaml that everybody can write to stops every c
   }
 });
 
-test('a group that can write is no reason: with umask 002 it is the user alone', async () => {
+test('a file that the group can write is accepted, since umask 002 has groups of one user', async () => {
   const loosen = (home: string) => {
     writeFileSync(join(home, 'base.yaml'), touching);
     chmodSync(join(home, 'base.yaml'), 0o664);
@@ -57,7 +57,7 @@ test('a group that can write is no reason: with umask 002 it is the user alone',
   expect(await after(loosen)).toEqual([0, '']);
 });
 
-test.runIf(isRoot)('what belongs to another user is refused', async () => {
+test.runIf(isRoot)('a file of another user is refused', async () => {
   const give = (name: string) => (home: string) => {
     writeFileSync(join(home, 'base.yaml'), touching);
     chownSync(join(home, name), stranger, stranger);
@@ -74,7 +74,7 @@ test.runIf(isRoot)('what belongs to another user is refused', async () => {
   }
 });
 
-test('the daemon does not start, and wf doctor lists what is wrong', () =>
+test('the daemon does not start, and wf doctor lists the files', () =>
   withPlace(files, async ({ cwd, start, wf }) => {
     const home = join(cwd, 'home');
     mkdirSync(home);

@@ -107,7 +107,7 @@ describe('a stream', () => {
     );
   });
 
-  test('writes everything but the secrets', () => {
+  test('writes everything except the secrets', () => {
     fc.assert(
       fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, places) => {
         const expected = hideByHand(text, secretValues);
@@ -127,7 +127,7 @@ describe('a stream', () => {
     }
   });
 
-  test('holds back only what may become a secret', () => {
+  test('holds back only the possible beginning of a secret', () => {
     const stream = secretsOf('hunter2').stream();
     const given = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect([given('Name? '), given('my h'), given('unt'), given('hu'), given('nter2!')]).toEqual([
@@ -139,7 +139,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('masks a secret that is added while it runs', () => {
+  test('masks a secret that is added during the stream', () => {
     const secrets = secretsOf('first-secret');
     const stream = secrets.stream();
     const first = Buffer.from(stream.push(Buffer.from('second-secret first-sec'))).toString();

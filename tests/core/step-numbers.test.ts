@@ -10,14 +10,14 @@ function evaluated(key: NumberText['key'], value: string | undefined): unknown {
 }
 
 describe('a number that a variable gives', () => {
-  it('takes what the key takes in a file', () => {
+  it('is accepted as in a file', () => {
     expect(evaluated('retryPolicy.limit', ' 3\n')).toBe(3);
     expect(evaluated('retryPolicy.jitter', '.5')).toBe(0.5);
     expect(evaluated('timeoutSec', '2m30s')).toBe(150);
     expect(evaluated('timeoutSec', '0.5')).toBe(0.5);
   });
 
-  it('names the key, the variable and the value that is wrong', () => {
+  it('is reported with its key, variable and value if it is wrong', () => {
     expect(evaluated('retryPolicy.limit', 'many')).toBe(
       '"retryPolicy.limit: $V" must be a whole number from 0 to 2147483647, got "many"',
     );

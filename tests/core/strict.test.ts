@@ -32,7 +32,7 @@ test('a tolerated failure leaves a run that is not strict partially succeeded', 
   expect(run.ending).toEqual(['partially_succeeded', null]);
 });
 
-test('a strict run without failures succeeds, and a failed one does once its failure is marked as succeeded', () => {
+test('a strict run without failures succeeds, and a failed one once its failure is marked as succeeded', () => {
   const good = started(tolerant, true);
   good.succeed('a', 'b', 'handlerOn.success');
   expect(good.ending).toEqual(['succeeded', null]);

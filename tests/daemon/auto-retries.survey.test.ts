@@ -135,7 +135,7 @@ test('a rejected run is not retried, and a failed one beside it is', () =>
     },
   ));
 
-test('a run with a secret parameter is not retried, and the daemon says why', () =>
+test('a run with a secret parameter is not retried, and the daemon logs the reason', () =>
   withDaemons(
     {
       'a.yaml': failing('{limit: 1}').replace('steps:', 'params: [{name: PIN, secret: true}]\nsteps:'),

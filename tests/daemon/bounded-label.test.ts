@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { boundedLabel } from '../../src/daemon/metrics.ts';
 
-test('values beyond the most are one, and those that were there before stay themselves', () => {
+test('values beyond the maximum share one label, and earlier ones keep theirs', () => {
   const label = boundedLabel(2);
   expect(['a', 'b', 'c', 'a', 'd', 'b'].map(label)).toEqual(['a', 'b', 'other', 'a', 'other', 'b']);
 });

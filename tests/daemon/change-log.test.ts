@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createChangeLog } from '../../src/daemon/live-changes.ts';
 import fc from '../support/fast-check.ts';
 
-test('tells each thing once, with its newest change', () => {
+test('returns each thing once, with its latest change', () => {
   const log = createChangeLog<string>(10);
   for (const [key, change] of ['a1', 'b1', 'a2', 'c1'].map((text) => [text[0] ?? '', text] as const))
     log.add(key, change);
@@ -15,7 +15,7 @@ test('tells each thing once, with its newest change', () => {
   expect(log.since(4)).toEqual([]);
 });
 
-test('knows nothing of positions that are too old, or that were never given', () => {
+test('rejects positions that are too old or unknown', () => {
   const log = createChangeLog<number>(3);
   for (let i = 1; i <= 20; i += 1) log.add(`k${i}`, i);
 

@@ -80,7 +80,7 @@ test('events after a cut are sent again, also to later followers', async () => {
   expect((await early).slice(-2)).toEqual(['2B', '3C']);
 });
 
-test('a journal that cannot be read ends all its followers with the error, and the next one looks again', async () => {
+test('a journal that cannot be read ends all its followers with the error, and the next follower reads it again', async () => {
   const { follow, tell, looks } = world();
   const told = [follow(0), follow(2)].map((each) => each.catch(String));
   tell(new Error('no disk'));

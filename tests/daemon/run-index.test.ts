@@ -24,7 +24,7 @@ test('a workflow that has never run has no runs', async () => {
   expect([runIndex.lastRunOf(file('a')), runIndex.runIdsOf(file('a')), runIndex.active()]).toEqual([null, [], []]);
 });
 
-test('a run that others make is seen from its beginning to its end', async () => {
+test('a run of another process is seen from its beginning to its end', async () => {
   const { runIndex, look, run, runs, file } = world({ 'a.yaml': slow });
 
   const runId = await run('a');
@@ -84,7 +84,7 @@ test('the directory is not read twice in quick succession, unless a change is re
   expect(runIndex.lastRunOf(file('a'))).toMatchObject({ runId, status: 'succeeded' });
 });
 
-test('a run that is marked after its end is seen', async () => {
+test('a mark of a finished run is seen', async () => {
   const { runIndex, look, run, runs, file, control } = world({ 'a.yaml': failing });
   const runId = await run('a');
   await runs.settled();
@@ -98,7 +98,7 @@ test('a run that is marked after its end is seen', async () => {
   expect(runIndex.version()).not.toBe(before);
 });
 
-test('a run that is removed is forgotten', async () => {
+test('a removed run is forgotten', async () => {
   const { runIndex, look, run, runs, file, runsDir } = world({ 'a.yaml': quick });
   const first = await run('a');
   const second = await run('a');

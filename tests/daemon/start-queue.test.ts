@@ -63,7 +63,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const accepted = (runId: string) => async () => ({ runId, isNew: true });
 
 describe('a queue of runs', () => {
-  it('starts the run next that was put first, and the others in their order', async () => {
+  it('starts the preferred run next, and the others in their order', async () => {
     const { queue, launched, end } = queueWith({ running: 1, waiting: 5 });
     for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
     queue.open();
@@ -74,7 +74,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'd', 'b', 'c']);
   });
 
-  it('starts nothing before it is open and after it is closed', () => {
+  it('starts nothing before it opens and after it closes', () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 5 });
     queue.add('a');
     expect([launched, queue.depth()]).toEqual([[], 1]);
@@ -86,7 +86,7 @@ describe('a queue of runs', () => {
     expect([launched, queue.depth()]).toEqual([['a', 'b'], 1]);
   });
 
-  it('starts them in order, never more than the limit at once', async () => {
+  it('starts runs in order, within the limit', async () => {
     const { queue, launched, end } = queueWith({ running: 2, waiting: 9 });
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd', 'e']) queue.add(runId);
@@ -141,7 +141,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'b']);
   });
 
-  it('counts runs that a daemon before has started', () => {
+  it('counts runs of an earlier daemon', () => {
     const { queue, launched } = queueWith({ running: 2, waiting: 9 });
     queue.occupy('earlier');
     queue.open();
@@ -152,7 +152,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'b']);
   });
 
-  it('passes over a run that was stopped while it waited', async () => {
+  it('skips a run that was stopped while it waited', async () => {
     const { queue, launched, over, end } = queueWith({ running: 1, waiting: 9 });
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
@@ -163,7 +163,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'd']);
   });
 
-  it('takes in no more than may wait, and counts those that are just being written', async () => {
+  it('accepts runs up to the limit, including those being written', async () => {
     const { queue } = queueWith({ running: 1, waiting: 1 });
     queue.open();
     let write = () => {};
@@ -183,7 +183,7 @@ describe('a queue of runs', () => {
     expect(await queue.admit('c', accepted('c'))).toEqual({ runId: 'c', isNew: true });
   });
 
-  it('starts no run that is still being written, whatever finds it, until all its requests are answered', async () => {
+  it('does not start a run that is being written until all its requests are answered', async () => {
     const { queue, launched } = queueWith({ running: 1, waiting: 9 });
     queue.open();
     let write = () => {};
@@ -197,7 +197,7 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a']);
   });
 
-  it('gives a place back that a refused request had taken', async () => {
+  it('releases the place of a refused request', async () => {
     const { queue } = queueWith({ running: 1, waiting: 0 });
     const refuse = () => Promise.reject(new WfError('storage', 'no space'));
     await expect(queue.admit('a', refuse)).rejects.toMatchObject({ code: 'storage' });
@@ -215,7 +215,7 @@ describe('a queue of runs', () => {
     expect(queue.depth()).toBe(0);
   });
 
-  it('starts a process that died without a report again, three times at most', async () => {
+  it('restarts a process that died without a report, at most three times', async () => {
     const { queue, clock, launched, refused, fail } = queueWith({ running: 1, waiting: 9 });
     queue.open();
     queue.add('a');
@@ -230,7 +230,7 @@ describe('a queue of runs', () => {
     expect([launched.length, refused, queue.running()]).toEqual([4, ['a: killed'], []]);
   });
 
-  it('starts a run again that the machine had no descriptors for', async () => {
+  it('starts a run again after a lack of descriptors', async () => {
     const { queue, clock, launched, refused, fail } = queueWith({ running: 1, waiting: 9 });
     queue.open();
     queue.add('a');
@@ -241,7 +241,7 @@ describe('a queue of runs', () => {
     expect([launched, refused, queue.running()]).toEqual([['a', 'a'], [], ['a']]);
   });
 
-  it('does not start a run again that was stopped meanwhile, nor after it was closed', async () => {
+  it('does not start a run again after its stop or after the close', async () => {
     const { queue, clock, launched, refused, over, fail } = queueWith({ running: 3, waiting: 9 });
     queue.open();
     for (const runId of ['stopped here', 'stopped elsewhere', 'left']) {
@@ -419,7 +419,7 @@ describe('runs that share a queue', () => {
     expect(launched).toEqual(['b', 'a']);
   });
 
-  it('count those that a daemon before has started', () => {
+  it('count those of an earlier daemon', () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { a: db, b: db });
     queue.occupy('a');
     queue.open();

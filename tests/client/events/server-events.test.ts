@@ -37,18 +37,18 @@ test('an event has the last id, its type and its lines of data', async () => {
   ]);
 });
 
-test('what breaks off without its empty line is no event', async () => {
+test('an event without its empty line is ignored', async () => {
   expect(await read(text('data: whole', '', 'data: half', 'da'), '3')).toEqual([
     { id: '3', type: 'message', data: 'whole' },
   ]);
 });
 
-test('an event that never ends is refused', async () => {
+test('an endless event is refused', async () => {
   const endless = Array.from({ length: 40 }, () => Buffer.alloc(1024 * 1024, 'x'));
   await expect(read([Buffer.from('data: '), ...endless])).rejects.toThrow(RangeError);
 });
 
-test('where the network cuts a stream makes no difference, whatever its line ends', () =>
+test('a stream may be cut anywhere, with any line ends', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ id: fc.nat(), data: fc.string({ unit: 'binary' }) }), { maxLength: 5 }),

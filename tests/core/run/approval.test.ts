@@ -106,7 +106,7 @@ describe('the retry of a run that waited', () => {
     expect(again.step('after').status).toBe('scheduled');
   });
 
-  test('asks for as long as the variable said that limits it', () => {
+  test('asks for the duration that the variable gave', () => {
     const numbers = [{ key: 'approval.timeoutSec', text: '$T' }] as const;
     const go = step('go', { approval: asking, numbers });
     const run = DrivenRun.started({ steps: [go] });

@@ -60,7 +60,7 @@ describe('a fan-out', () => {
     expect(narrow.started).toEqual(['ship', 'ship[a]', 'ship[b]', 'other']);
   });
 
-  test('retries each instance by itself', () => {
+  test('retries each instance separately', () => {
     const run = expanded([fan({ maxConcurrent: 1 }, { retry: { limit: 1, intervalMs: 50 } })], ['a', 'b']);
     expect(told(run.fail('ship[a]'))).toEqual(['step.waiting ship[a] retry until 1050', 'step.scheduled ship[b] 1']);
     run.fire('ship[a]');
@@ -135,7 +135,7 @@ describe('failFast', () => {
     expect(run.step('ship')).toMatchObject({ status: 'failed', message: '1 of 3 failed: a' });
   });
 
-  test('starts no further attempt at an instance that fails meanwhile', () => {
+  test('starts no further attempt at an instance that fails afterwards', () => {
     const run = expanded([fan({ failFast: true }, { retry: { limit: 1, intervalMs: 0 } })], ['a', 'b']);
     run.fail('ship[a]');
     run.fire('ship[a]');
@@ -149,7 +149,7 @@ describe('failFast', () => {
 });
 
 describe('a run with a fan-out that ends early', () => {
-  test('cancels the instances that wait, and ends with those that run', () => {
+  test('cancels the waiting instances, and ends with the running ones', () => {
     const run = expanded([fan({ maxConcurrent: 1 }), after], ['a', 'b']);
     run.cancel();
     expect(run.step('ship[b]')).toMatchObject({ status: 'canceled', message: 'the run was stopped' });
@@ -220,7 +220,7 @@ describe('a retry of a fan-out', () => {
   const keptA = { step: 'ship[a]', status: 'succeeded', outputs: { OUT: 'A' } };
   const items = ['a', 'b', 'c'].map((key) => ({ key, value: key }));
 
-  test('runs what did not succeed, of the same items', () => {
+  test('runs the instances that did not succeed, with the same items', () => {
     const plan = planRetry(failed().state, { steps: 'unfinished' });
     expect(plan).toEqual({
       restored: [
@@ -253,7 +253,7 @@ describe('a retry of a fan-out', () => {
     expect(plan).toEqual({ restored: [], rerun: ['list', 'ship', 'after'] });
   });
 
-  test('that it is not part of keeps its instances for the next retry', () => {
+  test('of another step keeps its instances for the next retry', () => {
     const plan = planRetry(failed().state, { only: 'after' });
     const next = new DrivenRun({ steps });
     next.start(plan.restored);

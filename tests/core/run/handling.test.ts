@@ -130,7 +130,7 @@ describe('a run ends as', () => {
     ]);
   });
 
-  test('its steps determine when it is refused too late', () => {
+  test('its steps determine if the refusal comes too late', () => {
     const run = DrivenRun.started({ steps: [step('a')] });
     expect(run.send({ type: 'refuse', at: 5, reason: 'error', message: 'too late' })).toEqual([]);
   });
@@ -213,7 +213,7 @@ describe('handlers', () => {
     expect(run.ending).toEqual(['failed', 'step']);
   });
 
-  test('that are skipped, or may fail, change nothing', () => {
+  test('that are skipped, or may fail, change no status', () => {
     const run = DrivenRun.started({
       steps: [step('a')],
       handlers: { success: handlers.success, exit: handler('exit', { continueOn: tolerant }) },

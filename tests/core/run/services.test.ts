@@ -48,7 +48,7 @@ describe('a service', () => {
   test.each([
     [success(), 'ended while "test" needs it'],
     [failure({ exitCode: 3, message: 'exit 3' }), 'exit 3'],
-  ])('that ends by itself while a step needs it has failed, and running steps continue', (outcome, message) => {
+  ])('that ends while a step needs it fails, and running steps continue', (outcome, message) => {
     const run = serving({ steps: [db, user, step('later', { depends: ['db', 'test'] })] });
     expect(told(run.end('db', outcome))).toEqual([`step.finished db failed: ${message}`]);
     expect(told(run.succeed('test'))).toEqual([
@@ -58,13 +58,13 @@ describe('a service', () => {
     ]);
   });
 
-  test('that ends by itself later ends by its code', () => {
+  test('that ends after its last use has the result of its exit code', () => {
     const run = serving({ steps: [db, user, step('other')] });
     run.succeed('test');
     expect(told(run.succeed('db'))).toEqual(['step.finished db succeeded']);
   });
 
-  test('that ends before it is ready has failed, even with 0', () => {
+  test('that ends before it is ready fails, even with exit code 0', () => {
     const run = DrivenRun.started({ steps: [db, user] });
     run.begin('db');
     run.succeed('db');
@@ -100,7 +100,7 @@ describe('a service', () => {
     expect(told(run.fail('db'))).toEqual(['step.finished db failed: exit 1', 'step.scheduled test']);
   });
 
-  test('that was not ready when the run was stopped is canceled; one that was has succeeded', () => {
+  test('that was not ready when the run was stopped is canceled; a ready one succeeds', () => {
     const run = serving({ steps: [db, user, step('slow', { service, depends: ['db'] })] });
     run.begin('slow');
     run.cancel('stop');
@@ -174,7 +174,7 @@ describe('a retry', () => {
     expect(rerunAfter((run) => run.send({ type: 'lost', at: 1, message: 'died' }))).toEqual(['db', 'b']);
   });
 
-  test('leaves a service alone that nothing needs', () => {
+  test('leaves a service alone that no step needs', () => {
     const other = [...steps, step('c')];
     const run = serving({ steps: other });
     run.succeed('a', 'b');

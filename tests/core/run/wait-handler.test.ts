@@ -40,7 +40,7 @@ describe('the handler "wait"', () => {
     expect(run.started.filter((name) => name === wait)).toHaveLength(1);
   });
 
-  test('changes nothing by its failure, which is a warning; the run is held meanwhile', () => {
+  test('causes only a warning by its failure; the run is held meanwhile', () => {
     const run = DrivenRun.started({ ...asking, handlers: { wait: handler('wait'), exit: handler('exit') } });
     run.succeed('a', 'b');
     expect(isHeld(run.state)).toBe(true);
@@ -89,7 +89,7 @@ describe('the handler "wait"', () => {
     expect(again.started).toEqual([wait]);
   });
 
-  test('starts after the handler "init", and not in a run that asks no person', () => {
+  test('starts after the handler "init", and not in an unattended run', () => {
     const handlers = { init: handler('init'), wait: handler('wait') };
     const run = new DrivenRun({ ...asking, handlers });
     const restored = ['a', 'b'].map((name) => ({ step: name, status: 'canceled' as const, outputs: {}, held: '' }));

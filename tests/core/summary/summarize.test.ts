@@ -126,7 +126,7 @@ test('a finished run, with handlers, warnings and a step that waited', () => {
   });
 });
 
-test('a run that was only created: unknown values are null', () => {
+test('a run that was only created has no unknown values', () => {
   const run = new DrivenRun({ steps: [step('a')], handlers: { exit: handler('exit') } });
   expect(summarize(evolve(run.state, created), log)).toMatchObject({
     status: 'queued',

@@ -67,7 +67,7 @@ function soon<T>(value: () => T) {
 }
 
 describe('a catalog', () => {
-  it('lists every file in the order of their paths, with groups', async () => {
+  it('lists every file in the order of the paths, with groups', async () => {
     mkdirSync(join(dagsDir, 'etl/night'), { recursive: true });
     write('b.yml', yaml('two'));
     write('a.yaml', yaml('one'));
@@ -85,7 +85,7 @@ describe('a catalog', () => {
     expect(catalog.list()).toBe(catalog.list());
   });
 
-  it('keeps a broken file listed, which costs no other', async () => {
+  it('keeps a broken file listed, without affecting the others', async () => {
     write('bad.yaml', 'steps: [');
     write('forbidden.yaml', yaml('x'));
     chmodSync(join(dagsDir, 'forbidden.yaml'), 0);
@@ -103,7 +103,7 @@ describe('a catalog', () => {
     expect(listed.map(({ diagnostics }) => diagnostics[0]?.code).slice(0, 2)).toEqual(['yaml-syntax', 'unreadable']);
   });
 
-  it('tells of what is added, changed and removed', async () => {
+  it('reports added, changed and removed files', async () => {
     const old = writeOld('old.yaml', yaml('old'));
     const gone = writeOld('gone.yaml', yaml('gone'));
     const catalog = await open();
@@ -127,7 +127,7 @@ describe('a catalog', () => {
     expect(changes.length).toBe(told);
   });
 
-  it('is woken by the system long before its next look', async () => {
+  it('is woken by the system before its next look', async () => {
     const catalog = await open(60_000);
     write('a.yaml', yaml('one'));
     await soon(() => names(catalog)).toEqual(['one']);
@@ -144,7 +144,7 @@ describe('a catalog', () => {
     await soon(() => names(catalog)).toEqual(['two']);
   });
 
-  it('makes nothing of a file that was written as it was', async () => {
+  it('ignores a file that was written unchanged', async () => {
     const file = writeOld('a.yaml', yaml('one'));
     const catalog = await open();
     const [before, version] = [catalog.list(), catalog.version()];
@@ -156,7 +156,7 @@ describe('a catalog', () => {
     expect(catalog.version()).toBe(version + 1);
   });
 
-  it('takes what a file becomes: broken, and whole again', async () => {
+  it('follows a file that breaks and is repaired', async () => {
     write('a.yaml', yaml('one'));
     const catalog = await open();
     write('a.yaml', 'steps: [');
@@ -167,7 +167,7 @@ describe('a catalog', () => {
     await soon(() => names(catalog)).toEqual(['two']);
   });
 
-  it('follows links to files, and new sub-directories', async () => {
+  it('follows links to files, and new subdirectories', async () => {
     const target = join(root, 'target.yaml');
     writeFileSync(target, yaml('linked'));
     const catalog = await open();
@@ -182,7 +182,7 @@ describe('a catalog', () => {
     await soon(() => names(catalog)).toEqual(['retold']);
   });
 
-  it('bears that the directory comes later, goes and comes back', async () => {
+  it('handles a directory that appears later, disappears and returns', async () => {
     rmSync(dagsDir, { recursive: true });
     const catalog = await open();
     expect(catalog.list()).toEqual([]);
@@ -196,7 +196,7 @@ describe('a catalog', () => {
     await soon(() => names(catalog)).toEqual(['two']);
   });
 
-  it('reads again what imports a changed file, also one that was missing', async () => {
+  it('reads a file again when a file that it imports changes or appears', async () => {
     writeOld('main.yaml', 'imports: [lib]\nsteps:\n  - {name: a, command: echo, depends: [shared]}\n');
     writeOld('other.yaml', yaml('other'));
     const catalog = await open();
@@ -234,7 +234,7 @@ describe('a catalog', () => {
     expect([...seen]).toEqual(['two']);
   });
 
-  it('does not lose a file for the moment in which an editor replaces it', async () => {
+  it('keeps a file while an editor replaces it', async () => {
     const file = writeOld('a.yaml', yaml('one'));
     const catalog = await open(10);
     const removed: string[] = [];
@@ -247,7 +247,7 @@ describe('a catalog', () => {
     expect(removed).toEqual([]);
   });
 
-  it('knows at once what was changed before it was asked to look', async () => {
+  it('knows of a change that it made itself', async () => {
     const catalog = await open(60_000);
     const file = write('a.yaml', yaml('one'));
     await catalog.refresh();
@@ -261,7 +261,7 @@ describe('a catalog', () => {
     expect(names(catalog)).toEqual([]);
   });
 
-  it('says nothing and holds nothing once it is closed', async () => {
+  it('is silent and holds no files after it is closed', async () => {
     const catalog = await open(10);
     let told = 0;
     catalog.watch(() => told++);

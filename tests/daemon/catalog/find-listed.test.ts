@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { listedNames } from '../../../src/daemon/catalog/find-listed.ts';
 import type { ListedWorkflow } from '../../../src/service/workflows/listed-workflow.ts';
 
-test('a workflow goes by its file, with or without extension, in any directory', () => {
+test('a workflow is found by its file, with or without extension, in any directory', () => {
   const { get } = names('/d/one.yaml', '/d/ops/two.yml');
 
   expect(get('one').file).toBe('/d/one.yaml');
@@ -12,7 +12,7 @@ test('a workflow goes by its file, with or without extension, in any directory',
   expect(get('ops/two.yml').file).toBe('/d/ops/two.yml');
 });
 
-test('a name that several have needs its group', () => {
+test('a name in several groups needs its group', () => {
   const { get, nameOf } = names('/d/same.yaml', '/d/a/same.yaml', '/d/a/b/same.yaml');
 
   expect(() => get('same')).toThrow('"same" names 3 workflows');
@@ -30,7 +30,7 @@ test('every workflow is found by its displayed name', () => {
   expect(nameOf(get('b'))).toBe('b.yml');
 });
 
-test('a name that nothing has tells what is near', () => {
+test('an unknown name is answered with similar names', () => {
   const { get } = names('/d/deploy.yaml');
 
   expect(() => get('deplyo')).toThrow('no workflow "deplyo"');
@@ -38,7 +38,7 @@ test('a name that nothing has tells what is near', () => {
   expect(() => get('__proto__')).toThrow('no workflow');
 });
 
-test('the names are updated when the catalog has changed', () => {
+test('the names are updated when the catalog changes', () => {
   let list = [listed('/d/one.yaml')];
   let version = 1;
   const { get } = listedNames({ ...noCatalog, list: () => list, version: () => version });

@@ -52,7 +52,7 @@ describe.each(nights)('in %s around %s', (timeZone, day) => {
   const range = [from, from + 3 * dayMs] as const;
   const table = wallTable(timeZone, range);
 
-  it.each(expressions)('"%s" is due when a clock on the wall says so', (expression) => {
+  it.each(expressions)('"%s" is due when a wall clock shows the time', (expression) => {
     const expected = dueByAsking(expression, table);
     const rule = { expression, timeZone };
     expect(dueBetween(times, rule, range)).toEqual(expected);
@@ -60,36 +60,36 @@ describe.each(nights)('in %s around %s', (timeZone, day) => {
   });
 });
 
-describe('daylight saving time, in words', () => {
+describe('daylight saving time', () => {
   const local = (rule: CronRule, day: string) => {
     const from = Date.parse(`${day}T00:00:00+01:00`) - dayMs / 24;
     return dueBetween(times, rule, [from, from + dayMs]).map((at) => new Date(at).toISOString().slice(11, 16));
   };
   const berlin = (expression: string): CronRule => ({ expression, timeZone: 'Europe/Berlin' });
 
-  it('has a time that is jumped over due right after the jump', () => {
+  it('a skipped time is due right after the jump', () => {
     expect(local(berlin('30 2 * * *'), '2026-03-29')).toEqual(['01:00']);
   });
 
-  it('has a time that comes twice due once, the first time', () => {
+  it('a repeated time is due once, the first time', () => {
     expect(local(berlin('30 2 * * *'), '2026-10-25')).toEqual(['00:30']);
   });
 
-  it('keeps an hourly one going with the hours that really pass', () => {
+  it('an hourly expression is due in every hour that passes', () => {
     const hours = (day: string) => local(berlin('30 * * * *'), day).map((time) => time.slice(0, 2));
     const all = Array.from({ length: 24 }, (_, hour) => `${(hour + 22) % 24}`.padStart(2, '0'));
     expect(hours('2026-03-29')).toEqual(all);
     expect(hours('2026-10-25')).toEqual(all);
   });
 
-  it('leaves out what an interval would have had in the hour that is missing', () => {
+  it('an interval has no times in the missing hour', () => {
     expect(local(berlin('*/20 2 * * *'), '2026-03-29')).toEqual([]);
     expect(local(berlin('*/20 2 * * *'), '2026-10-25').length).toBe(6);
   });
 });
 
 describe('the moments of an expression', () => {
-  it('are read in its own zone, else in the one given, else in the machine’s', () => {
+  it('are read in its own zone, else in the given one, else in that of the machine', () => {
     const after = Date.parse('2026-06-01T00:00:00Z');
     const at = (expression: string, timeZone: string | null) =>
       new Date(times.next({ expression, timeZone }, after) ?? 0).toISOString().slice(11, 16);
@@ -99,7 +99,7 @@ describe('the moments of an expression', () => {
     expect(at('0 12 * * *', null)).toBe(at('0 12 * * *', machine));
   });
 
-  it('come after, not at, what is asked about, and up to and with it', () => {
+  it('are after the start, without it, up to and including the end', () => {
     const noon = Date.parse('2026-06-01T12:00:00Z');
     const rule = { expression: '0 12 * * *', timeZone: 'UTC' };
     expect(times.next(rule, noon)).toBe(noon + dayMs);
@@ -108,7 +108,7 @@ describe('the moments of an expression', () => {
     expect(times.last(rule, noon - 1, 1)).toEqual([noon - dayMs]);
   });
 
-  it('are none for one that is never due', () => {
+  it('are none for an expression that is never due', () => {
     const rule = { expression: '0 0 31 2 *', timeZone: 'UTC' };
     expect([times.next(rule, 0), times.last(rule, Date.parse('2026-01-01'), 3)]).toEqual([null, []]);
   });

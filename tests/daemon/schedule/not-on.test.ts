@@ -23,7 +23,7 @@ it('nothing is due on the days of a rule, of one year or of every year', () => {
   ]);
 });
 
-it('the first and last minutes of a day belong to it, in the zone of the rule, also where it has 23 or 25 hours', () => {
+it('the first and last minutes of a day belong to it in the zone of the rule, also with 23 or 25 hours', () => {
   const berlin = { expression: '* * * * *', timeZone: 'Europe/Berlin' };
   const spring = { ...berlin, notOn: ['2026-03-29'] };
   expect(nextOf(spring, '2026-03-28T22:59:00Z')).toBe('2026-03-29T22:00:00.000Z');
@@ -33,12 +33,12 @@ it('the first and last minutes of a day belong to it, in the zone of the rule, a
   expect(lastOf(autumn, '2026-10-25T23:00:30Z', 2)).toEqual(['2026-10-24T21:59:00.000Z', '2026-10-25T23:00:00.000Z']);
 });
 
-it('a rule of which every day is left out is never due', () => {
+it('a rule without remaining days is never due', () => {
   expect(nextOf({ expression: '0 9 25 12 *', notOn: ['12-25'] }, '2026-01-01T00:00:00Z')).toBeNull();
   expect(lastOf({ expression: '0 9 25 12 *', notOn: ['12-25'] }, '2026-01-01T00:00:00Z', 1)).toEqual([]);
 });
 
-it('a moment is due once, and not on a day that is left out', () => {
+it('a moment is due once, and not on an excluded day', () => {
   const rule = { expression: '2026-12-24T17:00:00.000Z' };
   expect(nextOf(rule, '2026-12-24T16:59:59Z')).toBe('2026-12-24T17:00:00.000Z');
   expect(nextOf(rule, '2026-12-24T17:00:00Z')).toBeNull();

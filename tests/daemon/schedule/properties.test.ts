@@ -97,7 +97,7 @@ function startedMoments(world: ScheduleWorld): number[] {
   return world.events.flatMap((event) => (event.type === 'started' ? [event.moment] : []));
 }
 
-it('whatever happens, with catching up no moment is lost and none comes twice', async () => {
+it('with catch-up, no moment is lost or started twice', async () => {
   const story = fc.array(fc.oneof(...Object.values(mishaps)), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(cases, story, async (given, mishapsOfIt) => {
@@ -115,7 +115,7 @@ it('whatever happens, with catching up no moment is lost and none comes twice', 
   );
 }, 30_000);
 
-it('without catching up every moment is either met or counted as missed', async () => {
+it('without catch-up, every moment is started or counted as missed', async () => {
   const { pass, restart, ahead, touch, gone } = mishaps;
   const story = fc.array(fc.oneof(pass, restart, ahead, touch, gone), { maxLength: 8 });
   await fc.assert(

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { noSchedule } from '../../../src/core/workflow.ts';
 import { loadScheduleWords } from '../../../src/daemon/schedule/schedule-words.ts';
 
-it('says each expression in words, with the zone of the expression or else of the file', async () => {
+it('describes each expression in words, with the zone of the expression or of the file', async () => {
   const words = await loadScheduleWords();
   const schedule = {
     ...noSchedule,

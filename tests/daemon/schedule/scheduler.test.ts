@@ -26,13 +26,13 @@ describe('a schedule', () => {
     expect([world.scheduler?.lagSeconds(), world.scheduler?.missed()]).toEqual([0, 0]);
   });
 
-  it('is one run where two expressions meet', async () => {
+  it('starts one run where two expressions coincide', async () => {
     const world = await worldWith({ start: ['0 5 * * *', '0 5 * * 1'] });
     await world.pass(day);
     expect(world.started()).toEqual(['05:00']);
   });
 
-  it('begins when it is seen: a new file is not late', async () => {
+  it('begins when its file is found: a new file is not late', async () => {
     const world = await worldWith({ start: ['0 5 * * *'] });
     await world.pass(6 * hour);
     world.write('/new.yaml', { start: ['0 5 * * *', '0 7 * * *'], catchup: 'all' });
@@ -41,7 +41,7 @@ describe('a schedule', () => {
     expect(world.scheduler?.missed()).toBe(0);
   });
 
-  it('changes with its file, and ends with it', async () => {
+  it('changes and ends with its file', async () => {
     const world = await worldWith({ start: ['0 * * * *'] });
     await world.pass(90 * minute);
     world.write('/w.yaml', { start: ['45 * * * *'] });
@@ -82,7 +82,7 @@ describe('a schedule', () => {
 });
 
 describe('a suspended schedule', () => {
-  it('starts nothing, and nothing of that time afterwards', async () => {
+  it('starts nothing, and does not catch up afterwards', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     world.suspended.set('/w.yaml', Number.POSITIVE_INFINITY);
     await world.pass(150 * minute);
@@ -93,7 +93,7 @@ describe('a suspended schedule', () => {
     expect(world.scheduler?.missed()).toBe(0);
   });
 
-  it('continues at its end, with the moment of the end, and starts nothing of that time', async () => {
+  it('continues at the end of the suspension, including that moment', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     world.suspended.set('/w.yaml', world.now + 2 * hour);
     await world.pass(90 * minute);
@@ -104,7 +104,7 @@ describe('a suspended schedule', () => {
     expect(world.scheduler?.missed()).toBe(0);
   });
 
-  it('has no late starts either if no daemon ran when it ended', async () => {
+  it('does not catch up if no daemon ran when the suspension ended', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     world.suspended.set('/w.yaml', world.now + 90 * minute);
     await world.shutDown();
@@ -116,7 +116,7 @@ describe('a suspended schedule', () => {
 });
 
 describe('when a run is still active', () => {
-  it('the next is skipped', async () => {
+  it('skips the next start', async () => {
     const world = await worldWith({ start: ['0 * * * *'] });
     world.runsAreShort = false;
     await world.pass(150 * minute);
@@ -126,7 +126,7 @@ describe('when a run is still active', () => {
     expect(world.started()).toEqual(['01:00', '03:00']);
   });
 
-  it('the next ones wait, one after the other', async () => {
+  it('queues the next starts', async () => {
     const world = await worldWith({ start: ['0 * * * *'], overlap: 'queue' });
     world.runsAreShort = false;
     await world.pass(190 * minute);
@@ -139,7 +139,7 @@ describe('when a run is still active', () => {
     expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
   });
 
-  it('what waits is not lost with the process', async () => {
+  it('keeps queued starts across processes', async () => {
     const world = await worldWith({ start: ['0 1 * * *', '0 2 * * *'], overlap: 'queue' });
     world.runsAreShort = false;
     await world.pass(150 * minute);
@@ -150,7 +150,7 @@ describe('when a run is still active', () => {
     expect(world.started()).toEqual(['01:00', '02:00']);
   });
 
-  it('no more than a hundred wait', async () => {
+  it('queues at most a hundred starts', async () => {
     const world = await worldWith({ start: ['*/5 * * * *'], overlap: 'queue' });
     world.runsAreShort = false;
     await world.pass(9 * hour);
@@ -158,7 +158,7 @@ describe('when a run is still active', () => {
     expect(typesOf(world).filter((type) => type === 'skipped').length).toBe(7);
   });
 
-  it('only the last waits', async () => {
+  it('queues only the latest start', async () => {
     const world = await worldWith({ start: ['0 * * * *'], overlap: 'latest' });
     world.runsAreShort = false;
     await world.pass(190 * minute);
@@ -168,7 +168,7 @@ describe('when a run is still active', () => {
     expect(world.started()).toEqual(['01:00', '03:00']);
   });
 
-  it('the next starts beside it', async () => {
+  it('starts the next run beside it', async () => {
     const world = await worldWith({ start: ['0 * * * *'], overlap: 'all' });
     world.runsAreShort = false;
     await world.pass(150 * minute);
@@ -178,7 +178,7 @@ describe('when a run is still active', () => {
 });
 
 describe('with skipIfSuccessful', () => {
-  it('a start is left out after a success since the due time before, which is not the run of that time', async () => {
+  it('leaves out a start after a success since the previous due time, other than the run of that time', async () => {
     const world = await worldWith({ start: ['0 * * * *'], skipIfSuccessful: true });
     await world.pass(150 * minute);
     expect(world.started()).toEqual(['01:00', '02:00']);
@@ -199,7 +199,7 @@ describe('with notOn', () => {
     expect(world.runs.map(({ createdAt }) => new Date(createdAt).getUTCDate())).toEqual([1, 3]);
   });
 
-  it('an edit of the days counts from now on, and a moment starts one run', async () => {
+  it('an edit of the days applies from now on, and a moment starts one run', async () => {
     const world = await worldWith({ start: ['2026-06-01T08:00:00.000Z', '0 9 * * *'], notOn: ['06-01'] });
     await world.pass(hour);
     world.write('/w.yaml', { start: ['2026-06-01T08:00:00.000Z', '0 9 * * *'], notOn: ['06-02'] });
@@ -213,7 +213,7 @@ describe('with notOn', () => {
 });
 
 describe('stop and restart', () => {
-  it('a stop ends what runs', async () => {
+  it('a stop ends the active run', async () => {
     const world = await worldWith({ start: ['0 8 * * *'], stop: ['0 18 * * *'] });
     world.runsAreShort = false;
     await world.pass(17 * hour);
@@ -237,7 +237,7 @@ describe('stop and restart', () => {
     expect(world.started()).toEqual(['01:00', '02:00']);
   });
 
-  it('a restart of what does not run starts it at once', async () => {
+  it('a restart of an inactive workflow starts it at once', async () => {
     const world = new ScheduleWorld('2026-06-01T00:00:00Z');
     world.write('/w.yaml', { restart: ['0 2 * * *'] }, minute);
     await world.boot();
@@ -245,7 +245,7 @@ describe('stop and restart', () => {
     expect(world.runs.map(({ createdAt }) => new Date(createdAt).toISOString())).toEqual(['2026-06-01T02:00:00.000Z']);
   });
 
-  it('a late stop spares what was started since', async () => {
+  it('a late stop spares later runs', async () => {
     const world = await worldWith({ stop: ['0 18 * * *'], catchup: 'latest' });
     await world.shutDown();
     world.jump(19 * hour);
@@ -266,7 +266,7 @@ describe('after a time without a daemon', () => {
     return world;
   };
 
-  it('nothing is made up for by default', async () => {
+  it('catches up nothing by default', async () => {
     const world = await during({ start: ['0 * * * *'] }, 5 * hour);
     expect(world.started()).toEqual([]);
     expect(world.scheduler?.missed()).toBe(5);
@@ -284,17 +284,17 @@ describe('after a time without a daemon', () => {
     expect(world.started()).toEqual(['06:00']);
   });
 
-  it('a minute is not late: the daemon may just have been restarted', async () => {
+  it('does not treat a minute as late, since the daemon may have been restarted', async () => {
     expect((await during({ start: ['0 * * * *'] }, 30 * minute + 59 * second)).started()).toEqual(['01:00']);
     expect((await during({ start: ['0 * * * *'] }, 31 * minute)).started()).toEqual([]);
   });
 
-  it('the latest is made up for', async () => {
+  it('catches up the latest start', async () => {
     const world = await during({ start: ['0 * * * *'], catchup: 'latest' }, 5 * hour);
     expect([world.started(), world.scheduler?.missed()]).toEqual([['05:00'], 4]);
   });
 
-  it('all are, oldest first, each after the one before', async () => {
+  it('catches up all starts, oldest first, one after the other', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' }, '2026-06-01T00:30:00Z');
     await world.shutDown();
     world.jump(3 * hour);
@@ -309,25 +309,25 @@ describe('after a time without a daemon', () => {
     expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
   });
 
-  it('a hundred at most', async () => {
+  it('catches up at most a hundred starts', async () => {
     const world = await during({ start: ['* * * * *'], catchup: 'all', overlap: 'all' }, 10 * hour);
     // The last of them is on time.
     expect([world.runs.length, world.scheduler?.missed()]).toEqual([101, 499]);
   });
 
-  it('only what lies within the window', async () => {
+  it('catches up only starts within the window', async () => {
     const policy = { start: ['0 * * * *'], catchup: 'all', overlap: 'all', catchupWindowMs: 150 * minute } as const;
     const world = await during(policy, 5 * hour);
     expect([world.started(), world.scheduler?.missed()]).toEqual([['03:00', '04:00', '05:00'], 2]);
   });
 
-  it('not what a stop would have ended since', async () => {
+  it('catches up no start that a stop would have ended', async () => {
     const policy = { start: ['0 8 * * *'], stop: ['0 18 * * *'], catchup: 'latest' } as const;
     expect((await during(policy, 20 * hour)).started()).toEqual([]);
     expect((await during(policy, 10 * hour)).started()).toEqual(['08:00']);
   });
 
-  it('nothing, if the record was lost and the missed starts are unknown', async () => {
+  it('catches up nothing if the record is lost', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     world.crash('{"format":1,"rul');
     world.jump(5 * hour);
@@ -336,7 +336,7 @@ describe('after a time without a daemon', () => {
   });
 });
 
-describe('a process that dies between starting and noting it', () => {
+describe('a process that dies between a start and its record', () => {
   it('starts nothing twice', async () => {
     const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' });
     const before = world.recordText;
@@ -359,7 +359,7 @@ describe('a clock that jumps', () => {
     expect(world.started()).toEqual(['05:00']);
   });
 
-  it('forward a little is a late start, and said to be', async () => {
+  it('slightly forward is reported as a late start', async () => {
     const world = await worldWith({ start: ['0 5 * * *'] });
     await world.pass(5 * hour - 2 * second);
     world.jump(30 * second);
@@ -369,7 +369,7 @@ describe('a clock that jumps', () => {
     expect(world.scheduler?.lagSeconds()).toBeLessThan(34);
   });
 
-  it('back a little has nothing happen twice', async () => {
+  it('slightly back repeats nothing', async () => {
     const world = await worldWith({ start: ['0 5 * * *', '30 5 * * *'] });
     await world.pass(5 * hour + minute);
     world.jump(-10 * minute);
@@ -377,7 +377,7 @@ describe('a clock that jumps', () => {
     expect(world.started()).toEqual(['05:00', '05:30']);
   });
 
-  it('back from far ahead does not stop everything until it comes there again', async () => {
+  it('far back does not stop the schedule until that time', async () => {
     const world = await worldWith({ start: ['0 5 * * *'] });
     world.jump(365 * day);
     await world.pass(6 * hour);
@@ -397,7 +397,7 @@ describe('a start that is refused', () => {
     expect(world.scheduler?.missed()).toBe(0);
   });
 
-  it('is given up after ten minutes', async () => {
+  it('is abandoned after ten minutes', async () => {
     const world = await worldWith({ start: ['0 5 * * *'] });
     world.refusals.push(...Array.from({ length: 1000 }, () => new WfError('busy', 'the queue is full')));
     await world.pass(6 * hour);
@@ -414,8 +414,8 @@ describe('a start that is refused', () => {
   });
 });
 
-describe('what is to come', () => {
-  it('is returned for each workflow and for all', async () => {
+describe('the upcoming starts', () => {
+  it('are returned for each workflow and for all', async () => {
     const world = await worldWith({ start: ['0 5 * * *', '0 3 * * 2'], stop: ['0 1 * * *'] });
     world.write('/broken.yaml', null);
     world.write('/idle.yaml', {});
@@ -441,7 +441,7 @@ describe('what is to come', () => {
     expect(scheduler?.nextOf(world.listed('/w.yaml'))).toEqual(new Date('2026-06-02T03:00:00Z'));
   });
 
-  it('is nothing once it is closed', async () => {
+  it('are none after the close', async () => {
     const world = await worldWith({ start: ['* * * * *'] });
     await world.scheduler?.close();
     await world.pass(hour);
