@@ -113,7 +113,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-test('every module of the program keeps the rules', { timeout: 300_000 }, async () => {
+test('every module of the program follows the rules', { timeout: 300_000 }, async () => {
   const { modules, summary } = await check(root);
 
   const crossings = summary.violations.filter(({ rule }) => rule.name.endsWith('-imports-types-of-contracts-only'));
@@ -124,7 +124,7 @@ test('every module of the program keeps the rules', { timeout: 300_000 }, async 
   expect(modules.filter(({ source }) => source.startsWith('src/')).length).toBeGreaterThan(50);
 });
 
-test('each rule finds the module that breaks it, and only that one', async () => {
+test('each rule finds its planted breach, and only that one', async () => {
   const files = { ...allowed, ...Object.fromEntries(plants.map(([, file, text]) => [file, text])) };
 
   const { summary } = await check(project(files));
@@ -133,7 +133,7 @@ test('each rule finds the module that breaks it, and only that one', async () =>
   expect(found.sort()).toEqual(plants.map(([rule, file]) => [rule, file]).sort());
 });
 
-test('no rule is without a module that breaks it', () => {
+test('every rule has a planted breach', () => {
   expect([...new Set(plants.map(([rule]) => rule))].sort()).toEqual(rules.forbidden.map(({ name }) => name).sort());
 });
 

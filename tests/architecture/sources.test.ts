@@ -5,14 +5,14 @@ import { importsWithoutExtension, parse, readSources, usesOfTheProcess } from '.
 const root = join(import.meta.dirname, '../..');
 const program = readSources(root, 'src');
 
-test('only cli and config know the process they run in', () => {
+test('only cli and config use the process they run in', () => {
   const sources = program.filter(({ fileName }) => !/^src\/(cli|config)\//.test(fileName));
 
   expect(sources.flatMap(usesOfTheProcess)).toEqual([]);
   expect(sources.length).toBeGreaterThan(50);
 });
 
-test('the scan for uses of the process finds each way of writing one', () => {
+test('the scan for uses of the process finds every form', () => {
   const source = parse(
     'planted.ts',
     `import { env } from 'node:process';
@@ -39,7 +39,7 @@ test('relative imports name their file with its extension', () => {
   expect(sources.flatMap(importsWithoutExtension)).toEqual([]);
 });
 
-test('the scan of imports finds each way of writing one', () => {
+test('the scan of imports finds every form', () => {
   const source = parse(
     'planted.ts',
     `import './a';

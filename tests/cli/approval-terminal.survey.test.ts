@@ -35,7 +35,7 @@ function onTerminal({ yaml = gate, args = '', env = '' }: Options, use: (termina
 
 const question = 'approve or reject? [y/n]';
 
-describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', () => {
+describeWith('tmux', isInstalled('tmux'), 'a user at the terminal of a run', () => {
   it('approves with inputs below the live block while other steps run, and hides secret ones', async () => {
     await onTerminal({}, async (terminal, wf) => {
       await untilShown(terminal, question);
@@ -71,7 +71,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', (
     });
   });
 
-  it('is asked about one step after the other, and no more about what another person has answered', async () => {
+  it('is asked about one step after the other, but not about steps answered by others', async () => {
     const yaml =
       'steps:\n  - {name: a, approval: true}\n  - {name: b, approval: true}\n  - {name: c, approval: true}\n';
     await onTerminal({ yaml }, async (terminal, wf) => {
@@ -86,7 +86,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', (
     });
   });
 
-  it('stops the run with Ctrl-C while it is asked, and has its keyboard back afterwards', async () => {
+  it('stops the run with Ctrl-C during a question, and gets the keyboard back', async () => {
     await onTerminal(
       { yaml: 'steps:\n  - {name: go, approval: true}\n', args: '; read -r LINE; echo "got $LINE"' },
       async (terminal) => {
@@ -101,7 +101,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', (
     );
   });
 
-  it('is asked whatever was typed before the question', async () => {
+  it('is asked regardless of earlier typing', async () => {
     const yaml = 'steps:\n  - {name: first, command: sleep 1}\n  - {name: go, depends: first, approval: true}\n';
     await onTerminal({ yaml }, async (terminal, wf) => {
       await untilShown(terminal, 'Ctrl-C stops');
@@ -113,7 +113,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run', (
     });
   });
 
-  it('leaves the question to another person with Ctrl-D', async () => {
+  it('leaves the question to others with Ctrl-D', async () => {
     await onTerminal({ yaml: 'steps:\n  - {name: go, approval: true}\n' }, async (terminal, wf) => {
       await untilShown(terminal, question);
       terminal.type('C-d');
@@ -160,7 +160,7 @@ function onTerminalOf(token: string | null, use: (client: Client) => Promise<voi
   });
 }
 
-describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run of a daemon', () => {
+describeWith('tmux', isInstalled('tmux'), 'a user at the terminal of a run of a daemon', () => {
   it('is asked as for a local run, and again if the daemon refuses the answer', async () => {
     await onTerminalOf(null, async ({ terminal, daemon, place }) => {
       await untilShown(terminal, `go waits for approval: Ship it?\n${question}`);
@@ -184,7 +184,7 @@ describeWith('tmux', isInstalled('tmux'), 'a person at the terminal of a run of 
     });
   });
 
-  it('is shown who may answer where the login may not, and asked no more about what another person has answered', async () => {
+  it('sees who may answer if the login may not, and is not asked about steps answered by others', async () => {
     await onTerminalOf('a-token-of-this-test', async ({ terminal, place }) => {
       await untilShown(terminal, question);
       terminal.type('y');

@@ -112,7 +112,7 @@ describe('a step that waits for approval', () => {
     });
   });
 
-  it('asks again in the retry of a run that was stopped or lost, without its command', async () => {
+  it('asks again in the retry of a stopped or lost run, without its command', async () => {
     await withPlace({ 'gate.yaml': gate }, async (place) => {
       const run = await begin(place);
       run.kill('SIGKILL');
@@ -132,7 +132,7 @@ describe('a step that waits for approval', () => {
     });
   });
 
-  it('can be answered by its owner only if that lives, and only by those whom it names', async () => {
+  it('can be answered only while its owner is alive, and only by the users in "by"', async () => {
     const named = 'steps:\n  - {name: go, approval: {by: [someone-else]}}\n';
     await withPlace({ 'named.yaml': named }, async (place) => {
       const run = await begin(place, 'named.yaml');
@@ -149,7 +149,7 @@ describe('a step that waits for approval', () => {
     });
   });
 
-  it('never shows an input that is secret', async () => {
+  it('never shows a secret input', async () => {
     const secret = `steps:
   - {name: go, approval: {input: [{name: PIN, secret: true}]}}
   - {name: use, depends: go, command: 'echo "PIN is $PIN"; printf "$PIN" | wc -c'}

@@ -28,8 +28,8 @@ function press(command: string): string {
 
 const id = /[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?/g;
 
-describe('a run whose step runs another workflow', () => {
-  it('is the last run, and the last failed one, rather than the runs that it started', () =>
+describe('a run with a sub-workflow', () => {
+  it('is the last run, and the last failed one, before its sub-runs', () =>
     withParts(async ({ wf, json }) => {
       await wf('run', 'parent.yaml', '--run-id', 'the-parent');
       for (const word of ['@latest', '@failed']) expect((await json('status', word)).runId).toBe('the-parent');
@@ -37,7 +37,7 @@ describe('a run whose step runs another workflow', () => {
       expect((await wf('logs')).stderr).toBe('');
     }));
 
-  it('shows the steps of that one, and of those below it, as they go', () =>
+  it('shows the steps of its sub-runs, at any depth, as they run', () =>
     withParts(async ({ wf }) => {
       const { stdout } = await wf('run', 'parent.yaml');
       const lines = stdout.split('\n').map((line) => line.slice(9).replace(/\] +/, '] '));
@@ -58,7 +58,7 @@ describe('a run whose step runs another workflow', () => {
       expect(order).toEqual(order.toSorted((a, b) => a - b));
     }));
 
-  it('has in its recap what failed there, with the last lines, the place and the command of that run', () =>
+  it('lists failures of a sub-run in its recap, with last lines, position and command', () =>
     withParts(async ({ wf }) => {
       const { stdout } = await wf('run', 'parent.yaml', '--run-id', 'p1');
       const recap = stdout
@@ -80,7 +80,7 @@ retry what failed: wf retry p1
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
     }));
 
-  it('has in wf status what failed in that run, and the command that prints its log', () =>
+  it('shows failures of a sub-run in wf status, with the command that prints the log', () =>
     withParts(async ({ wf }) => {
       await wf('run', 'parent.yaml', '--run-id', 'p1');
       const { stdout } = await wf('status', 'p1');
@@ -89,7 +89,7 @@ retry what failed: wf retry p1
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
     }));
 
-  it('has in its report the failed steps of that run, with the last lines and the command that writes its report', () =>
+  it('shows failed steps of a sub-run in its report, with last lines and the command for its report', () =>
     withParts(async ({ wf, json }) => {
       await wf('run', 'parent.yaml', '--run-id', 'p1');
       const { stdout } = await wf('report', 'p1', '-o', '-');
@@ -105,7 +105,7 @@ retry what failed: wf retry p1
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
     }));
 
-  it('keeps to its own events in NDJSON', () =>
+  it('prints only its own events in NDJSON', () =>
     withParts(async ({ wf }) => {
       const { stdout } = await wf('run', 'parent.yaml', '--run-id', 'p1', '--reporter', 'json');
       const runs = stdout
@@ -115,7 +115,7 @@ retry what failed: wf retry p1
       expect(new Set(runs)).toEqual(new Set(['p1']));
     }));
 
-  it('is retried with it: what succeeded in the child runs, however deep, is kept', () =>
+  it('is retried with its sub-runs, whose succeeded steps are kept at any depth', () =>
     withParts(async ({ wf, write, cwd, json }) => {
       write(
         'parts/leaf.yaml',
@@ -141,7 +141,7 @@ retry what failed: wf retry p1
       expect(JSON.parse(/\{"name":"child".*\}/.exec(stdout)?.[0] ?? '')).toMatchObject({ runId: after });
     }));
 
-  it('is retried by the retry of a retry that did not come to its step', () =>
+  it('is retried by the retry of a retry that did not reach its step', () =>
     withParts(async ({ wf, write, json }) => {
       write('parent.yaml', 'steps:\n  - {name: build, run: parts/child}\n  - {name: other, command: "true"}\n');
       await wf('run', 'parent.yaml', '--run-id', 'p1');
@@ -153,7 +153,7 @@ retry what failed: wf retry p1
       expect((await json('status', third ?? '')).retryOf).toBe(first);
     }));
 
-  it('is retried where the process of both was killed', () =>
+  it('is retried after the process of both was killed', () =>
     withParts(async (place) => {
       const { wf, write, cwd, json } = place;
       write(
@@ -173,7 +173,7 @@ retry what failed: wf retry p1
     ['its parameters are not the same', 'retry p1 -p A=2'],
     ['it is no longer in the history', 'retry p1'],
     ['the retry is a new attempt of one retry policy', 'retry p1'],
-  ])('is a new run where %s', (why, command) =>
+  ])('starts a new sub-run where %s', (why, command) =>
     withParts(async ({ wf, write, json, runsDir }) => {
       const isPolicy = why.includes('policy');
       const retry = isPolicy ? ', retryPolicy: {limit: 1, intervalSec: 0}' : '';
@@ -189,7 +189,7 @@ retry what failed: wf retry p1
     }),
   );
 
-  it('begins from the start in a handler', () =>
+  it('starts a new sub-run in a handler', () =>
     withParts(async ({ wf, write, json }) => {
       write('parent.yaml', 'handlerOn: {failure: {run: parts/child}}\nsteps: [{name: a, command: "false"}]\n');
       await wf('run', 'parent.yaml', '--run-id', 'p1');

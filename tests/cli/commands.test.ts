@@ -15,7 +15,7 @@ function withFiles<T>(files: Record<string, string>, use: (cwd: string) => Promi
 }
 
 describe('wf validate', () => {
-  it('shows every problem of every file with its place, and which files are valid', async () => {
+  it('shows every problem of every file with its position, and the valid files', async () => {
     await withFiles({ 'good.yaml': good, 'bad.yaml': bad }, async (cwd) => {
       const { code, stdout, stderr } = await wf(['validate', 'good.yaml', 'bad.yaml', 'missing.yaml'], { cwd });
       expect([code, stdout]).toEqual([2, 'good.yaml: valid\n']);
@@ -27,7 +27,7 @@ describe('wf validate', () => {
     });
   });
 
-  it('names the file of what is wrong with a file as a whole', async () => {
+  it('names the file of a problem of the whole file', async () => {
     await withFiles({ 'good.yaml': good, 'empty.yaml': '', 'list.yaml': '- a\n' }, async (cwd) => {
       const { stderr } = await wf(['validate', 'good.yaml', 'empty.yaml', 'list.yaml', 'none'], { cwd });
       expect(stderr).toContain('error: the file is empty\n  ┌─ empty.yaml:1:1\n');
@@ -38,7 +38,7 @@ describe('wf validate', () => {
     });
   });
 
-  it('prints nothing of its own work where a variable asks the package that reads YAML to', async () => {
+  it('prints no debug output of the YAML package', async () => {
     await withFiles({ 'good.yaml': good }, async (cwd) => {
       const { code, stdout, stderr } = await wf(['validate', 'good.yaml'], {
         cwd,
@@ -219,7 +219,7 @@ describe('wf schema', () => {
     expect(stdout).toContain('limit');
   });
 
-  it('suggests a key for one that does not exist', async () => {
+  it('suggests a similar key for an unknown one', async () => {
     const { code, stderr } = await wf(['schema', 'steps.retryPolicie']);
     expect([code, stderr]).toEqual([
       2,
@@ -249,7 +249,7 @@ describe('--dags', () => {
 });
 
 describe('wf help', () => {
-  it('tells all names of a command', async () => {
+  it('lists all names of a command', async () => {
     expect((await wf(['start-all', '--help'])).stdout).toMatch(
       /^Usage: wf serve\|server\|start-all\|scheduler \[options\]\n/,
     );

@@ -17,7 +17,7 @@ async function offered({ wf }: Place, line: string, word?: string): Promise<read
 }
 
 describe('wf complete', () => {
-  it('knows commands, options and the choices of options', () =>
+  it('completes commands, options and the choices of options', () =>
     withPlace({}, async (place) => {
       expect(await offered(place, 'wf val')).toEqual(['none', 'validate']);
       expect(await offered(place, 'wf lin')).toEqual(['none', 'lint']);
@@ -32,7 +32,7 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf config maxQ')).toEqual(['none', 'maxQueuedRuns']);
     }));
 
-  it('knows reporters, and the parameters of the workflow', () =>
+  it('completes reporters, and the parameters of the workflow', () =>
     withPlace({ 'deploy.yaml': `params: {TARGET: staging, COUNT: 3}\n${steps}` }, async (place) => {
       const reporters = ['tree', 'plain', 'github', 'json', 'quiet', 'junit=', 'summary='];
       expect(await offered(place, 'wf run deploy.yaml --reporter ')).toEqual(['none', ...reporters]);
@@ -43,7 +43,7 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf run -p ')).toEqual(['none']);
     }));
 
-  it('tells what each value is', () =>
+  it('describes each value', () =>
     withPlace({}, async ({ wf }) => {
       const { stdout } = await wf('complete', '--', 'hist');
       expect(stdout).toBe('none\nhistory\tlist past runs, newest first\n');
@@ -56,7 +56,7 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf run --params-file=')).toEqual(['files']);
     }));
 
-  it('knows the workflows directory, with groups where names are not enough', () =>
+  it('completes names of the workflows directory, with groups where names are ambiguous', () =>
     withPlace({}, async (place) => {
       for (const name of ['dags/ops', 'dags/web', 'mine'])
         mkdirSync(join(place.cwd, 'home', name), { recursive: true });
@@ -67,7 +67,7 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf run --dags home/mine ')).toEqual(['yaml', 'own']);
     }));
 
-  it('knows runs and the steps of the chosen one', () =>
+  it('completes runs and the steps of the chosen run', () =>
     withPlace({ 'etl.yaml': steps, 'other.yaml': 'steps: [{ name: one, command: "true" }]' }, async (place) => {
       await place.wf('run', 'etl.yaml');
       await place.wf('run', 'other.yaml', '--run-id', 'given-id');
@@ -84,7 +84,7 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf logs etl load: --')).toContain('--attempt');
     }));
 
-  it('gives what bash puts behind the place where it cuts words', () =>
+  it('returns the part after the position where bash splits words', () =>
     withPlace({ 'etl.yaml': steps }, async (place) => {
       await place.wf('run', 'etl.yaml');
       expect(await offered(place, 'wf graph --format=d', 'd')).toEqual(['none', 'dot']);
@@ -93,7 +93,7 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf status @l', 'l')).toEqual(['yaml', '@latest']);
     }));
 
-  it('answers with nothing, and exit code 1, where nothing is known', () =>
+  it('returns nothing, and exit code 1, where nothing is known', () =>
     withPlace({}, async ({ cwd, wf, write }) => {
       mkdirSync(join(cwd, 'home'));
       const nothing = { code: 1, stdout: 'none\n', stderr: '' };

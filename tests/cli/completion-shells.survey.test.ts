@@ -33,12 +33,12 @@ const lines: readonly (readonly [typed: string, completed: string])[] = [
 ];
 
 describeWithAll({ tmux: isInstalled('tmux'), bash: isInstalled('bash') }, 'completion in bash', () => {
-  it('completes what is typed', () =>
+  it('completes typed words', () =>
     withShell('source <(wf completion bash)', 'bash', 'exec bash --noprofile --rcfile rc -i'));
 });
 
 describeWithAll({ tmux: isInstalled('tmux'), zsh: isInstalled('zsh') }, 'completion in zsh', () => {
-  it('completes what is typed', () =>
+  it('completes typed words', () =>
     withShell(
       'autoload -U compinit; compinit -u -D\nsource <(wf completion zsh)',
       'zsh',
@@ -47,7 +47,7 @@ describeWithAll({ tmux: isInstalled('tmux'), zsh: isInstalled('zsh') }, 'complet
 });
 
 describeWithAll({ fish: isInstalled('fish') }, 'completion in fish', () => {
-  it('offers the same, with what it is', () =>
+  it('offers the same words, with descriptions', () =>
     withWork(async ({ cwd, env }) => {
       const offered = (line: string) => {
         const script = `wf completion fish | source; complete -C ${JSON.stringify(line)}`;

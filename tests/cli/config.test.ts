@@ -30,7 +30,7 @@ function withHome(use: (home: Home) => Promise<void>): Promise<void> {
 const tolerated = 'steps:\n  - name: a\n    command: "false"\n    continueOn: {failure: true}\n';
 
 describe('wf config', () => {
-  it('prints every setting with its value and source, and where things are', async () => {
+  it('prints every setting with its value and source, and all directories', async () => {
     await withHome(async ({ home, write, wfIn }) => {
       write('.config/wf/config.yaml', 'port: 9000\n');
       write('project/.wf.yaml', 'reporter: quiet\n');
@@ -74,7 +74,7 @@ describe('wf config', () => {
     });
   });
 
-  it('tells what it does not know', async () => {
+  it('reports unknown settings', async () => {
     await withHome(async ({ wfIn }) => {
       const { code, stderr } = await wfIn('', ['config', 'prot']);
       expect([code, stderr]).toEqual([2, 'error: there is no setting "prot"\n  help: did you mean "port"?\n']);
@@ -88,7 +88,7 @@ describe('wf config', () => {
 });
 
 describe('settings', () => {
-  it('in files count for runs', async () => {
+  it('in files apply to runs', async () => {
     await withHome(async ({ home, write, wfIn }) => {
       write('project/deep/w.yaml', tolerated);
       write('.config/wf/config.yaml', 'strict: true\nreporter: json\nhistory: false\ncolor: true\n');
@@ -109,7 +109,7 @@ describe('settings', () => {
     });
   });
 
-  it.each(['NO_COLOR', 'FORCE_COLOR'])('%s counts before colours in a file', async (variable) => {
+  it.each(['NO_COLOR', 'FORCE_COLOR'])('%s takes precedence over colours in a file', async (variable) => {
     await withHome(async ({ write, wfIn }) => {
       write('.config/wf/config.yaml', `color: ${variable === 'NO_COLOR'}\n`);
       const { stdout } = await wfIn('project/deep', ['run', 'w.yaml'], { env: { [variable]: '1' } });
@@ -124,7 +124,7 @@ describe('settings', () => {
     });
   });
 
-  it('of a project name its workflows', async () => {
+  it('of a project apply to its workflows', async () => {
     await withHome(async ({ write, wfIn }) => {
       write('project/.wf.yaml', 'dags: flows\n');
       write('project/flows/nightly.yaml', 'steps:\n  - name: a\n    command: echo from the project\n');
@@ -133,7 +133,7 @@ describe('settings', () => {
     });
   });
 
-  it('of a project slip nothing into a workflow that lies elsewhere', async () => {
+  it('of a project do not affect workflows of other directories', async () => {
     await withHome(async ({ write, wfIn }) => {
       const helper = (text: string) => `steps:\n  - name: a\n    command: echo ${text}\n    output: A\n`;
       write('project/.wf.yaml', 'dags: flows\n');
@@ -145,7 +145,7 @@ describe('settings', () => {
     });
   });
 
-  it('that are wrong stop a command, with their place', async () => {
+  it('that are invalid stop a command, with their position', async () => {
     await withHome(async ({ home, write, wfIn }) => {
       write('.config/wf/config.yaml', 'reporter: plain\nprot: 8080\n');
       for (const words of [['run', 'w.yaml'], ['list'], ['config']]) {
@@ -168,7 +168,7 @@ describe('settings', () => {
     });
   });
 
-  it('of the daemon are not seen by steps', async () => {
+  it('of the daemon are not visible to steps', async () => {
     await withHome(async ({ write, wfIn }) => {
       write('w.yaml', 'steps:\n  - name: a\n    command: printenv\n');
       const env = {

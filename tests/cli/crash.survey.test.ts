@@ -82,7 +82,7 @@ async function durationMs(): Promise<number> {
 }
 
 describe('a hard kill of wf run', () => {
-  it('at any moment forgets no finished step and starts no attempt without a record', async () => {
+  it('at any moment loses no finished step and starts no attempt without a record', async () => {
     const outcomes = { accepted: 0, finished: 0 };
     const wholeMs = await durationMs();
     for (let trial = 0; trial < 100; trial++) {
@@ -106,7 +106,7 @@ describe('a hard kill of wf run', () => {
 });
 
 describeWith('strace', isInstalled('strace'), 'a hard kill of wf run at every system call on the journal', () => {
-  it('leaves it whole', async () => {
+  it('leaves the journal intact', async () => {
     const calls = await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), marking);
       return journalCalls(cwd);

@@ -225,7 +225,7 @@ describe('a thousand damaged journals', () => {
   );
 });
 
-test('files of a run that are missing, empty, garbage, or another kind of entry make nothing fail', async () => {
+test('missing, empty or invalid files of a run make no command fail', async () => {
   const { damaged, runsDir } = home();
   let count = 0;
   for (const name of ['snapshot.json', 'sources.json', 'journal.jsonl', 'owner']) {
@@ -249,7 +249,7 @@ test('files of a run that are missing, empty, garbage, or another kind of entry 
   expect(readdirSync(runsDir).filter((name) => name.startsWith('damaged-'))).toHaveLength(count);
 });
 
-test('the real program says so too', async () => {
+test('the real program reports the same', async () => {
   await withPlace({ 'w.yaml': flow }, async ({ wf, runsDir }) => {
     await wf('run', 'w.yaml', '--run-id', 'model');
     const whole = readFileSync(join(runsDir, 'model/journal.jsonl'));

@@ -24,8 +24,8 @@ function runWith(limit: number, steps: number, programs?: Readonly<Record<string
   });
 }
 
-describe('more steps than there are descriptors for', () => {
-  it('wait for those that are running', async () => {
+describe('steps beyond the limit of descriptors', () => {
+  it('wait for running steps', async () => {
     const { code, stdout, stderr } = await runWith(256, 150);
     expect([code, stderr, stdout.split('\n').at(-2)]).toEqual([0, '', expect.stringContaining('150 succeeded')]);
   }, 60_000);
@@ -35,7 +35,7 @@ describe('more steps than there are descriptors for', () => {
     expect([code, stderr, stdout.split('\n').at(-2)]).toEqual([0, '', expect.stringContaining('100 succeeded')]);
   }, 60_000);
 
-  it('fail with the reason where waiting gives them none, and it is no bug', async () => {
+  it('fail with the reason where waiting does not help', async () => {
     const { code, stdout, stderr } = await runWith(30, 40);
     expect([code, stdout]).toEqual([1, expect.stringContaining('too many open files')]);
     expect(stdout + stderr).not.toContain('bug in wf');

@@ -56,7 +56,7 @@ describe('wf run --detach', () => {
     });
   });
 
-  it('starts one run for one id, however often it is asked', async () => {
+  it('starts one run per id, however often it is requested', async () => {
     await withPlace({ 'hi.yaml': hi }, async (place) => {
       const asked = await Promise.all(
         Array.from({ length: 6 }, () => place.wf('run', 'hi.yaml', '--detach', '--run-id', 'one')),
@@ -69,7 +69,7 @@ describe('wf run --detach', () => {
     });
   });
 
-  it('refuses what cannot run before anything is stored', async () => {
+  it('refuses an invalid run before anything is stored', async () => {
     await withPlace({ 'bad.yaml': 'steps: []\n', 'hi.yaml': hi }, async (place) => {
       expect((await place.wf('run', 'bad.yaml', '--detach')).code).toBe(2);
       expect((await place.wf('run', 'hi.yaml', '--detach', '--no-history')).code).toBe(2);
@@ -78,7 +78,7 @@ describe('wf run --detach', () => {
     });
   });
 
-  it('hands secrets to the run and keeps none of them', async () => {
+  it('passes secrets to the run and stores none of them', async () => {
     const secret = `secrets: [TOKEN]\nparams: TOKEN=\n${gated.replace('params: WHO=nobody\n', '').replace('hi $WHO', 'len ${#TOKEN}')}`;
     await withPlace({ 'secret.yaml': secret }, async (place) => {
       const value = 'very-secret-value';
@@ -93,7 +93,7 @@ describe('wf run --detach', () => {
     });
   });
 
-  it('is no part of the run in a step of which it was asked for', async () => {
+  it('starts a run of its own from a step of another run', async () => {
     const outer = `steps:\n  - name: start\n    command: ${process.execPath} ${launcher} run gated.yaml --detach --run-id inner\n`;
     await withPlace({ 'gated.yaml': gated, 'outer.yaml': outer }, async (place) => {
       expect((await place.wf('run', 'outer.yaml')).code).toBe(0);
@@ -104,8 +104,8 @@ describe('wf run --detach', () => {
   });
 });
 
-describe('a process that is to carry a run and is killed', () => {
-  it('leaves a run that ends, and no scratch directory', async () => {
+describe('a killed carrier', () => {
+  it('leaves a finished run, and no scratch directory', async () => {
     for (const id of ['k1', 'k2', 'k3']) {
       await withPlace({ 'gated.yaml': gated }, async (place) => {
         const asked = place.start('run', 'gated.yaml', '--detach', '--run-id', id);
@@ -146,7 +146,7 @@ describe('wf restart', () => {
     });
   });
 
-  it('stops nothing when the file cannot be started again', async () => {
+  it('stops nothing if the file cannot be started again', async () => {
     await withPlace({ 'gated.yaml': gated }, async (place) => {
       await place.wf('run', 'gated.yaml', '--detach', '--run-id', 'r1');
       place.write('gated.yaml', 'steps: []\n');

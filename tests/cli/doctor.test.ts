@@ -33,7 +33,7 @@ function onMachine(use: (world: World) => Promise<void>): Promise<void> {
 }
 
 describe('wf doctor', () => {
-  it('tells of every executor and place', async () => {
+  it('lists every executor and place', async () => {
     await onMachine(async ({ dir, doctor }) => {
       const checks = await doctor();
       expect([...checks.keys()]).toEqual([
@@ -70,7 +70,7 @@ describe('wf doctor', () => {
     });
   });
 
-  it('tells the versions of programs, and how to get those that are missing', async () => {
+  it('shows the versions of programs, and how to install missing ones', async () => {
     await onMachine(async ({ dir, program, doctor }) => {
       program('bash', 'echo "GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)"');
       program('ssh', '[ "$1" = -V ] && echo "OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.11" >&2');
@@ -90,7 +90,7 @@ describe('wf doctor', () => {
     });
   });
 
-  it('tells of a program that is broken, and of one that hangs', async () => {
+  it('reports a broken program, and a hanging one', async () => {
     await onMachine(async ({ dir, program, doctor }) => {
       program('terraform', 'echo "no such library" >&2; exit 127');
       program('ssh', 'while :; do :; done');
@@ -109,7 +109,7 @@ describe('wf doctor', () => {
     });
   });
 
-  it('finds the Docker daemon that DOCKER_HOST names, or says what is wrong with it', async () => {
+  it('finds the Docker daemon of DOCKER_HOST, or reports the problem', async () => {
     await onMachine(async ({ dir, doctor }) => {
       const server = createServer(({ url }, response) => {
         response.end(url?.endsWith('/version') ? '{"Version": "27.1.1"}' : 'OK');
@@ -134,7 +134,7 @@ describe('wf doctor', () => {
     });
   });
 
-  it('tells where things are kept, and what keeps them from being kept there', async () => {
+  it('shows the directories of data, and why one cannot be written', async () => {
     await onMachine(async ({ dir, doctor }) => {
       const home = join(dir, 'home');
       const before = await doctor({ WF_HOME: home });
@@ -165,7 +165,7 @@ describe('wf doctor', () => {
     });
   });
 
-  it('prints a line for each', async () => {
+  it('prints a line for each check', async () => {
     await onMachine(async ({ dir }) => {
       const env = { PATH: join(dir, 'bin'), HOME: dir, DOCKER_HOST: 'tcp://127.0.0.1:1' };
       const { code, stdout } = await wf(['doctor'], { cwd: dir, env });

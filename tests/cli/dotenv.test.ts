@@ -73,7 +73,7 @@ describe('dotenv', () => {
       expect(logs.stdout).toContain('*** x');
     }));
 
-  it('warns of a missing file, and a required one prevents the run', () =>
+  it('warns about a missing file; a required one prevents the run', () =>
     withPlace({ 'w.yaml': order }, async ({ wf, write, cwd, json }) => {
       const { code, stderr } = await wf('run', 'w.yaml');
       expect([code, stderr]).toEqual([2, `error: cannot read dotenv file "${cwd}/more.env": there is no such file\n`]);
@@ -85,7 +85,7 @@ describe('dotenv', () => {
       expect(refused).toBe(`error: ${cwd}/w.yaml:2: this line is not "NAME=value"\n`);
     }));
 
-  it('names the line that it cannot read, and nothing of its content', () =>
+  it('names the invalid line, without its content', () =>
     withPlace(files, async ({ wf, write, cwd }) => {
       write('.env', 'A=1\nhunter2\n');
       const { code, stderr } = await wf('run', 'w.yaml');
@@ -101,7 +101,7 @@ describe('dotenv', () => {
       expect(refused).toContain('chmod o-w');
     }));
 
-  it('shows names in a plan, and a file that is not read', () =>
+  it('shows names in a plan, and unread files', () =>
     withPlace(files, async ({ wf, write, cwd }) => {
       const { stdout } = await wf('dry', 'w.yaml', '--env-file', 'cli.env');
       expect(stdout).toContain(`dotenv: ${cwd}/.env A B FROM_ENV FROM_PARAM\n`);
@@ -110,7 +110,7 @@ describe('dotenv', () => {
       expect((await wf('dry', 'plain.yaml')).stdout).toContain(`dotenv: ${cwd}/.env is not read`);
     }));
 
-  it('belongs to one workflow: a sub-workflow reads its own', () => {
+  it('applies to one workflow: a sub-workflow reads its own', () => {
     const child = (key: string) => `${key}\nsteps: [{name: c, command: "echo [\${A:-none}] [\${CHILD:-none}]"}]`;
     return withPlace(
       {

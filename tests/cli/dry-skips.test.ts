@@ -27,7 +27,7 @@ handlerOn:
 `;
 
 describe('wf dry', () => {
-  it('names the steps that would be skipped whatever a run does, and runs no condition to find out', () =>
+  it('names the steps that are always skipped, without running a condition', () =>
     withPlace({ 'w.yaml': yaml }, async ({ cwd, json }) => {
       const { steps, handlers, skipped } = await json<Plan>('dry', 'w.yaml');
       expect(Object.fromEntries(steps.map((step) => [step.name, step.skipped]))).toEqual({
@@ -46,7 +46,7 @@ describe('wf dry', () => {
       expect(existsSync(join(cwd, 'ran'))).toBe(false);
     }));
 
-  it('takes given parameters for them', () =>
+  it('uses given parameters', () =>
     withPlace({ 'w.yaml': yaml }, async ({ wf }) => {
       const { stdout } = await wf('dry', 'w.yaml', '--', 'MODE=slow');
       expect(stdout).not.toMatch(/never .*skipped/);
@@ -55,7 +55,7 @@ describe('wf dry', () => {
       expect(stdout).toMatch(/handlers\n {2}handlerOn.failure +echo failed\n/);
     }));
 
-  it('says when the workflow itself would not run', () =>
+  it('reports if the workflow itself would not run', () =>
     withPlace(
       { 'w.yaml': 'preconditions: [{condition: a, expected: b}]\nsteps: [{name: x, command: "true"}]' },
       async ({ wf }) => {

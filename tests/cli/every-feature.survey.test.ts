@@ -42,7 +42,7 @@ describeWith('chromium', browserPath !== null, 'a run that uses every feature of
   const browser = launchBrowser();
   afterAll(async () => (await browser).close());
 
-  it('has a trace of each in its report', () =>
+  it('shows each in its report', () =>
     withDirectory(async (home) => {
       const dir = join(home, 'files');
       cpSync(folder, dir, { recursive: true });
@@ -62,7 +62,7 @@ describeWith('chromium', browserPath !== null, 'a run that uses every feature of
       expect(messages).toEqual([]);
     }));
 
-  it('has a trace of each on its page', () => {
+  it('shows each on its page', () => {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\.(yaml|env|json)$|^\.env$/.test(name),
     );

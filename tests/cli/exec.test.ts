@@ -8,7 +8,7 @@ import fc from '../support/fast-check.ts';
 import { withPlace } from '../support/past-runs.ts';
 
 describe('wf exec', () => {
-  it('runs exactly the words it is given and keeps what they print', async () => {
+  it('runs exactly the given words and stores their output', async () => {
     await withPlace({}, async (place) => {
       const words = ['$HOME', '${X:-y}', '`id`', '*', 'a  b', "it's", '\\$1', '\\}', '', '--name', '-x', '--'];
       const { code, stdout } = await place.wf('exec', '--name', 'words', '--', 'printf', '[%s]\\n', ...words);
@@ -50,13 +50,13 @@ describe('wf exec', () => {
   it.each([
     [[''], 'the command is empty\n  help: wf exec make test'],
     [['--name', ' ', 'true'], 'the name is empty\n  help: leave --name out, or give it one'],
-  ])('refuses %j, which say nothing', async (words, message) => {
+  ])('refuses %j, which is no command', async (words, message) => {
     await withPlace({}, async (place) => {
       expect(await place.wf('exec', ...words)).toMatchObject({ code: 2, stderr: `error: ${message}\n` });
     });
   });
 
-  it('has no file that could be taken instead of what was run', async () => {
+  it('has no file that could be used instead', async () => {
     await withPlace({}, async (place) => {
       await place.wf('exec', '--run-id', 'r1', 'false');
       const message = 'error: run r1 was not made from a file\n';
@@ -79,7 +79,7 @@ describe('wf exec', () => {
     });
   });
 
-  it('takes no word for a variable, also where base.yaml has variables', () => {
+  it('does not treat words as variables, even if base.yaml has some', () => {
     const base = join(temporaryDirectory(), 'base.yaml');
     writeFileSync(base, 'env: {A: value}\nparams: {A1: value}\n');
     const places = { cwd: '/', dagsDir: null, base };

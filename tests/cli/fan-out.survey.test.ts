@@ -39,7 +39,7 @@ ${names
 
 describe('a run with 10,000 instances', () => {
   it(
-    'takes no more, can be read, and is retried from its journal',
+    'accepts no more, can be read, and is retried from its journal',
     () =>
       withPlace({ 'w.yaml': large }, async (place) => {
         const { wf, json, cwd } = place;
@@ -72,7 +72,7 @@ describe('a run with 10,000 instances', () => {
 
 describe('a fan-out whose wf is killed at random moments', () => {
   it(
-    'runs each time exactly what has not succeeded by its journal',
+    'always retries exactly the instances that have not succeeded by its journal',
     () =>
       withPlace(
         {

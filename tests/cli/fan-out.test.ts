@@ -26,7 +26,7 @@ function numbered(word: string, first: number, last: number): readonly string[] 
 }
 
 describe('a fan-out', () => {
-  it('runs again only what did not succeed, also by instance, and shows the logs of each', () =>
+  it('retries only what did not succeed, also by instance, and shows the logs of each', () =>
     withPlace(
       {
         'w.yaml':
@@ -74,7 +74,7 @@ describe('a fan-out', () => {
       },
     ));
 
-  it('whose wf is killed half done leaves nothing, and a retry runs exactly what did not succeed', () =>
+  it('whose wf is killed half done leaves nothing, and a retry runs exactly the rest', () =>
     withPlace(
       {
         'w.yaml': `steps:

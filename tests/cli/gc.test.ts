@@ -32,7 +32,7 @@ async function runIds({ json }: Place): Promise<readonly string[]> {
 }
 
 describe('wf gc', () => {
-  it('removes what the files do not want kept, and says what and how much', async () => {
+  it('removes runs beyond the settings of their files, and reports which and how many', async () => {
     await withPlace({ 'w.yaml': file }, async (place) => {
       await makeOld(place, 'old', 31);
       await makeOld(place, 'young', 29);
@@ -53,7 +53,7 @@ describe('wf gc', () => {
     });
   });
 
-  it('takes a workflow, a number and a time, and prints JSON', async () => {
+  it('accepts a workflow, a number and a time, and prints JSON', async () => {
     await withPlace({ 'w.yaml': file, 'other.yaml': file }, async (place) => {
       for (const [id, age] of [
         ['a', 5],
@@ -97,7 +97,7 @@ describe('wf gc', () => {
     });
   });
 
-  it('keeps to historyKeepRuns', async () => {
+  it('follows historyKeepRuns', async () => {
     await withPlace({ 'w.yaml': file }, async (place) => {
       for (const id of ['a', 'b', 'c']) await place.wf('run', 'w.yaml', '--run-id', id);
       writeFileSync(join(place.cwd, 'home/config.yaml'), 'historyKeepRuns: 2\n');
@@ -106,7 +106,7 @@ describe('wf gc', () => {
     });
   });
 
-  it('leaves running runs alone, however many remove at once', async () => {
+  it('leaves running runs alone, also with several removals at once', async () => {
     const slow = 'steps:\n  - name: a\n    command: sh -c "echo ready; until [ -e go ]; do sleep 0.02; done"\n';
     await withPlace({ 'w.yaml': slow }, async (place) => {
       const first = place.start('run', 'w.yaml', '--run-id', 'first');
@@ -132,7 +132,7 @@ describe('wf gc', () => {
 });
 
 describe('after a run', () => {
-  it('what need not be kept is removed, once a day', async () => {
+  it('removes old runs, once a day', async () => {
     await withPlace({ 'w.yaml': file }, async (place) => {
       const stamp = join(place.runsDir, '.tidied');
       await makeOld(place, 'old', 50);
@@ -147,7 +147,7 @@ describe('after a run', () => {
     });
   });
 
-  it('nothing is touched where no history is kept', async () => {
+  it('removes nothing without a history', async () => {
     await withPlace({ 'w.yaml': file }, async (place) => {
       await place.wf('run', 'w.yaml', '--no-history');
       expect(existsSync(place.runsDir)).toBe(false);

@@ -25,7 +25,7 @@ const bad = `steps:
 `;
 
 describe('wf status', () => {
-  it('shows the last run of all, step by step, with what failed', async () => {
+  it('shows the last run, step by step, with its failures', async () => {
     await withPlace({ 'good.yaml': good, 'bad.yaml': bad }, async ({ wf }) => {
       await wf('run', 'good.yaml');
       await wf('run', 'bad.yaml', '--run-id', 'b1');
@@ -84,7 +84,7 @@ retry what failed: wf retry b1
     });
   });
 
-  it('says which runs a beginning could mean, and what a mistyped name was', async () => {
+  it('lists the runs of an ambiguous prefix, and names similar to a mistyped one', async () => {
     await withPlace({ 'good.yaml': good }, async ({ wf }) => {
       expect(await wf('status')).toMatchObject({ code: 2, stderr: 'error: there are no runs yet\n' });
       await wf('run', 'good.yaml', '--run-id', 'run-1');
@@ -97,7 +97,7 @@ retry what failed: wf retry b1
     });
   });
 
-  it('takes no run for an empty word, be it the only one', async () => {
+  it('rejects an empty word, even if there is only one run', async () => {
     await withPlace({ 'good.yaml': good }, async ({ wf }) => {
       await wf('run', 'good.yaml', '--run-id', 'run-1');
       const answer = { code: 2, stdout: '', stderr: expect.stringContaining('is called ""') };
@@ -125,7 +125,7 @@ retry what failed: wf retry b1
 });
 
 describe('wf history', () => {
-  it('lists runs, newest first, and only those asked for', async () => {
+  it('lists runs, newest first, and filters them', async () => {
     await withPlace({ 'good.yaml': good, 'bad.yaml': bad }, async (place) => {
       for (const name of ['good', 'bad', 'good']) await place.wf('run', `${name}.yaml`);
       const names = async (...flags: readonly string[]) =>
@@ -140,7 +140,7 @@ describe('wf history', () => {
     });
   });
 
-  it('tells in one line of each when it was, how it ended and why', async () => {
+  it('shows in one line per run its time, status and reason', async () => {
     await withPlace({ 'good.yaml': good, 'bad.yaml': bad }, async ({ wf }) => {
       await wf('run', 'good.yaml', '--run-id', 'g1');
       await wf('run', 'bad.yaml', '--run-id', 'b1');
@@ -156,7 +156,7 @@ describe('wf history', () => {
     });
   });
 
-  it('is empty for a workflow that has not run, and exit code 2 for one that does not exist', async () => {
+  it('is empty for a workflow without runs, and exit code 2 for an unknown one', async () => {
     await withPlace({ 'good.yaml': good }, async ({ wf }) => {
       expect(await wf('history', 'good.yaml', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
       expect(await wf('history', 'gone')).toMatchObject({ code: 2, stdout: '' });
@@ -174,7 +174,7 @@ describe('wf history', () => {
     });
   });
 
-  it('reads no run that it does not show', async () => {
+  it('reads only the runs that it shows', async () => {
     await withPlace({}, async ({ runsDir, cwd }) => {
       const store = createFileStore({ runsDir, identify, isAlive });
       for (let i = 0; i < 50; i++) {
@@ -247,7 +247,7 @@ const crashing = `steps:
 `;
 
 describe('a run whose process was killed', () => {
-  it('is lost: its processes are ended, and it can be seen what it was at', async () => {
+  it('is lost: its processes are ended, and its running steps are shown', async () => {
     await withPlace({ 'w.yaml': crashing }, async (place) => {
       await crash(place, 'pids', 'w.yaml', '--run-id', 'lost');
       const pids = await stepPids(place);
@@ -264,7 +264,7 @@ describe('a run whose process was killed', () => {
     });
   });
 
-  it('is settled once, however many look at it', async () => {
+  it('is settled once, by however many commands', async () => {
     await withPlace({ 'w.yaml': crashing }, async (place) => {
       await crash(place, 'pids', 'w.yaml', '--run-id', 'lost');
       const seen = await Promise.all([0, 1, 2, 3].map(() => place.json('status', 'lost')));
@@ -274,7 +274,7 @@ describe('a run whose process was killed', () => {
     });
   });
 
-  it('takes the runs of its steps with it', async () => {
+  it('ends its sub-runs as well', async () => {
     const parent = 'steps:\n  - name: sub\n    run: w.yaml\n';
     await withPlace({ 'w.yaml': crashing, 'parent.yaml': parent }, async (place) => {
       const run = place.start('run', 'parent.yaml', '--run-id', 'parent');
@@ -293,7 +293,7 @@ describe('a run whose process was killed', () => {
 });
 
 describe('wf list', () => {
-  it('tells when each is started next, in its own time zone, unless it is suspended', async () => {
+  it('shows the next start of each in its time zone, unless it is suspended', async () => {
     await withPlace({}, async ({ cwd, wf, json }) => {
       const dags = join(cwd, 'home/dags');
       mkdirSync(dags, { recursive: true });
@@ -324,7 +324,7 @@ describe('wf list', () => {
     });
   });
 
-  it('shows the workflows directory with schedules, last runs and what is not valid', async () => {
+  it('shows the workflows directory with schedules, last runs and invalid files', async () => {
     await withPlace({}, async ({ cwd, wf, json }) => {
       mkdirSync(join(cwd, 'home/dags/etl'), { recursive: true });
       const nightly = `description: Loads it all\nschedule: "0 2 * * *"\ntags: [a, b]\n${good}`;
@@ -366,7 +366,7 @@ describe('queues and tags of workflows', () => {
     'home/dags/plain.yaml': good,
   };
 
-  it('are in lists if there are any, and select runs and workflows', () =>
+  it('are listed if there are any, and select runs and workflows', () =>
     withPlace(files, async ({ wf, json }) => {
       await wf('run', 'plain', '--run-id', 'p1');
       expect(withoutTimes((await wf('history')).stdout)).toMatch(/^RUN {2}WORKFLOW {2}STARTED +STATUS +TIME\n/);
@@ -391,7 +391,7 @@ describe('queues and tags of workflows', () => {
     }));
 });
 
-test('a narrow terminal has no room for tags, then for queues', () => {
+test('are left out on a narrow terminal, tags first', () => {
   const rows = [
     ['RUN', 'QUEUE', 'TAGS', ''],
     ['r1', 'imports', 'nightly', 'a long note'],

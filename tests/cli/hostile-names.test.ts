@@ -49,7 +49,7 @@ describe('names, messages and values of a file', () => {
     ['graph', 'w.yaml'],
     ['graph', '--format', 'dot', 'w.yaml'],
     ['graph', '--format', 'mermaid', 'w.yaml'],
-  ])('reach no terminal by wf %s %s %s %s', async (...args) => {
+  ])('do not reach the terminal raw by wf %s %s %s %s', async (...args) => {
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), yaml);
       writeFileSync(join(cwd, 'bad.yaml'), yaml.replace('"depends"', '"dependz"'));
@@ -60,7 +60,7 @@ describe('names, messages and values of a file', () => {
     });
   });
 
-  it('reach no terminal by the commands about past runs, nor by errors', async () => {
+  it('do not reach the terminal raw by the commands about past runs, nor by errors', async () => {
     await withDirectory(async (cwd) => {
       const dags = join(cwd, 'home', 'dags', `group ${evil}`.replaceAll('/', ''));
       mkdirSync(dags, { recursive: true });
@@ -85,7 +85,7 @@ describe('names, messages and values of a file', () => {
     });
   });
 
-  it('reach neither the summary page of GitHub nor, as characters that XML cannot hold, a JUnit file', async () => {
+  it('do not reach the summary page of GitHub raw, nor break a JUnit file', async () => {
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), yaml);
       await printedBy(cwd, ['run', 'w.yaml', '--reporter', 'github,junit=j.xml']);
@@ -95,7 +95,7 @@ describe('names, messages and values of a file', () => {
     });
   });
 
-  it('are commands in a hint that can be pasted as they are', async () => {
+  it('are quoted in suggested commands', async () => {
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), yaml);
       const printed = await printedBy(cwd, ['run', '--run-id', 'r1', 'w.yaml']);

@@ -15,7 +15,7 @@ function schemaOf(text: string): string {
 }
 
 describe('wf init', () => {
-  it('writes a workflow that runs as it is, and nothing else', () =>
+  it('writes a workflow that runs unchanged, and nothing else', () =>
     withPlace({}, async (place) => {
       const { code, stdout, stderr } = await place.wf('init');
 
@@ -52,7 +52,7 @@ describe('wf init', () => {
       expect(stdout).toContain('# Continuous integration');
     }));
 
-  it('names the published schema, which is the same on every machine', () =>
+  it('names the published schema, the same on every machine', () =>
     withPlace({}, async (place) => {
       const { $id } = await place.json<{ readonly $id: string }>('schema');
 
@@ -71,7 +71,7 @@ describe('wf init', () => {
       expect(schemaOf((await place.wf('init', '-')).stdout)).toBe('./node_modules/wfrun/dist/workflow.schema.json');
     }));
 
-  it('lists what there is to begin with', () =>
+  it('lists the templates', () =>
     withPlace({}, async ({ wf, json }) => {
       const listed = await json<readonly { name: string; description: string }[]>('init', '--list');
 
@@ -79,7 +79,7 @@ describe('wf init', () => {
       expect((await wf('init', '--list')).stdout.split('\n')).toHaveLength(templateNames.length + 1);
     }));
 
-  it('says what is wrong with the command line', () =>
+  it('reports an invalid command line', () =>
     withPlace({}, async ({ wf }) => {
       expect((await wf('init', '--template', 'nope')).stderr).toContain(
         'Allowed choices are basic, cron-job, ci, etl, docker',
@@ -92,8 +92,8 @@ describe('wf init', () => {
     }));
 });
 
-describe('what wf init can begin with', () => {
-  it('is every file in the directory of templates', () => {
+describe('the templates of wf init', () => {
+  it('are all files in the directory of templates', () => {
     expect(readdirSync(templates).sort()).toEqual(templateNames.map((name) => `${name}.yaml`).sort());
   });
 
@@ -104,7 +104,7 @@ describe('what wf init can begin with', () => {
     }),
   );
 
-  it.each(templateNames.filter((name) => name !== 'docker'))('%s runs as it is', (name) =>
+  it.each(templateNames.filter((name) => name !== 'docker'))('%s runs unchanged', (name) =>
     withPlace({}, async ({ wf, json }) => {
       await wf('init', 'a.yaml', '--template', name);
       const { code, stderr } = await wf('run', 'a.yaml');

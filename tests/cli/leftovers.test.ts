@@ -30,7 +30,7 @@ function look(place: Place): { readonly isFinished: boolean; readonly isLeft: bo
   return { isFinished, isLeft: process !== null && isAlive(process), isSettled };
 }
 
-it('a run is finished only when what its steps left in the background has ended', async () => {
+it('a run finishes only after the background processes of its steps', async () => {
   await withPlace(files, async (place) => {
     const going = place.start(...run);
     let wasLeft = false;
@@ -61,7 +61,7 @@ it('processes left by a run that was killed at its end are ended by the next com
   });
 });
 
-it('a stop that comes while leftovers are ended changes nothing', async () => {
+it('a stop while leftovers are ended changes nothing', async () => {
   await withPlace(files, async (place) => {
     const going = place.start(...run);
     await eventually(() => look(place).isSettled);

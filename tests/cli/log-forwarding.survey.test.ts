@@ -47,7 +47,7 @@ describe('log forwarding', () => {
     expect(server.received.map(({ body }) => JSON.parse(body) as Sent)).toEqual(expected(['1', '2', '3']));
   });
 
-  it('loses nothing of a burst that is larger than the queue', async () => {
+  it('loses nothing of a burst beyond the queue', async () => {
     const server = await httpServer((_, response) => response.end());
     const { code, stderr } = await run(server.url, talk('seq 3000'), { batchSize: 100, queueSize: 50 });
     expect([code, stderr]).toEqual([0, '']);
@@ -55,7 +55,7 @@ describe('log forwarding', () => {
     expect(sent).toEqual(expected(Array.from({ length: 3000 }, (_, i) => String(i + 1))));
   });
 
-  it('tells only what happens unless output is wanted too', async () => {
+  it('sends only events unless output is wanted too', async () => {
     const server = await httpServer((_, response) => response.end());
     await run(server.url, talk('seq 3'), { includeStepOutput: false });
     expect(server.received.map(({ body }) => JSON.parse(body) as Sent)).toEqual(expected([]));
@@ -79,7 +79,7 @@ describe('log forwarding', () => {
     });
   });
 
-  it('adds fields that are asked for', async () => {
+  it('adds requested fields', async () => {
     const server = await httpServer((_, response) => response.end());
     await run(server.url, talk('sh -c "echo e >&2"'), { fields: 'timestamp,stream,attempt' });
     const sent = server.received.map(({ body }) => JSON.parse(body) as Sent);
@@ -111,7 +111,7 @@ describe('log forwarding', () => {
     expect(bodies).not.toContain('4711');
   });
 
-  it('needs a place to send to', async () => {
+  it('needs an address', async () => {
     const { code, stderr } = await run('nowhere', talk('seq 3'));
     expect([code, stderr.replace(/.*config/, 'config')]).toEqual([
       2,
@@ -121,7 +121,7 @@ describe('log forwarding', () => {
 });
 
 describe('a sink that is', () => {
-  it('gone does not hold up the run or its end', async () => {
+  it('gone does not delay the run or its end', async () => {
     const port = await closedPort();
     const { code, stderr } = await run(`http://127.0.0.1:${port}`, talk('seq 1000'), { initialBackoffMS: 1 });
     expect([code, stderr]).toEqual([
@@ -130,7 +130,7 @@ describe('a sink that is', () => {
     ]);
   });
 
-  it('hanging holds up the end of a run for five seconds at most', async () => {
+  it('hanging delays the end of a run by five seconds at most', async () => {
     const server = await httpServer(() => {});
     const { code, stderr, tookMs } = await run(server.url, talk('seq 1000'), { timeoutSec: 60 });
     expect([code, stderr]).toEqual([0, `wf: log forwarding: 1004 of 1004 lines were not accepted by ${server.url}\n`]);
@@ -138,7 +138,7 @@ describe('a sink that is', () => {
     expect(tookMs).toBeLessThan(8000);
   });
 
-  it('slow gets what it can take until the end', async () => {
+  it('slow gets as much as it accepts until the end', async () => {
     const server = await httpServer((_, response) => void setTimeout(() => response.end(), 200));
     const { code, stderr } = await run(server.url, talk('seq 1000'));
     expect(code).toBe(0);
@@ -154,7 +154,7 @@ describe('a sink that is', () => {
     expect([code, stderr, server.received.length]).toEqual([0, '', 27]);
   });
 
-  it('hanging does not hold up who does not want to wait', async () => {
+  it('hanging does not delay a run that does not want to wait', async () => {
     const server = await httpServer(() => {});
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), talk('"trap true TERM; echo ready; while true; do sleep 0.05; done"'));
@@ -180,7 +180,7 @@ describe('a sink that is', () => {
 describe('the monitor', () => {
   const fixture = readFileSync(resolve(import.meta.dirname, '../../fixtures/log-forwarding/workflow.yaml'), 'utf8');
 
-  it('is asked by a step of the run that it watches', async () => {
+  it('answers a step of the run that it watches', async () => {
     const server = await httpServer((_, response) => response.end());
     const { code, stderr } = await run(server.url, fixture);
     expect([code, stderr]).toEqual([0, '']);

@@ -54,7 +54,7 @@ describe('wf logs', () => {
     });
   });
 
-  it('says what is not there', async () => {
+  it('reports unknown runs, steps and attempts', async () => {
     await withPlace({ 'w.yaml': chatty }, async ({ wf }) => {
       await wf('run', 'w.yaml');
       const answers = [
@@ -81,7 +81,7 @@ describe('wf logs', () => {
     });
   });
 
-  it('leaves colours and takes out what else controls a terminal, unless it is asked for', async () => {
+  it('keeps colours and removes other control characters, unless raw output is requested', async () => {
     const output = '\\033[31mred\\033[0m \\033]0;title\\007\\033[2Jend\\n';
     await withPlace({ 'w.yaml': `steps:\n  - name: a\n    command: printf '${output}'\n` }, async ({ wf }) => {
       await wf('run', 'w.yaml');
@@ -124,7 +124,7 @@ describe('wf logs -f', () => {
     });
   });
 
-  it('marks the attempts that it follows, and keeps a long line whole', async () => {
+  it('marks followed attempts, and keeps a long line whole', async () => {
     const retried = `steps:
   - name: try
     script: |

@@ -21,7 +21,7 @@ function startedBy(file: string): readonly number[] {
   return [...new Set(readFileSync(file, 'utf8').trim().split('\n').map(Number))];
 }
 
-test('each of many steps ends in its own way, and no starter of them remains', async () => {
+test('each of many steps has its own result, and no starter remains', async () => {
   await withDirectory(async (dir) => {
     const env = { WF_HOME: dir, STARTED_BY: join(dir, 'started-by') };
     const end = (index: number) => (index % 3 === 0 ? 'exit 0' : index % 3 === 1 ? `exit ${index}` : 'kill -USR1 $$');
@@ -47,7 +47,7 @@ test('each of many steps ends in its own way, and no starter of them remains', a
   });
 });
 
-test('no starter of steps remains when wf is killed and its run found lost', async () => {
+test('no starter remains when wf is killed and its run found lost', async () => {
   await withDirectory(async (dir) => {
     const env = { WF_HOME: dir, STARTED_BY: join(dir, 'started-by') };
     writeFileSync(
@@ -73,7 +73,7 @@ function readIfThere(file: string): string {
   }
 }
 
-test.each([0, 16])('a stop is heard while many steps are being started, %i at once', async (maxActiveRuns) => {
+test.each([0, 16])('a stop takes effect while many steps start, %i at once', async (maxActiveRuns) => {
   await withDirectory(async (dir) => {
     const env = { WF_HOME: join(dir, 'home') };
     const all = 1500;

@@ -20,7 +20,7 @@ function statuses({ status, steps }: RunSummary): readonly string[] {
 }
 
 describe('wf mark', () => {
-  it('says how a step ended, and a retry goes by that', async () => {
+  it('sets the status of a step, which a retry uses', async () => {
     await withPlace({ 'etl.yaml': etl }, async (place) => {
       await place.wf('run', 'etl.yaml', '--run-id', 'r1');
       const { code, stdout } = await place.wf('mark', 'r1', 'load', 'succeeded');
@@ -42,7 +42,7 @@ describe('wf mark', () => {
     });
   });
 
-  it('makes a run succeed in which nothing is left to do, and fail by a step that is not what it should be', async () => {
+  it('changes the status of the run with that of its steps', async () => {
     await withPlace({ 'etl.yaml': etl }, async (place) => {
       await place.wf('run', 'etl.yaml', '--run-id', 'r1');
       for (const step of ['load', 'report']) await place.wf('mark', 'r1', step, 'succeeded');

@@ -79,7 +79,7 @@ describeWith('unshare', canUnshare, 'a run in another container', () => {
     });
   });
 
-  it.each(places)('is known to be lost in %s when its process is killed, and can be retried', async (place) => {
+  it.each(places)('is recognized as lost in %s when its process is killed, and can be retried', async (place) => {
     await withPlace(files, async (home) => {
       const going = startIn(container, home, ...run);
       await going.until('| ready');
@@ -93,7 +93,7 @@ describeWith('unshare', canUnshare, 'a run in another container', () => {
     });
   });
 
-  it('is known to be lost also before its process listens for the first time', async () => {
+  it('is recognized as lost before its process listens for the first time', async () => {
     await withPlace(files, async (home) => {
       const going = startIn(container, home, ...run);
       await eventually(() => existsSync(join(home.runsDir, 'r1/journal.jsonl')));
@@ -104,7 +104,7 @@ describeWith('unshare', canUnshare, 'a run in another container', () => {
     });
   });
 
-  it('is lost without a signal to its remaining processes in a container that continues', async () => {
+  it('is recognized as lost without a signal to its processes in a container that continues', async () => {
     await withPlace(files, async (home) => {
       const going = startInLasting(home, ...run);
       await going.until('| ready');
@@ -140,7 +140,7 @@ describeWith('unshare', canUnshare, 'a run whose process cannot be asked', () =>
     });
   }
 
-  it('is shown as such, and never acted on', async () => {
+  it('is shown as such, and never changed', async () => {
     await withoutWay(async (home, finish) => {
       const { status, owner, warnings } = await summary(home);
       expect({ status, owner, warnings }).toEqual({
@@ -164,7 +164,7 @@ describeWith('unshare', canUnshare, 'a run whose process cannot be asked', () =>
     });
   });
 
-  it('is recorded as lost when a person says that the process is gone, which then writes no more', async () => {
+  it('is recorded as lost on request, and its process then writes no more', async () => {
     await withoutWay(async (home, finish) => {
       expect(await wfIn(container, home, 'stop', '--owner-gone', 'r1')).toMatchObject({ code: 0, stderr: '' });
       expect(await finish()).toMatchObject({
@@ -179,7 +179,7 @@ describeWith('unshare', canUnshare, 'a run whose process cannot be asked', () =>
 describeWith('unshare', canUnshare, 'a daemon in another container', () => {
   const serve = ['serve', '--port', '0', '--dags', '.'] as const;
 
-  it.each(places)('is the only one, also for those in %s, until it is gone', async (place) => {
+  it.each(places)('is the only one, also for those in %s, until it ends', async (place) => {
     await withPlace(files, async (home) => {
       const first = startIn(container, home, ...serve);
       await first.until('http://');

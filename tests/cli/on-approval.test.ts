@@ -38,7 +38,7 @@ it('rejects at once without history, where no command finds the run', async () =
   });
 });
 
-it('does what --on-approval says', async () => {
+it('follows --on-approval', async () => {
   await withPlace(files, async (place) => {
     const run = await inCi(place, 'run', 'gate.yaml', '--run-id', 'r1', '--on-approval', 'approve');
     expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('ship 3')]);
@@ -62,7 +62,7 @@ it.each(['plain', 'github'])(
   },
 );
 
-it('does not approve without an input that is required', async () => {
+it('does not approve without a required input', async () => {
   await withPlace(files, async (place) => {
     expect((await place.wf('run', 'asks.yaml', '--run-id', 'r1', '--on-approval', 'approve')).code).toBe(1);
     expect(ends(await place.json('status', 'r1'))).toEqual([['failed', 'rejected: the input "WHY" is required']]);
@@ -84,7 +84,7 @@ it('waits in CI on request, and in the background', async () => {
   });
 });
 
-it('concerns only runs of this machine', async () => {
+it('applies only to runs of this machine', async () => {
   await withPlace(files, async (place) => {
     const run = await place.wf('run', 'gate', '--on-approval', 'approve', '--server', 'http://127.0.0.1:1');
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('--on-approval works only for local runs')]);

@@ -13,7 +13,7 @@ ${['one', 'two', 'three'].map((name) => `  - {name: ${name}, command: ${JSON.str
 
 type Line = { readonly type: string; readonly step?: string; readonly at: string };
 
-it('all output of a step comes between its start and its end, whatever other steps print', async () => {
+it('all output of a step is between its start and its end, whatever other steps print', async () => {
   await withDirectory(async (cwd) => {
     writeFileSync(join(cwd, 'w.yaml'), yaml);
     const { stdout } = await wf(['run', '--reporter', 'json', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });

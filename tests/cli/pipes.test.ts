@@ -63,7 +63,7 @@ describe('a named pipe in place of a file blocks no command', () => {
     });
   });
 
-  it('as a configuration file, a token that it names, or a secret', async () => {
+  it('as a configuration file, a token file, or a secret', async () => {
     await withPipes(['home/config.yaml'], {}, async (_, run) => {
       expect(await run('config')).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
     });
@@ -78,7 +78,7 @@ describe('a named pipe in place of a file blocks no command', () => {
     });
   });
 
-  it('that a step has put in the place of its log', async () => {
+  it('created by a step in place of its log', async () => {
     const script =
       'for file in "$WF_LOG_FILE" "$' + '{WF_LOG_FILE%.out}.err"; do rm "$file"; mkfifo "$file"; done; exit 1';
     await withPipes([], { 'w.yaml': `steps: [{name: a, script: '${script}'}]\n` }, async (_, run) => {
@@ -107,7 +107,7 @@ function nameOf({ name }: { readonly name: string }): string {
   return name;
 }
 
-describe('a pipe that is named on the command line', () => {
+describe('a named pipe on the command line', () => {
   it('is read, as a workflow and as parameters', async () => {
     await withDirectory(async (cwd) => {
       const inner = `<(echo 'steps: [{name: a, command: "echo $A"}]') --params-file <(echo A=hello)`;
@@ -124,7 +124,7 @@ describe('a pipe that is named on the command line', () => {
 describe('the "stdout" of a step that is a named pipe', () => {
   const writer = '{name: writer, command: seq 1 50000, stdout: pipe}';
 
-  it('gets everything, however late its reader comes', async () => {
+  it('gets all output, however late its reader comes', async () => {
     const reader = '{name: reader, command: \'sh -c "until [ -e go ]; do :; done; tail -n 1 pipe"\'}';
     const files = { 'w.yaml': `steps: [${writer}, ${reader}, {name: go, command: touch go}]\nmaxActiveSteps: 3\n` };
     await withPipes(['pipe'], files, async (_, run) => {
@@ -133,7 +133,7 @@ describe('the "stdout" of a step that is a named pipe', () => {
     });
   });
 
-  it('does not keep the run from being stopped', async () => {
+  it('does not prevent a stop of the run', async () => {
     await withPipes(['pipe'], { 'w.yaml': `steps: [${writer}]\n` }, async (cwd) => {
       const running = startWf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
       await running.until('| 50000');

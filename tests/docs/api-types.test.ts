@@ -6,7 +6,7 @@ type ApiTypes = { readonly apiTypes: (document: ApiDocument) => Promise<string> 
 
 const { apiTypes }: ApiTypes = await import(join(import.meta.dirname, '../../scripts/api-types.mjs'));
 
-test('the web page gets types of every operation and shape of its own API, and of no other', async () => {
+test('the web page has types of every operation and shape of its own API only', async () => {
   const { paths, components } = apiDocument();
   const text = await apiTypes(apiDocument());
 

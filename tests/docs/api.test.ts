@@ -15,7 +15,7 @@ type Operation = ApiOperation & {
 type Tag = { readonly name: string; readonly description: string };
 type Told = ApiDocument & { readonly tags: readonly Tag[]; readonly info: { readonly description: string } };
 
-test('the reference has the document of the API, and the page that it gives', () => {
+test('the reference has the current API document and its page', () => {
   const document = apiDocument() as Told;
 
   expectPage('openapi.json', `${JSON.stringify(document, null, 2)}\n`);

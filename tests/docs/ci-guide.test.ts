@@ -18,7 +18,7 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-it('the commands of the guide to CI do what they say, also those in the files of CI services', async () => {
+it('the commands of the guide to CI do what they say, also in the files of CI services', async () => {
   const page = text('ci');
   const [workflow = '', ...services] = blocks(page, 'yaml');
   const ofServices = services.flatMap((block) => textsIn(parse(block))).filter((line) => line.startsWith('npx wf '));

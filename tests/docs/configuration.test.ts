@@ -6,7 +6,7 @@ import { expectPart, table } from './reference-page.ts';
 
 const all = listSettings(readConfig({ HOME: '/home/me' }, '/', {}));
 
-test('docs/reference has the page of the settings that the program has', () => {
+test('docs/reference has the current page of settings', () => {
   expectPart(
     'configuration.md',
     'settings',
@@ -15,7 +15,7 @@ test('docs/reference has the page of the settings that the program has', () => {
   expect(all.filter((setting) => !sections.some(([, has]) => has(setting)))).toEqual([]);
 });
 
-test('every flag of a setting is an option of a command', async () => {
+test('every option of a setting is an option of a command', async () => {
   const commands = await Promise.all(['run', 'list', 'serve'].map((name) => wf(['help', name])));
   const flags = all.flatMap(({ flag }) => flag ?? []);
   expect(flags).toContain('--no-history');

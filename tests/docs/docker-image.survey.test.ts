@@ -52,7 +52,7 @@ describeWith('docker', hasDocker && isInstalled('docker'), 'the docker image', (
     expect([status, stderr]).toEqual([2, expect.stringContaining('will not listen on "0.0.0.0" without a login')]);
   });
 
-  test('serves, runs, clears away and stops', { timeout: 60_000 }, async () => {
+  test('serves, runs, cleans up and stops', { timeout: 60_000 }, async () => {
     const options = [
       '--init',
       '--network=none',

@@ -103,13 +103,13 @@ const link = (ref: string) => {
 };
 
 describe('the events', () => {
-  test('have a schema for each kind and for no other', () => {
+  test('have one schema for each type', () => {
     const described = (schema.oneOf ?? []).map(({ $ref = '' }) => $ref.replace('#/$defs/', ''));
     expect(described.toSorted()).toEqual([...eventKinds, 'run.summary', 'step.output'].toSorted());
     expect(described.filter((kind) => schema.$defs?.[kind] === undefined)).toEqual([]);
   });
 
-  test('are as their schema and their page say', async () => {
+  test('match their schema and their page', async () => {
     const lines = await allLines();
     const wrong = lines.flatMap((line) =>
       problemsWith(`event.json#/$defs/${line.type}`, line).map((problem) => [line, problem]),
@@ -121,7 +121,7 @@ describe('the events', () => {
     expectPage('events.md', page(lines));
   });
 
-  test('are not what the schema does not know', () => {
+  test('are invalid if the schema does not describe them', () => {
     expect(problemsWith('event.json#/$defs/run.started', { type: 'run.started', runId: 'a', seq: 1 })).not.toEqual([]);
     const event = { type: 'run.started', runId: 'a', seq: 1, at: '2026-03-01T04:00:00.000Z' };
     expect(problemsWith('event.json#/$defs/run.started', event)).toEqual([]);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodes, stopSignals } from '../../src/cli/exit-codes.ts';
 
-test('docs/reference tells every exit code that the program has, and no other', () => {
+test('docs/reference lists exactly the exit codes of the program', () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../docs/reference/exit-codes.md'), 'utf8');
   const ofRuns = page.slice(0, page.indexOf('\n## '));
   const told = [...ofRuns.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));

@@ -19,7 +19,7 @@ describe.each([...pages, 'README.md'])('%s', (page) => {
   const blocks = blocksOf(markdown);
   const at = (block: Block) => `${page}:${block.line}`;
 
-  it('has YAML that is right', async () => {
+  it('has valid YAML', async () => {
     const yaml = blocks.filter(({ language }) => language === 'yaml');
     const problems = await Promise.all(
       yaml.map(async (block) => ({ at: at(block), problems: await yamlProblems(block, blocks) })),
@@ -27,7 +27,7 @@ describe.each([...pages, 'README.md'])('%s', (page) => {
     expect(problems.filter((found) => found.problems.length > 0)).toEqual([]);
   });
 
-  it('has commands that the program takes', async () => {
+  it('has valid commands', async () => {
     const scripts = blocks.filter(({ words }) => !words.has('norun'));
     const calls = scripts.flatMap((block) =>
       commandsOf(block).flatMap(({ text }) => wfCalls(text).map((words) => ({ at: at(block), words }))),
@@ -36,14 +36,14 @@ describe.each([...pages, 'README.md'])('%s', (page) => {
     expect(refused.filter(({ problem }) => problem !== null)).toEqual([]);
   });
 
-  it('links to what is there', () => {
+  it('has no broken link', () => {
     const links = [...markdown.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, target = '']) => target);
     expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
   });
 
   const isPlayed = blocks.some(({ words }) => words.has('run'));
   if (!isPlayed) return;
-  it('does what it says', { timeout: 60_000 }, async () => {
+  it('has commands that do what the page says', { timeout: 60_000 }, async () => {
     await withDirectory(async (directory) => {
       const played = await play(blocks, directory);
       if (isUpdating) writeFileSync(join(root, page), withOutputs(markdown, played));
@@ -76,7 +76,7 @@ describe('the check of the docs', () => {
     expect(wfCalls(script)).toEqual([['run', 'a b.yaml', '--', 'X=1'], ['validate', '-'], ['list'], ['version']]);
   });
 
-  test('finds what is wrong', async () => {
+  test('finds errors', async () => {
     expect(await refusalOf(['run', 'a.yaml', '--colour-me'])).toContain("unknown option '--colour-me'");
     expect(await refusalOf(['rum', 'a.yaml'])).toContain("unknown command 'rum'");
     expect(await refusalOf(['help', 'run'])).toBe(null);
@@ -87,7 +87,7 @@ describe('the check of the docs', () => {
     expect(await yamlProblems(block('yaml fragment', 'steps: later\n'))).toEqual([]);
   });
 
-  test('follows a page', async () => {
+  test('runs the commands of a page in order', async () => {
     const page = [
       '```yaml file=hello.yaml\nsteps:\n  - name: hello\n    command: echo hello $1\n```',
       '```sh run\nwf run hello.yaml -- you\n```',
@@ -103,7 +103,7 @@ describe('the check of the docs', () => {
     });
   });
 
-  test('writes into a page what its commands print', async () => {
+  test('updates the output of commands in a page', async () => {
     const page = 'before\n```console run\n$ echo one\n$ echo "in $PWD at 10:00:00"\nin ~ at 09:00:00\n```\nafter\n';
     await withDirectory(async (directory) => {
       const updated = withOutputs(page, await play(blocksOf(page), directory));

@@ -58,8 +58,8 @@ async function withRuns(use: (place: Place) => Promise<void>): Promise<void> {
   });
 }
 
-describe('the JSON that is printed', () => {
-  test('is as its schema says', { timeout: 60_000 }, async () => {
+describe('printed JSON', () => {
+  test('matches its schema', { timeout: 60_000 }, async () => {
     await withRuns(async (place) => {
       const commands: readonly (readonly [string, readonly string[]])[] = [
         ['run-summary.json', ['status']],
@@ -89,7 +89,7 @@ describe('the JSON that is printed', () => {
     });
   });
 
-  test('of a run has every key that its schema has', async () => {
+  test('of a run has every key of its schema', async () => {
     await withRuns(async (place) => {
       const summary = await place.json('status');
       const known = (schema: JsonSchema | undefined) => Object.keys(schema?.properties ?? {}).toSorted();
@@ -103,7 +103,7 @@ describe('the JSON that is printed', () => {
     });
   });
 
-  test('is on the page', () => {
+  test('is described on the page', () => {
     expectPage('json.md', page());
     const shown = new Set(outputs.map(([, schema]) => schema));
     const parts = ['event.json', 'diagnostic.json', 'workflow.json'];

@@ -15,7 +15,7 @@ const page = manPage(
   version,
 );
 
-it('docs/man/wf.1 is the manual page that the program gives', () => {
+it('docs/man/wf.1 is the current manual page', () => {
   if (process.env['WF_UPDATE_GOLDENS'] === '1') {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, page);
@@ -23,20 +23,20 @@ it('docs/man/wf.1 is the manual page that the program gives', () => {
   expect(page).toBe(readFileSync(file, 'utf8'));
 });
 
-it('tells of every exit code', () => {
+it('lists every exit code', () => {
   const [, section = ''] = /\.SH EXIT STATUS\n([\s\S]*?)\n\.SH/.exec(page) ?? [];
   const told = [...section.matchAll(/^\\fB(.*)\\fR$/gm)].flatMap(([, codes = '']) => codes.split(', ').map(Number));
 
   expect(told.toSorted()).toEqual([...Object.values(exitCodes), ...Object.values(stopSignals)].toSorted());
 });
 
-it('tells of no hidden command', () => {
+it('lists no hidden command', () => {
   expect(page).toContain('\\fBwf completion\\fR');
   expect(page).not.toContain('\\fBwf complete\\fR');
 });
 
 describeWith('groff', isInstalled('groff'), 'groff', () => {
-  it('sets the page without a warning', () => {
+  it('formats the page without a warning', () => {
     const { status, stderr, stdout } = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-b', '-z'], {
       input: page,
       encoding: 'utf8',
@@ -45,7 +45,7 @@ describeWith('groff', isInstalled('groff'), 'groff', () => {
     expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: '', stdout: '' });
   });
 
-  it('leaves everything that has to be typed as it is', () => {
+  it('leaves text for the command line unchanged', () => {
     const { stdout } = spawnSync('groff', ['-man', '-Tutf8', '-P-cbou', '-rLL=200n'], {
       input: page,
       encoding: 'utf8',

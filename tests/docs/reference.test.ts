@@ -33,7 +33,7 @@ const places: readonly (readonly [path: string, title: string])[] = [
 ];
 
 describe('docs/reference', () => {
-  it('has the page of the workflow file that the schema gives', () => {
+  it('has the current page of the workflow file', () => {
     const head = `# The workflow file
 
 Every key, as printed by \`wf schema\`. Case and \`_\` in keys are ignored: \`handler_on\` is \`handlerOn\`. An unknown key is an
@@ -42,7 +42,7 @@ error; keys that begin with \`x-\` are free.
     expectPage('workflow-file.md', [head, ...places.map(([path, title]) => section(path, title))].join('\n'));
   });
 
-  it('has the page of the command line that the program gives', async () => {
+  it('has the current page of the command line', async () => {
     const head = '# The command line\n\nThe output of `wf help` for each command.\n';
     const { stdout } = await wf(['help']);
     const names = [...stdout.matchAll(/^ {2}([a-z]+)(?= )/gm)].map(([, name]) => name ?? '');

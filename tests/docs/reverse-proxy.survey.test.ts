@@ -14,7 +14,7 @@ const blocks = blocksOf(readFileSync(resolve(import.meta.dirname, '../../docs/gu
 const fileOf = (name: string) => blocks.find(({ file }) => file === name)?.text ?? '';
 const keyFile = join(certificateFile, '../key.pem');
 
-describeWith('nginx', isInstalled('nginx'), 'nginx as the guide has it', () => {
+describeWith('nginx', isInstalled('nginx'), 'nginx as in the guide', () => {
   test('serves the daemon under a path', { timeout: 20_000 }, async () => {
     const dir = ownDirectory();
     const daemon = await daemonBehindProxy(dir);
@@ -29,7 +29,7 @@ describeWith('nginx', isInstalled('nginx'), 'nginx as the guide has it', () => {
   });
 });
 
-describeWith('caddy', isInstalled('caddy'), 'caddy as the guide has it', () => {
+describeWith('caddy', isInstalled('caddy'), 'caddy as in the guide', () => {
   test('serves the daemon under a path', { timeout: 20_000 }, async () => {
     const dir = ownDirectory();
     const daemon = await daemonBehindProxy(dir);

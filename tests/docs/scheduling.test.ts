@@ -10,7 +10,7 @@ const text = readFileSync(resolve(import.meta.dirname, '../../docs/guide/schedul
 describe('the guide to scheduling', () => {
   const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
 
-  it.each(examples)('has a workflow without a fault: %#', (yaml) => {
+  it.each(examples)('has a valid workflow: %#', (yaml) => {
     const { workflow, diagnostics } = loadWorkflow({ text: yaml, file: null, dir: '/' });
     expect(diagnostics).toEqual([]);
     expect(workflow?.schedule.start.length).toBeGreaterThan(0);
@@ -31,7 +31,7 @@ describe('the guide to scheduling', () => {
     }
   });
 
-  it('writes cron as it is understood', () => {
+  it('uses valid cron expressions', () => {
     const table = text.slice(text.indexOf('| written'), text.indexOf('If both'));
     const written = [...table.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
     const expressions = written.map((word) => {
@@ -46,7 +46,7 @@ describe('the guide to scheduling', () => {
     );
   });
 
-  it('names lengths of time that are understood', () => {
+  it('uses valid durations', () => {
     const [, spans = ''] = /how late a start may be: (.*), or seconds/.exec(text) ?? [];
     const lengths = [...spans.matchAll(/`(\w+)`/g)].map(([, span = '']) => parseSpan(span));
     expect(lengths).toEqual([5_400_000, 21_600_000, 216_000_000]);

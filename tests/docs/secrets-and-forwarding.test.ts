@@ -35,7 +35,7 @@ describe('the guide to secrets', () => {
     },
   );
 
-  test('says what the log of its first workflow says', async () => {
+  test('has the log that its first workflow prints', async () => {
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), examples[0] ?? '');
       const { stdout } = await wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: cwd, CI_TOKEN: 'token-4711' } });
@@ -55,7 +55,7 @@ describe('the guide to log forwarding', () => {
     headers: { Authorization: 'Bearer abc' },
   };
 
-  test('has settings for the file that mean what it says', async () => {
+  test('has settings for the file that work as described', async () => {
     await withDirectory(async (home) => {
       writeFileSync(join(home, 'config.yaml'), config);
       const read = await readLogForwarding(readConfig({ WF_HOME: home, LOG_TOKEN: 'abc' }, home, { dags: null }));
@@ -88,7 +88,7 @@ describe('the guide to log forwarding', () => {
     expect(await read({ ...Object.fromEntries(env), ...on })).toEqual(await read(on));
   });
 
-  test('has a workflow that asks for itself', async () => {
+  test('has a workflow that enables forwarding', async () => {
     const server = await httpServer((_, response) => response.end());
     const port = await closedPort();
     await withDirectory(async (cwd) => {
@@ -105,7 +105,7 @@ describe('the guide to log forwarding', () => {
     });
   });
 
-  test('shows a record as it is sent', async () => {
+  test('shows a record as sent', async () => {
     const server = await httpServer((_, response) => response.end());
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'w.yaml'), 'name: etl\nsteps: [{name: load, command: echo 12 rows}]\n');

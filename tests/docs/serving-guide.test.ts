@@ -31,7 +31,7 @@ describeWithAll(programs, 'a guide to the daemon, followed with one that runs', 
   });
 });
 
-test('the guide to serving names every route, and no other', async () => {
+test('the guide to serving names exactly the routes of the daemon', async () => {
   const page = readFileSync(join(guide, 'serving.md'), 'utf8');
   const daemon = await serveAs([], { env: { WF_HOME: ownDirectory() } });
   const answer = await fetch(`${daemon.url}/api/openapi.json`);

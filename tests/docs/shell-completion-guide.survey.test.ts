@@ -26,7 +26,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
       ([, text = '']) => text,
     );
 
-    it('switches it on for a shell, and puts the script where every shell finds it', () =>
+    it('enables it for a shell, and installs the script for every shell', () =>
       withDirectory(async (home) => {
         mkdirSync(join(home, 'bin'));
         symlinkSync(launcher, join(home, 'bin/wf'));

@@ -10,13 +10,13 @@ const unit = readFileSync(resolve(import.meta.dirname, '../../docs/deploy/wf.ser
 const strict = unit.replace(/^#(?=[A-Z]\w+=)/gm, '');
 
 describeWith('systemd', isInstalled('systemd-analyze'), 'the systemd unit', () => {
-  test('is right, also with all that it leaves to choose', async () => {
+  test('is valid, also with all its options', async () => {
     expect(strict.split('\n').filter((line) => line === 'NoNewPrivileges=yes')).toHaveLength(1);
     expect(await problemsOf(unit)).toBe('');
     expect(await problemsOf(strict)).toBe('');
   });
 
-  test('would be found to be wrong', async () => {
+  test('is checked for errors', async () => {
     expect(await problemsOf(unit.replace('KillMode=process', 'KillMode=proces'))).toContain('kill mode');
     expect(await problemsOf(unit.replace('OOMPolicy', 'OOMPolice'))).toContain("Unknown key 'OOMPolice'");
   });

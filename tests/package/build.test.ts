@@ -25,7 +25,7 @@ async function buildOf(source: string): Promise<string> {
   return join(folder, 'dist');
 }
 
-test('a heavy package becomes a file of its own that is loaded when it is reached', async () => {
+test('a heavy package becomes a file of its own that is loaded on demand', async () => {
   const dist = await buildOf("export const load = () => import('re2js');");
 
   const { load } = createRequire(import.meta.url)(join(dist, 'wf.cjs'));
@@ -34,14 +34,14 @@ test('a heavy package becomes a file of its own that is loaded when it is reache
   expect((await load()).RE2JS.matches('a+', 'aaa')).toBe(true);
 });
 
-test('a heavy package that is imported at once fails the build', async () => {
+test('a heavy package that is imported statically fails the build', async () => {
   const built = buildOf("import { RE2JS } from 're2js';\nexport const main = RE2JS;");
 
   await expect(built).rejects.toThrow('"re2js" is heavy: load it by import() or require() where it is used');
   expect(readdirSync(folder)).toEqual(['main.ts']);
 });
 
-test('a module that is imported on demand is not run before', async () => {
+test('a module that is imported on demand is not evaluated before', async () => {
   writeFileSync(
     join(folder, 'late.ts'),
     "(globalThis as { order?: string[] }).order?.push('late');\nexport const late = 1;",
@@ -65,7 +65,7 @@ test('characters outside ASCII survive the build', async () => {
   expect(glyphs).toEqual(['✔', 'ä', 'x│', '🙂']);
 });
 
-test('the stack of a bug names the places of the source, in whichever file and chunk it is', async () => {
+test('the stack of a bug names positions in the source, in any file and chunk', async () => {
   writeFileSync(
     join(folder, 'late.ts'),
     "// A comment that the build leaves out.\nexport function fail(): never {\n  throw new Error('no');\n}",
@@ -90,7 +90,7 @@ test('the stack of a bug names the places of the source, in whichever file and c
   expect(called).toContain(`${relative(root, join(folder, 'main.ts'))}:6:16`);
 });
 
-test('a file of an earlier build goes', async () => {
+test('a file of an earlier build is removed', async () => {
   await buildOf("export const load = () => import('re2js');");
   const dist = await buildOf('export const main = 1;');
 
@@ -121,7 +121,7 @@ test.each([
   expect(() => thirdPartyLicenses(folder, ['src/a.ts', 'node_modules/odd/lib/a.js'])).toThrow(message);
 });
 
-test('licence texts beside a bundled file are carried too', () => {
+test('licence texts beside a bundled file are included', () => {
   installPackage(
     { name: 'good', version: '2.0.0', license: 'MIT' },
     { LICENSE: 'of good', 'lib/3rd-party-licenses': 'of others' },

@@ -56,7 +56,7 @@ function mode(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
-test('the second run uses what the first one compiled', () => {
+test('the second run uses the compiled code of the first', () => {
   expect(run()).toEqual(['one\n', 'none']);
   const { ino } = statSync(cacheFile());
 
@@ -64,7 +64,7 @@ test('the second run uses what the first one compiled', () => {
   expect(statSync(cacheFile()).ino).toBe(ino);
 });
 
-test('each command has a cache of its own, and a command line that is wrong has none', () => {
+test('each command has its own cache, and an invalid command line has none', () => {
   const launched = (...args: string[]) =>
     launchRecorded(folder, [join(folder, 'bin/wf.js'), ...args], { env: { HOME: home } }).caches.join();
   expect([launched('help'), launched('run'), launched('run'), launched('help')]).toEqual([
@@ -79,7 +79,7 @@ test('each command has a cache of its own, and a command line that is wrong has 
   expect([launched('rnu'), launched('rnu')]).toEqual(['none', 'none']);
 });
 
-test.each([0o000, 0o077, 0o777])('with umask %o the cache is for its user only', (umask) => {
+test.each([0o000, 0o077, 0o777])('with umask %o only its user can read the cache', (umask) => {
   const former = process.umask(umask);
   try {
     run();
@@ -90,7 +90,7 @@ test.each([0o000, 0o077, 0o777])('with umask %o the cache is for its user only',
   expect([mode(join(home, '.cache')), mode(cacheFolder), mode(cacheFile())]).toEqual(['700', '700', '600']);
 });
 
-test('WF_HOME and XDG_CACHE_HOME name other places', () => {
+test('WF_HOME and XDG_CACHE_HOME set other directories', () => {
   run({ HOME: home, XDG_CACHE_HOME: join(home, 'xdg') });
   run({ HOME: home, XDG_CACHE_HOME: join(home, 'xdg'), WF_HOME: join(home, 'wf') });
 
@@ -152,7 +152,7 @@ test('a cache behind a symbolic link is not used', () => {
   expect(run()).toEqual(['one\n', 'none']);
 });
 
-test('another program of the same size and time is not mixed up with the cached one', () => {
+test('another program of the same size and time does not use the cached one', () => {
   const time = new Date('1985-10-26T08:15:00Z');
   utimesSync(join(folder, 'dist/wf.cjs'), time, time);
   run();
@@ -162,7 +162,7 @@ test('another program of the same size and time is not mixed up with the cached 
   expect(run()).toEqual(['two\n', 'none']);
 });
 
-test('old caches go when there are many', () => {
+test('old caches are removed when there are many', () => {
   mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
   for (let at = 0; at < 10; at += 1) {
     writeFileSync(join(cacheFolder, `${at}.code`), '');
@@ -192,7 +192,7 @@ test.each([
   ['with a home that does not exist', { HOME: `${nowhere}/home` }],
   ['where nothing can be written', { HOME: '/proc' }],
   ['with a relative cache folder and no home', { XDG_CACHE_HOME: 'cache' }],
-])('%s the program runs and keeps nothing', (_, env) => {
+])('%s the program runs and caches nothing', (_, env) => {
   expect(run(env)).toEqual(['one\n', 'none']);
   expect(existsSync(nowhere)).toBe(false);
 });

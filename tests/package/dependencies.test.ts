@@ -6,7 +6,7 @@ import { root } from './launch.ts';
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const packages: [name: string, version: string][] = Object.entries(manifest.devDependencies);
 
-test('the package depends on nothing, since what it needs is bundled', () => {
+test('the package has no dependencies, since everything is bundled', () => {
   expect([manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies]).toEqual([
     undefined,
     undefined,
@@ -18,7 +18,7 @@ test('every version is exact', () => {
   expect(packages.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-test('every package has its line, with its version, among the decisions', () => {
+test('every package has a line with its version among the decisions', () => {
   const lines = readFileSync(join(root, 'docs/decisions/0001-dependencies.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('|'))

@@ -46,11 +46,11 @@ function write(name: string, text: string): void {
   writeFileSync(join(folder, 'app', name), text);
 }
 
-test('the installed package is whole without any other', () => {
+test('the installed package needs no other package', () => {
   expect(readdirSync(installed()).filter((name) => !name.startsWith('.'))).toEqual(['wfrun']);
 });
 
-test('the package holds the launcher, the program and its papers, and nothing else', () => {
+test('the package contains the launcher, the program and its documents, and nothing else', () => {
   const files = readdirSync(installed('wfrun'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed('wfrun').length + 1));
@@ -85,7 +85,7 @@ test('the licences of everything bundled are in the package', () => {
   for (const name of packages) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
 });
 
-test('the licences have the notices of the libraries that jq.wasm was compiled from', () => {
+test('the licences include the notices of the libraries in jq.wasm', () => {
   const text = readFileSync(installed('wfrun/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
   const program = readFileSync(join(root, 'node_modules/jq-web/jq.wasm'), 'latin1');
 
@@ -95,7 +95,7 @@ test('the licences have the notices of the libraries that jq.wasm was compiled f
   expect(text).toContain('David M. Gay');
 });
 
-test('the web page is in the package, with each of its files compressed beside it', () => {
+test('the package contains the web page, with a compressed copy of each file', () => {
   const files = readdirSync(installed('wfrun/dist/page/assets')).sort();
   const plain = files.filter((file) => !/[.](?:gz|br)$/.test(file));
 
@@ -133,7 +133,7 @@ test('a package that is loaded on demand is found beside the program', () => {
   expect(stdout).toContain('let in');
 });
 
-test('the bill of materials names everything bundled', () => {
+test('the bill of materials lists everything bundled', () => {
   const bill = JSON.parse(readFileSync(installed('wfrun/dist/sbom.cdx.json'), 'utf8'));
   const packages = Object.values(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8'))).flat();
   const named: string[] = bill.components.map(({ name }: { name: string }) => name);

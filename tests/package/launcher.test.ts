@@ -31,7 +31,7 @@ test('a full disk behind standard output is reported without a stack trace', () 
   ]);
 });
 
-test('the program gets the arguments, and its answer is the exit code', () => {
+test('the program gets the arguments, and its result is the exit code', () => {
   const program = 'exports.main = async (argv) => { console.log(JSON.stringify(argv)); return 3; };';
 
   const ended = launch([process.execPath, launcher(program), 'version', '--json']);
@@ -39,7 +39,7 @@ test('the program gets the arguments, and its answer is the exit code', () => {
   expect(ended).toEqual({ code: 3, stdout: '["version","--json"]\n', stderr: '' });
 });
 
-test('what is still on its way to standard output when the program ends arrives', () => {
+test('pending standard output is written when the program ends', () => {
   const program = "exports.main = async () => { process.stdout.write('x'.repeat(1_000_000)); return 1; };";
 
   const { code, stdout } = launch([process.execPath, launcher(program)]);
@@ -57,7 +57,7 @@ test('an uncaught error names the function that threw it', () => {
   expect(stderr).toContain(`at loadWorkflow (${join(file, '../../dist/wf.cjs')}:1:`);
 });
 
-test('a program that stops without a result is reported as a bug, and has failed', () => {
+test('a program that stops without a result is reported as a bug, and fails', () => {
   const program = "exports.main = () => new Promise(() => console.log('begun'));";
 
   const ended = launch([process.execPath, launcher(program), 'run', 'x.yaml']);
@@ -67,7 +67,7 @@ test('a program that stops without a result is reported as a bug, and has failed
   expect(ended).toEqual({ code: 1, stdout: 'begun\n', stderr });
 });
 
-test('a checkout without a build says how to make one', () => {
+test('a checkout without a build explains how to build', () => {
   const file = launcher(null);
 
   const missing = `"${join(file, '../../dist/wf.cjs')}" is missing`;
@@ -87,7 +87,7 @@ test.each(['20.18.3', '18.20.8', '6.17.1'])('Node %s is reported as too old in o
   expect(ended).toEqual({ code: 2, stdout: '', stderr: line });
 });
 
-test('a Node that is too old can read the launcher', () => {
+test('an old Node can parse the launcher', () => {
   const source = readFileSync(join(root, 'bin/wf.js'), 'utf8');
 
   const forOldNode = transformSync(source, { target: 'es2015' }).code;

@@ -32,7 +32,7 @@ const launcher = ['bin/wf.js', 'package.json'];
 const program = ['bin/code-cache.js', 'bin/wf.js', 'dist/wf.cjs'];
 const always = ['chalk', 'commander', 'yaml'];
 
-test('--version loads the launcher alone', () => {
+test('--version loads only the launcher', () => {
   expect(loadedBy('--version')).toEqual({ code: 0, files: launcher, packages: [] });
 });
 
@@ -42,7 +42,7 @@ test('validate loads the program and no heavy package', () => {
   expect(loadedBy('validate', file)).toEqual({ code: 0, files: program, packages: always });
 });
 
-test('what most runs do without is in files that others load', () => {
+test('code that most runs do not need is in other files', () => {
   const file = workflowFile('steps:\n  - name: one\n    command: GET http://127.0.0.1:1/\n    executor: http\n');
 
   const { code, files } = loadedBy('run', file);
@@ -85,7 +85,7 @@ function builtinsLoadedBy(...args: string[]): readonly string[] {
   return lines.map((line) => line.replace('NativeModule ', ''));
 }
 
-test('no builtin module that takes long is loaded by what does without', () => {
+test('no slow builtin module is loaded unless needed', () => {
   const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
   const slow = [
     'crypto',

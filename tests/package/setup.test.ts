@@ -112,7 +112,7 @@ test.each([
   expect(calls()).toBe('build;');
 });
 
-test('an installation that fails says so', async () => {
+test('a failed installation is reported', async () => {
   const { code, stderr } = await setup({ NPM: 'fails' });
 
   expect(code).toBe(1);
@@ -122,7 +122,7 @@ test('an installation that fails says so', async () => {
   expect(calls()).toBe('npm install;');
 });
 
-test('an installation of something else says so', async () => {
+test('an installation of another version is reported', async () => {
   const { code, stderr } = await setup({ NPM: 'idle' });
 
   expect(code).toBe(1);

@@ -4,7 +4,7 @@ import { crc32, crc32OfText } from '../../src/start-up/crc32.ts';
 import { seal, unseal } from '../../src/store/files/disk/sealed.ts';
 import fc from '../support/fast-check.ts';
 
-test('the checksum is the one of zlib', () => {
+test('the checksum is that of zlib', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       expect(crc32(bytes)).toBe(zlibCrc32(bytes));
@@ -12,7 +12,7 @@ test('the checksum is the one of zlib', () => {
   );
 });
 
-test('the checksum of a text is that of its bytes, however many were made before', () => {
+test('the checksum of a text is that of its bytes, however many came before', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(crc32OfText(text)).toBe(zlibCrc32(Buffer.from(text)));
@@ -31,7 +31,7 @@ test('a sealed value is JSON and is read back unchanged', () => {
   );
 });
 
-test('a sealed text with any one bit changed, or cut anywhere, is not taken', () => {
+test('a sealed text with any changed bit, or cut anywhere, is rejected', () => {
   const sealed = Buffer.from(seal('{"name":"été","n":[1,2,3]}'));
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const changed = Buffer.from(sealed);

@@ -7,7 +7,7 @@ import { step, workflow } from '../../support/workflow.ts';
 
 const succeeding: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: {} });
 
-it('runs at most as many steps at once as its variable says, also for those who read the journal', async () => {
+it('runs at most as many steps at once as its variable says, also by its journal', async () => {
   let running = 0;
   let most = 0;
   const work: Work = async () => {
@@ -30,7 +30,7 @@ it('runs at most as many steps at once as its variable says, also for those who 
   expect(most).toBe(1);
 });
 
-it('is stopped after the length that a parameter gives', async () => {
+it('is stopped after the duration that a parameter gives', async () => {
   const slow: Work = ({ signal }) =>
     new Promise((resolve) => signal.toAbortSignal().addEventListener('abort', () => resolve(canceled)));
   const params = [{ name: 'LIMIT', value: '90s' }];
@@ -45,7 +45,7 @@ it('is stopped after the length that a parameter gives', async () => {
   });
 });
 
-it('starts no step if a value is not what its key takes', async () => {
+it('starts no step if a value is invalid for its key', async () => {
   const wrong = workflow({ steps: [step('a')], numbers: [{ key: 'maxOutputSize', text: '$SIZE' }] });
   await withEngine({ work: { a: succeeding }, processEnv: { SIZE: '0' } }, async ({ start }) => {
     const state = await start(wrong).finished;

@@ -43,7 +43,7 @@ describe('a step whose numbers are variables', () => {
     expect(await run({ env }, numbers, { env: { N: '5' } })).toMatchObject({ attempt: 2 });
   });
 
-  it('fails once with a value that is no number, even if it repeats until it succeeds', async () => {
+  it('fails once with an invalid number, even if it repeats until it succeeds', async () => {
     const repeat = { intervalMs: 0, mode: 'until', exitCodes: [0] } as const;
     const numbers = [{ key: 'repeatPolicy.limit', text: '$N' }] as const;
     expect(await run({ repeat }, numbers, { env: { N: 'x' } })).toMatchObject({

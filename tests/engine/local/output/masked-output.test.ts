@@ -73,7 +73,7 @@ test('a stream stays open for a line of its own while its pipe reaches its end',
   expect(logged()).toBe('after\n');
 });
 
-test('a line after the program is no part of the value, and a withheld log shows one mask', async () => {
+test('a line after the program is not part of the value, and a withheld log shows one mask', async () => {
   const { attempt, logged } = await masked({ hasPipes: true, output: 'secret' });
   attempt.write('stdout', 'value\n');
   attempt.settle();
