@@ -111,6 +111,8 @@ test('without a stop, processes left behind by a step are not touched', async ()
 test('a process that may not be signalled does not block the step forever', async () => {
   const { attempt, kill, started } = testAttempt({ step: { command: 'sleep 300' } });
   const running = executor.run({}, attempt);
+  // A starter reports the process later than a child of this process.
+  await until(() => started.length === 1);
   const denied = Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
   const signalled = vi.spyOn(process, 'kill').mockImplementation(() => {
     throw denied;
