@@ -62,13 +62,13 @@ export type DaemonApp = {
   readonly putFirst: DaemonRuns['putFirst'];
   readonly moments: Scheduler['moments'];
   readonly missed: Scheduler['missed'];
-  /** Version, process and zone of the daemon. */
+  /** Version, process and time zone of the daemon. */
   readonly info: () => object;
-  /** What `wf config` tells. */
+  /** The settings, as in `wf config`. */
   readonly settings: () => object;
   /** Live events of runs. */
   readonly feeds: RunFeeds;
-  /** What changes, of all runs and workflows. */
+  /** Changes of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly clock: Clock;
   /** Upcoming scheduled starts. */
@@ -101,7 +101,7 @@ export type DaemonLife = {
   readonly begin: () => Promise<void>;
   /** Starts no more runs. */
   readonly rest: () => Promise<void>;
-  /** Resolves when the daemon may leave its runs. */
+  /** Resolves when the daemon no longer has to watch its runs. */
   readonly end: (how: RunsAtEnd) => Promise<void>;
 };
 

@@ -20,7 +20,7 @@ export type ErrorCode =
  */
 export class WfError extends Error {
   readonly code: ErrorCode;
-  /** What the user can do about it, as a sentence; null if there is no useful advice. */
+  /** Advice for the user, as a sentence; null if there is none. */
   readonly help: string | null;
 
   constructor(code: ErrorCode, message: string, options: { help?: string; cause?: unknown } = {}) {

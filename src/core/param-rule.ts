@@ -1,6 +1,6 @@
 import type { Json, ParamRule } from './workflow.ts';
 
-/** A value that a parameter takes, in the form that steps see, or what is wrong with it. */
+/** The value of a parameter in the form that steps see, or why it is invalid. */
 export type CheckedValue = { readonly value: string } | { readonly fault: string };
 
 /** Whether a regular expression (RE2 syntax) finds something in a text. */

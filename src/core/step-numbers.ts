@@ -11,7 +11,7 @@ import type {
   Workflow,
 } from './workflow.ts';
 
-/** What a key takes. */
+/** The range of a key. */
 type Limits = {
   readonly takes: 'count' | 'number' | 'seconds' | 'factor';
   readonly least: number;
@@ -19,7 +19,7 @@ type Limits = {
   readonly isAbove?: true;
   readonly most: number;
 };
-/** What a key takes, and where it is in a step, workflow or notification. */
+/** The range of a key, and its location in a step, workflow or notification. */
 type Rule<Target> = Limits & { readonly put: (target: Target, value: number) => Target };
 type Put = Rule<Step>['put'];
 /** The numbers of a workflow that a variable may give. */
@@ -120,7 +120,7 @@ const notifyRules: { readonly [key in NotifyNumberKey]: Rule<NotifyNumbers> } = 
 };
 
 type AnyKey = NumberKey | RunNumberKey | NotifyNumberKey;
-/** The time limits of a step and of a run take the same. */
+/** The time limits of a step and of a run have the same range. */
 const limits: { readonly [key in AnyKey]: Limits } = { ...runRules, ...notifyRules, ...rules };
 
 /** A number text is one variable: `$NAME`, `$1`, `${NAME.key}`. */
@@ -128,7 +128,7 @@ export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith('$');
 }
 
-/** The values of number texts, or what is wrong with the first that has none. */
+/** The values of number texts, or the problem of the first invalid one. */
 export function numberValues<Key extends AnyKey>(
   texts: readonly NumberText<Key>[],
   scope: (name: string) => string | undefined,

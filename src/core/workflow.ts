@@ -337,7 +337,7 @@ export type Schedule = {
   /** IANA name of the time zone of expressions without their own; null: the zone of the machine. */
   readonly timeZone: string | null;
   /**
-   * What happens if a run is due while another run of the workflow is active: skip it, start it afterwards, start only
+   * The action if a run is due while another run of the workflow is active: skip it, start it afterwards, start only
    * the last such run afterwards, or start it at once.
    */
   readonly overlap: 'skip' | 'queue' | 'latest' | 'all';
@@ -360,7 +360,7 @@ export const noSchedule: Schedule = {
   catchupWindowMs: null,
 };
 
-/** What a start of the workflow may not choose. */
+/** The restrictions for a start of the workflow. */
 export type RunConfig = { readonly disableParamEdit: boolean; readonly disableRunIdEdit: boolean };
 
 /** `limit` further runs after a failed one, each after a wait since its end. A daemon starts them. */

@@ -15,7 +15,9 @@ export type AutoRetryParts = {
   readonly read: (runId: string) => PastRun | null;
   /** Whether a run has been retried already, by a person. */
   readonly isRetried: (state: RunState) => boolean;
-  /** The ids of the runs that may be retried: accepted ones, and failed ones whose retries wait. For the next daemon. */
+  /**
+   * The ids of the runs that may be retried, for the next daemon: accepted ones, and failed ones whose retries wait.
+   */
   readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
   /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
@@ -26,9 +28,9 @@ export type AutoRetryParts = {
 const againMs = 5000;
 
 /**
- * The retries of failed runs that wait for their time. Only ids are stored: what is due when follows from the journals of the
- * runs, and the id of a retry from the run, so that no retry starts twice. A run is stored before it is accepted, so that the
- * next daemon retries it even if it fails while none is running.
+ * The retries of failed runs that wait for their time. Only ids are stored: the due times follow from the journals of
+ * the runs, and the id of a retry from the run, so that no retry starts twice. A run is stored before it is accepted,
+ * so that the next daemon retries it even if it fails while none is running.
  */
 export class AutoRetries {
   readonly #parts: AutoRetryParts;
@@ -75,7 +77,7 @@ export class AutoRetries {
   #schedule(runId: string, notBefore = 0): void {
     try {
       const run = this.#parts.read(runId);
-      // It is considered when it has finished.
+      // It is planned when the run has finished.
       if (run !== null && !isFinished(run.state)) return;
       const at = run === null ? null : (autoRetryOf(run.state)?.at ?? null);
       if (at === null) {

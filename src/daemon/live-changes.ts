@@ -17,7 +17,9 @@ type LiveChangesParts = {
   readonly workflows: Pick<ServedWorkflows, 'list' | 'version' | 'suspendedUntil' | 'suspensionStamp' | 'nextOf'>;
   readonly daemon: () => DaemonStatus;
   readonly queue: () => object;
-  /** Returns a text that changes with what schedules do next, suspensions apart; null before there is a scheduler. */
+  /**
+   * Returns a text that changes with the next scheduled actions, suspensions apart; null before there is a scheduler.
+   */
   readonly scheduleStamp: () => string | null;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;

@@ -7,9 +7,9 @@ export type RunLine = {
   readonly maxConcurrent: number;
 };
 
-/** The room that the limits leave for waiting runs. */
+/** The free places for waiting runs within the limits. */
 export type Room = {
-  /** Whether the workflow and the queue of a run have room for it. */
+  /** Whether the workflow and the queue of a run have a free place. */
   readonly fits: (runId: string) => boolean;
   readonly take: (runId: string) => void;
 };
@@ -52,7 +52,7 @@ export class RunLines {
     return this.#lines.get(runId)?.queue ?? null;
   }
 
-  /** The room beside the runs of their workflows (`running`) and those that take a place in their queues (`queued`). */
+  /** The free places beside the running runs of each workflow (`running`) and of each queue (`queued`). */
   roomBeside(running: Iterable<string>, queued: Iterable<string>): Room {
     const workflows = this.#count(running, ({ workflow }) => workflow);
     const queues = this.#count(queued, ({ queue }) => queue);

@@ -49,7 +49,7 @@ export type StartQueue = {
   readonly depth: () => number;
   /** Returns the limit of a queue, and the number of runs that wait in it. */
   readonly stateOf: (queue: string) => { readonly limit: number; readonly waiting: number };
-  /** Those that wait, in the order in which they start. */
+  /** The waiting runs, in the order in which they start. */
   readonly waiting: () => readonly string[];
   /** The runs that take a place. */
   readonly places: () => readonly string[];
@@ -260,7 +260,7 @@ class LocalStartQueue implements StartQueue {
   }
 }
 
-/** Returns the answer of the disk. After an error it is true: the start will report the error. */
+/** Returns the result of the write. After an error it is true: the start will report the error. */
 function orTrue(ask: () => boolean): boolean {
   try {
     return ask();

@@ -35,7 +35,7 @@ export type RunRequest = {
   readonly ancestors: readonly string[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
   readonly strict?: boolean;
-  /** What happens to steps that ask for an approval; absent: they wait for a person. */
+  /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
   /** Secrets of the parent run, shared with this one: a value that becomes secret in either is masked in both. */
   readonly family?: Secrets;
@@ -123,8 +123,8 @@ export type BackgroundProcesses = {
     options: { readonly signal: NodeJS.Signals; readonly graceMs: number },
   ) => Promise<void>;
   /**
-   * Called after `end`: ends what cannot be found where all processes of a run are held together. `spares`: some may
-   * live on.
+   * Called after `end`: ends processes that cannot be found, by the group that holds all processes of the run.
+   * `spares`: some may survive.
    */
   readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
 };
@@ -141,7 +141,7 @@ export type Notice = {
   /** The masked state. */
   readonly state: RunState;
   readonly workflow: Workflow;
-  /** The stored workflow has masks in the place of secrets, so that a retry needs the file. */
+  /** The stored workflow is masked, so that a retry needs the file. */
   readonly isMasked: boolean;
   /** The variables as of the time of the notice. */
   readonly scope: (name: string) => string | undefined;

@@ -32,7 +32,7 @@ export type RunScope = Pick<Attempt, 'scope' | 'env' | 'expand'>;
 /** Something that attempts of a run share. `close` resolves to the problem, or null; `force`: at once. */
 export type Shared = { readonly close: (force: boolean) => Promise<string | null> };
 
-/** What the attempts of a run share, by its name. */
+/** The shared parts of the attempts of a run, by name. */
 export type SharedParts = {
   /** Opens it for the first attempt that needs it, in the variables of the run; closed at the end of the run. */
   readonly use: <T extends Shared>(name: string, open: (run: RunScope) => Promise<T>) => Promise<T>;

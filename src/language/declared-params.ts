@@ -51,7 +51,7 @@ export function evaluatedTexts(entry: OpenTextMap): readonly (readonly [key: str
   return Object.entries(entry).filter(([key]) => canonicalKey(key) === 'eval');
 }
 
-/** What is wrong with a declaration. */
+/** The faults of a declaration. */
 export function declarationFaults(entry: OpenTextMap): readonly DeclarationFault[] {
   const { values, unknown } = fieldsOf(entry);
   const faults: DeclarationFault[] = unknown.map((key) => ({

@@ -14,7 +14,7 @@ export type Diagnostic = {
   readonly severity: 'error' | 'warning';
   /** Stable code in kebab case for the kind of problem, such as `unknown-key`. */
   readonly code: string;
-  /** What is wrong, with names in quotes, without the position. */
+  /** The problem, with names in quotes, without the position. */
   readonly message: string;
   /** Null if the problem concerns the file as a whole (not found, not UTF-8). */
   readonly place: Place | null;
@@ -24,7 +24,7 @@ export type Diagnostic = {
   readonly related: readonly { readonly place: Place; readonly message: string }[];
   /** For a problem in an imported file: the `imports` entries that led to it, outermost first. */
   readonly importedFrom: readonly Place[];
-  /** What to do, as a sentence; null if the message is enough. */
+  /** Advice, as a sentence; null if the message is sufficient. */
   readonly help: string | null;
   /** Only for `more-problems`: the problems it stands for. */
   readonly unshown?: Unshown;

@@ -13,7 +13,7 @@ import type { FoundImport } from './read/imports.ts';
 const LARGEST_SCHEMA = 64 * 1024;
 const EXTENSIONS = ['.yaml', '.yml'];
 
-/** What the search for imports knows of the root file. */
+/** The data of the root file for the search for imports. */
 type Roots = {
   readonly dir: string;
   readonly realPath: string;

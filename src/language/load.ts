@@ -20,8 +20,8 @@ import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
 
 /**
- * What to load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group` applies
- * if the file has none. `base` is the absolute path of the base configuration, which need not exist.
+ * The input of a load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group`
+ * applies if the file has none. `base` is the absolute path of the base configuration, which need not exist.
  */
 export type LoadRequest = {
   readonly base?: string | null;

@@ -127,7 +127,7 @@ export type RawAction = {
   readonly approval?: boolean | RawApproval;
 };
 
-/** What steps have that say nothing themselves. */
+/** The keys that steps have besides those of `Action`. */
 export type RawDefaults = Pick<
   RawAction,
   | 'retryPolicy'

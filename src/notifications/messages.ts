@@ -8,7 +8,7 @@ import { urlLogin } from '../executors/http/url-login.ts';
 import type { Message } from './deliver.ts';
 import { cut, type Part } from './run-text.ts';
 
-/** What a notification says. */
+/** The content of a notification. */
 export type Content = {
   readonly event: NotificationEvent;
   readonly title: string;

@@ -44,7 +44,7 @@ export async function sendNotifications(
   return (await Promise.all(sent)).flat();
 }
 
-/** What a notification reports. */
+/** The event of a notification. */
 export type Occasion = { readonly notice: Notice; readonly event: NotificationEvent; readonly summary: RunSummary };
 
 /** The result of sending a notification; `problem` is null if it was accepted. Shows no part of the URL but the host. */
@@ -71,7 +71,7 @@ export async function sendOne(
   }
 }
 
-/** The numbers of a notification. Throws a `SettingProblem` for a value that its key does not take. */
+/** The numbers of a notification. Throws a `SettingProblem` for a value outside of the range of its key. */
 function numbersOf(notification: Notification, scope: Notice['scope']): Pick<Notification, 'lines' | 'timeoutMs'> {
   const read = numberValues(notification.numbers ?? [], scope);
   if ('problem' in read) throw new SettingProblem(read.problem);
@@ -106,7 +106,7 @@ async function messageAbout(
   });
 }
 
-/** The run as it is shown to everybody. */
+/** The public view of the run. */
 export function summaryOf({ state, logs }: Notice): RunSummary {
   return summarize(state, (name, attempt) => logs.file(name, attempt, 'stdout').path);
 }

@@ -17,10 +17,10 @@ const Start = lazy(() => import('./screens/start.tsx').then((screen) => screen.S
 const System = lazy(() => import('./screens/system.tsx').then((screen) => screen.System));
 const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen) => screen.WorkflowScreen));
 
-/** Links that the browser follows itself: what the daemon answers without the page. */
+/** Links that the browser itself follows: resources of the daemon outside of the page. */
 const outside = /^(?!api\/|health$|metrics$)/;
 
-/** The page: the bar above, and the screen that the address names. */
+/** The page: the top bar, and the screen of the current address. */
 export function App(): JSX.Element {
   const [failure, setFailure] = useState<unknown>(null);
   return (

@@ -29,7 +29,7 @@ export async function acceptedRun(
   throw new WfError('run-exists', `there is another run "${runId}"`, { help: 'choose another id' });
 }
 
-/** Returns a test whether a run is a start, and not a retry, of the workflow of a file. */
+/** Returns a test whether a run is a start (not a retry) of the workflow of a file. */
 export function isStartOf(file: string): (run: RunSummary) => boolean {
   return (run) => run.file === file && run.retryOf === null;
 }

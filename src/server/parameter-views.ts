@@ -2,7 +2,7 @@ import { literalText, references, splitBackticks } from '../core/words/interpola
 import type { JsonObject, Workflow } from '../core/workflow.ts';
 
 /**
- * The named parameters with what each accepts, for forms. `default`: null if the file gives none, or one that is
+ * The named parameters with their accepted values, for forms. `default`: null if the file has none, or one that is
  * evaluated when the run starts, which is `eval` then.
  */
 export function parameterViews({ params, secrets }: Workflow): readonly JsonObject[] {

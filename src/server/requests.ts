@@ -12,8 +12,8 @@ import { HttpError } from './route.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the parameters of a query by the description of the operation, with defaults; null for what is not given.
- * Unknown parameters are ignored. Throws an `HttpError` 400 for invalid values.
+ * Returns the parameters of a query by the description of the operation, with defaults; null for missing ones. Unknown
+ * parameters are ignored. Throws an `HttpError` 400 for invalid values.
  */
 export function readQuery<Id extends keyof Queries>(id: Id, query: URLSearchParams): Queries[Id] {
   const { properties = {} } = queries[id].schema;
@@ -24,8 +24,8 @@ export function readQuery<Id extends keyof Queries>(id: Id, query: URLSearchPara
 }
 
 /**
- * Returns the fields of a body, JSON or a form, by the description of the operation, with defaults; null for what is not
- * given. A missing body has no fields. Throws an `HttpError` 400 for another body.
+ * Returns the fields of a body, JSON or a form, by the description of the operation, with defaults; null for missing
+ * ones. A missing body has no fields. Throws an `HttpError` 400 for another body.
  */
 export function readBody<Id extends keyof Bodies>(id: Id, body: unknown): Bodies[Id] {
   if (typeof (body ?? {}) !== 'object' || Array.isArray(body)) throw new HttpError(400, 'the body must be an object');

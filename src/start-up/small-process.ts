@@ -12,8 +12,8 @@ const usualFlags = ['--semi-space-growth-factor=2', '--opt', '--parallel-scaveng
 const collectedHeapBytes = 48 * 1024 * 1024;
 
 /**
- * Keeps the young generation of a daemon from growing to 48 MB, most of it garbage. The result collects what the start
- * has left behind.
+ * Keeps the young generation of a daemon from growing to 48 MB, most of it garbage. The result collects the garbage of
+ * the start.
  */
 export async function keepDaemonSmall(): Promise<() => void> {
   await setFlags(['--semi-space-growth-factor=1'], ['--semi-space-growth-factor=2']);
@@ -23,7 +23,10 @@ export async function keepDaemonSmall(): Promise<() => void> {
   };
 }
 
-/** Sets flags of V8 until the process ends: compiled code is kept for a process that begins with the usual ones. */
+/**
+ * Sets flags of V8 until the process ends: compiled code is kept for the next process, which starts with the default
+ * flags.
+ */
 async function setFlags(own: readonly string[], usual: readonly string[]): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');
   for (const flag of own) setFlagsFromString(flag);
@@ -34,15 +37,14 @@ async function setFlags(own: readonly string[], usual: readonly string[]): Promi
 
 /**
  * Makes this process small when it is about to start many others. Linux copies the page tables of a process for each
- * child, so that a heap that is free to grow would cost every step some time: the young generation is kept from growing
- * and code in the form that takes the least room. The result collects what reading the file has left behind and moves the
- * rest together, without which the pages that it lay on would stay half empty: 50 MB after a file of 10,000 steps, and a
- * fifth of the time of each spawn.
+ * child, so a growing heap would slow every step: the young generation is kept small and code in its most compact form.
+ * The result collects the garbage of reading the file and compacts the heap, whose pages would otherwise stay half
+ * empty: 50 MB after a file of 10,000 steps, and a fifth of the time of each spawn.
  */
 export async function keepProcessSmall(fileBytes: number): Promise<() => void> {
   if (fileBytes < worthwhileBytes) return () => {};
-  // V8 takes compiled code for the flags that it was compiled with. Node's own is for the usual ones, and this takes 3 ms; ours
-  // is kept when the process ends (`bin/code-cache.js`).
+  // V8 accepts compiled code only for the flags that it was compiled with. Node's own code was compiled with the
+  // default flags, and recompiling takes 3 ms; ours is kept when the process ends (`bin/code-cache.js`).
   await import('node:child_process');
   await setFlags(flags, usualFlags);
   if (fileBytes < collectedBytes) return () => {};
@@ -57,7 +59,7 @@ async function collector(): Promise<() => void> {
   const collect = runInNewContext('gc') as () => void;
   setFlagsFromString('--no-expose-gc');
   return () => {
-    // First without moving anything: copies beside all that garbage would be the peak of the whole run.
+    // First without compaction: copies beside all that garbage would be the peak of the whole run.
     collect();
     setFlagsFromString('--compact-on-every-full-gc');
     collect();

@@ -139,13 +139,13 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly mayGoOn: (runId: string) => boolean;
 };
 
-/** What is remembered of the statuses of finished runs. Never throws: what is lost is read from the runs again. */
+/** Remembered statuses of finished runs. Never throws: lost entries are read from the runs again. */
 export type RunStatuses = {
-  /** Null for a run that has changed since its status was remembered, or whose status was never remembered. */
+  /** Null for a run that has changed since its status was remembered, or without a remembered status. */
   readonly of: (runId: string) => FinishedStatus | null;
   /** Remembers the status of a run that was read after `of` returned null for it. */
   readonly keep: (runId: string, status: FinishedStatus) => void;
-  /** Stores what was kept. */
+  /** Writes the remembered statuses. */
   readonly save: () => void;
 };
 
@@ -198,7 +198,7 @@ export type RunControl = {
    * `WfError` `storage`.
    */
   readonly requestAnswer: (runId: string, request: AnswerRequest) => boolean;
-  /** Removes the content of an answer that cannot count any more; it may hold secrets. Throws a `WfError` `storage`. */
+  /** Removes the content of an answer that no longer counts; it may contain secrets. Throws a `WfError` `storage`. */
   readonly clearAnswer: (runId: string, step: string) => void;
   /** Returns when the events that this process has read are on disk. Throws a `WfError` `storage`. */
   readonly flushJournal: (runId: string) => void;

@@ -6,11 +6,11 @@ import type { ApprovalPrompts } from './approval-prompts.ts';
 export type ApprovalAsker = {
   /** Watches a run besides `watcher`. */
   readonly watching: (watcher: ChildWatcher) => ChildWatcher;
-  /** Takes the question away and gives the keyboard back. */
+  /** Withdraws the question and releases the keyboard. */
   readonly close: () => void;
 };
 
-/** Creates the asker; what it needs for a question is loaded with the first step that waits. */
+/** Creates the asker; its modules are loaded with the first step that waits. */
 export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>): ApprovalAsker {
   let prompts: Promise<ApprovalPrompts> | null = null;
   const take = (run: ActiveRun | null, ...[event, state]: Parameters<RunWatcher>) => {

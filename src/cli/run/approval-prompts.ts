@@ -17,10 +17,10 @@ type Given = Pick<StepAnswerOrder, 'decision' | 'comment' | 'inputs'>;
 export type Asked = {
   readonly runId: string;
   readonly step: string;
-  /** May be empty. */
+  /** Empty if there is no remark. */
   readonly prompt: string;
   readonly inputs: readonly (ApprovalInput & { readonly isSecret: boolean })[];
-  /** Passes the decision on. Resolves to why it was refused, on which the person is asked again, or to null. */
+  /** Passes the decision on. Resolves to null, or to the reason of a refusal, after which the person is asked again. */
   readonly answer: (given: Given) => Promise<string | null> | null;
 };
 
@@ -33,13 +33,13 @@ const approving = ['y', 'yes', 'a', 'approve'];
 const rejecting = ['n', 'no', 'r', 'reject'];
 
 /**
- * Asks about one waiting step after the other. The answer of another person takes the question away, and so does the end of
- * the run. Ctrl-D leaves the question to another person.
+ * Asks about one waiting step after the other. An answer of another person withdraws the question, and so does the end
+ * of the run. Ctrl-D leaves the question to another person.
  */
 export class ApprovalPrompts {
   readonly #show: Show;
   readonly #waiting: Asked[] = [];
-  /** By step; shown while nothing is asked. */
+  /** By step; shown while no question is open. */
   readonly #notes = new Map<string, Prompt>();
   #current: Question | null = null;
 
@@ -54,19 +54,19 @@ export class ApprovalPrompts {
     if (event.type === 'step.finished') this.withdraw(run.runId, event.step);
   }
 
-  /** Asks as soon as the questions before are answered. */
+  /** Queues a question. */
   ask(asked: Asked): void {
     this.#waiting.push(asked);
     if (this.#current === null) void this.#askAll();
   }
 
-  /** Shows about a step that waits why this person is not asked. */
+  /** Shows why the person at the terminal is not asked about a waiting step. */
   note({ step, prompt }: Pick<Asked, 'step' | 'prompt'>, why: string): void {
     this.#notes.set(step, { question: questionOf(step, prompt), fault: why, label: null, typed: '', cursor: 0 });
     this.#rest();
   }
 
-  /** Takes the question or note about a step away, which waits no longer. */
+  /** Withdraws the question or note about a step that no longer waits. */
   withdraw(runId: string, step: string): void {
     const isSame = (asked: Asked) => asked.runId === runId && asked.step === step;
     const index = this.#waiting.findIndex(isSame);
@@ -101,7 +101,7 @@ export class ApprovalPrompts {
     this.#rest();
   }
 
-  /** Returns null if the question was taken away or left. */
+  /** Returns null if the question was withdrawn or left. */
   async #read({ asked: { step, prompt, inputs: wanted }, keyboard }: Question, refusal: string | null) {
     const question = questionOf(step, prompt);
     const read = async (
@@ -138,7 +138,7 @@ export class ApprovalPrompts {
 
 type Held = Extract<RunEvent, { type: 'step.held' }>;
 
-/** Returns null if the step waits no longer, or not for this user. */
+/** Returns null if the step no longer waits, or not for this user. */
 function askedOf({ runId, workflow, answer }: LocalRun, { step, prompt }: Held, state: RunState): Asked | null {
   const { approval } = stepNode(state, step);
   const by = userName();

@@ -97,7 +97,7 @@ export async function runInForeground(
   }
 }
 
-/** Returns what shows a question below the live view; null if no person can be asked there. */
+/** Returns the function that shows a question below the live view; null if no person can be prompted. */
 export async function promptOf(
   { kind, reporter: { prompt } }: ChosenReporter,
   { input }: ForegroundOptions,
@@ -159,7 +159,7 @@ async function tidyHistory(config: Config, runId: string, stopped: AbortSignal):
   }
 }
 
-/** Prints what the file gets wrong without being invalid; for GitHub as annotations at its lines. */
+/** Prints the warnings of the file; for GitHub as annotations at its lines. */
 async function printWarnings(
   { warnings, sources }: LoadedWorkflow,
   reporter: ReporterKind,

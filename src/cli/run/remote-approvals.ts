@@ -13,7 +13,7 @@ import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
 export type RemoteApprovals = {
   /** Takes each event of the run, from the first `step.held` on. */
   readonly take: (event: StoredEvent) => void;
-  /** Takes the question away and gives the keyboard back. */
+  /** Withdraws the question and releases the keyboard. */
   readonly close: () => void;
 };
 
@@ -26,8 +26,8 @@ type RemoteQuestions = {
 };
 
 /**
- * Creates the questions about a run of a daemon. The daemon decides about each answer, and a refused one is asked again with
- * the reason. A person whose login may not answer is shown who may instead of a question.
+ * Creates the questions about a run of a daemon. The daemon decides about each answer, and a refused one is asked again
+ * with the reason. If the login may not answer, the person is shown who may instead.
  */
 export function createRemoteApprovals(run: RemoteQuestions): RemoteApprovals {
   const { client, runId, prompt } = run;
@@ -56,7 +56,7 @@ export function createRemoteApprovals(run: RemoteQuestions): RemoteApprovals {
   };
 }
 
-/** What the login of the client may do; `name`: as `by` has it, null if only the daemon knows it. */
+/** The permissions of the client's login; `name`: as in `by`, null if only the daemon knows it. */
 type Login = { readonly isReadOnly: boolean; readonly name: string | null };
 
 async function loginOf({ get }: DaemonClient): Promise<Login> {
@@ -69,7 +69,7 @@ async function loginOf({ get }: DaemonClient): Promise<Login> {
 /** A question; `refusal`: why this login may not answer it, and who may, else null. */
 type FoundQuestion = { readonly asked: Asked; readonly refusal: string | null };
 
-/** Returns null if the step waits no longer. */
+/** Returns null if the step no longer waits. */
 async function questionOf(
   step: string,
   { service: { runs }, runId, login }: RemoteQuestions & { readonly login: Login },

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../render/reporters/reporter.ts';
 
-/** A line on a terminal that counts what is done. */
+/** A progress counter on a terminal. */
 export type CountLine = {
   readonly show: (done: number, total: number) => void;
   readonly clear: () => void;

@@ -5,15 +5,15 @@ import { nextTurn } from '../../turns.ts';
 /** Lines that a person types while something else paints the terminal. Nothing is echoed. */
 export type Keyboard = {
   /**
-   * Reads one line. `shown` paints what is typed so far, with the position of the cursor, at first and after each key.
+   * Reads one line. `shown` paints the typed text, with the position of the cursor, at first and after each key.
    * Returns null once the keyboard is closed, or at Ctrl-D.
    */
   readonly read: (shown: (typed: string, cursor: number) => void) => Promise<string | null>;
-  /** Gives the keyboard back; can be called several times. */
+  /** Releases the keyboard; can be called several times. */
   readonly close: () => void;
 };
 
-/** Opens standard input, which must be a terminal. Ctrl-C is still SIGINT, and what was typed before is discarded. */
+/** Opens standard input, which must be a terminal. Ctrl-C is still SIGINT; text typed before is discarded. */
 export function openKeyboard(): Keyboard {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const { stdin } = process;
@@ -48,7 +48,7 @@ export function openKeyboard(): Keyboard {
   };
 }
 
-/** What the terminal has kept of earlier keys arrives in the first turns; it was not meant as an answer. */
+/** Keys that were typed before the question arrive in the first turns and are discarded. */
 async function discardTyped(line: ReturnType<typeof createInterface>): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   if (line.line !== '') line.write(null, { ctrl: true, name: 'u' });

@@ -9,7 +9,7 @@ import type { Precondition, Step } from '../workflow.ts';
 import { instanceName } from './instance-name.ts';
 import { isItemVariable } from './items.ts';
 
-/** The one number that is of the fan-out itself; each instance evaluates the others. */
+/** The only number of the fan-out itself; each instance evaluates the others. */
 const MAX_CONCURRENT = 'parallel.maxConcurrent';
 
 /** The instances of a fan-out that is to be expanded next; all of them may start. */
@@ -60,8 +60,8 @@ export function fanOutOf(run: RunState, { item }: StepState): StepState | null {
 }
 
 /**
- * A fan-out as its items are read, before its instances: without what mentions the item, and without `env` if nothing
- * is left that may use it.
+ * A fan-out for reading its items, before it has instances: without texts that mention the item, and without `env` if
+ * no other text can use it.
  */
 export function beforeItems(step: Step): Step {
   const preconditions = step.preconditions.filter((precondition) => !mentionsItem(precondition));

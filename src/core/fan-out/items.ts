@@ -11,8 +11,8 @@ const KEY = /^[A-Za-z0-9._:/@,+-]{1,40}$/;
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The items in a text: the elements of a JSON list; a JSON object; else one in each line; of a single line the parts
- * between commas, or else between white space. Quotes hold a part together.
+ * The items in a text: the elements of a JSON list; a JSON object; else one for each line; a single line is split at
+ * commas, or else at white space. Quotes hold a part together.
  */
 export function itemsInText(text: string): readonly ItemValue[] {
   const json = parsedJson(text.trim());
@@ -58,7 +58,7 @@ export function itemVariables(item: ItemValue, index: number, count: number): Re
   };
 }
 
-/** The parameters of a child run that is given none, as a text with variables: a scalar by position, a map by name. */
+/** The default parameters of a child run, as a text with variables: a scalar by position, a map by name. */
 export function itemParams(item: ItemValue | undefined): string {
   if (item === undefined) return '';
   if (typeof item !== 'object') return '"${ITEM}"';

@@ -71,10 +71,10 @@ function isTolerated(run: RunState, index: number): boolean {
   return status === 'failed' && tolerated !== null;
 }
 
-/** What a node means for its dependents: one that they wait for, one that holds them back, or neither. */
+/** The effect of a node on its dependents: they wait for it, it holds them back, or neither. */
 function effectOf(run: RunState, index: number): 'unmet' | 'blocking' | 'met' {
   const step = itemAt(run.nodes, index);
-  // What follows a kept step may need the outputs of a step before it that runs again.
+  // The dependents of a kept step may need the outputs of a dependency that runs again.
   if (step.restored && step.unmet > 0) return 'unmet';
   if (isSettled(step)) return letsDependentsRun(run, index) ? 'met' : 'blocking';
   return isServing(step) ? 'met' : 'unmet';

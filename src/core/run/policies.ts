@@ -3,7 +3,7 @@ import { type AttemptResult, attemptResult } from './attempt-result.ts';
 import type { AttemptFacts, Outcome, ToleratedBy } from './run.ts';
 import type { StepState } from './run-state.ts';
 
-/** What follows the end of an attempt: another one after a wait, or the end of the step. */
+/** The consequence of the end of an attempt: another attempt after a wait, or the end of the step. */
 export type FollowUp =
   | { readonly why: 'retry' | 'repeat'; readonly waitMs: number; readonly tolerated: ToleratedBy | null }
   | { readonly why: null; readonly result: AttemptResult; readonly tolerated: ToleratedBy | null };

@@ -6,7 +6,7 @@ import type { Item, Restored, RestoredItems, RestoredStep } from './run.ts';
 import { instancesOf, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
 
 /**
- * What a retry runs: everything that did not succeed and what depends on it; every step; one step alone; or a step and
+ * The scope of a retry: every step that did not succeed, with its dependents; all steps; one step alone; or a step and
  * everything after it. A step can be an instance of a fan-out.
  */
 export type RetrySelection =

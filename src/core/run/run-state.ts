@@ -62,14 +62,14 @@ export type StepState = {
   readonly isEnding: boolean;
   /** The sub-run of the last attempt that started one. */
   readonly child?: string;
-  /** What the step waits for, while it waits. */
+  /** The reason of the wait, while the step waits. */
   readonly waitingFor: WaitingFor | null;
   /**
-   * When the wait ends. Null after that time, while the step waits only for a free place, and for an approval without a
-   * time limit.
+   * The end of the wait. Null after that time, while the step waits only for a free place, and for an approval without
+   * a time limit.
    */
   readonly until: number | null;
-  /** What the step asked a person, once it did. */
+  /** The approval that the step asked for, if any. */
   readonly approval?: AskedApproval;
   /** Retries since the last repetition started. */
   readonly retries: number;

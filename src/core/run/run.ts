@@ -64,7 +64,7 @@ export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
  */
 export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready' | 'rejected';
 
-/** What a step waits for after an attempt: its next one, or a person. */
+/** The reason why a step waits after an attempt: for its next one, or for an approval. */
 export type WaitingFor = 'retry' | 'repeat' | 'approval';
 
 /** How a person decided about a step. */
@@ -96,7 +96,7 @@ export type Outcome =
       readonly signal: string | null;
     };
 
-/** What the policies of a step ask about an attempt besides its outcome; only what they ask is present. */
+/** Facts of an attempt for the policies of its step, besides the outcome; only required ones are present. */
 export type AttemptFacts = {
   /** Whether the condition of `repeatPolicy` is met. */
   readonly conditionMet?: boolean;
@@ -201,7 +201,7 @@ export type RestoredItems = {
   readonly instances: readonly RestoredStep[];
 };
 
-/** What a retry takes over, in an order that `start` can record. */
+/** The results kept by a retry, in an order that `start` can record. */
 export type Restored = RestoredStep | RestoredItems;
 
 /** How a step ended in an earlier run, which has its logs. */
@@ -292,7 +292,7 @@ export type RunInput =
       readonly by: string;
     };
 
-/** What happened. Events are written to the journal, sent to every watcher, and tell the engine what to do. */
+/** An event of a run. Events are written to the journal, sent to every watcher, and cause the effects of the engine. */
 export type RunEvent =
   | {
       readonly type: 'run.created';

@@ -4,7 +4,7 @@ import type { ItemScalar } from '../workflow.ts';
 import { mask } from './mask-stream.ts';
 import type { Secrets } from './secrets.ts';
 
-/** What a run masks: these values, and the values of the variables with these names. */
+/** The secrets of a run: these values, and the values of the variables with these names. */
 export type Hidden = { readonly secrets: Secrets; readonly names: ReadonlySet<string> };
 
 /**

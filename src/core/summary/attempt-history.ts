@@ -12,7 +12,7 @@ export type AttemptRecord = {
   readonly endedAt: number | null;
   /** Null until the attempt has ended. `message` is one line of text, empty if there is nothing to add. */
   readonly end: AttemptEnd | null;
-  /** What the step waited for afterwards; null if it did not wait. */
+  /** The reason of the wait after the attempt; null if the step did not wait. */
   readonly next: { readonly why: 'retry' | 'repeat'; readonly until: number } | null;
 };
 

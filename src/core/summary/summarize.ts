@@ -54,7 +54,7 @@ export function reachedHandlers(run: RunState): readonly StepState[] {
   return kinds.flatMap((kind) => handlerState(run, kind) ?? []).filter(({ status }) => status !== 'pending');
 }
 
-/** One step or handler as everybody outside sees it. */
+/** The public view of one step or handler. */
 export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPath): StepSummary {
   const { instances } = step;
   return {

@@ -1,13 +1,13 @@
 import type { Cron as CronJob } from 'croner';
 import { type Cron, type CronField, parseCron } from '../../language/cron.ts';
 
-/** When something is due. */
+/** A rule for due times. */
 export type CronRule = {
   /** A cron expression, or a single moment as an ISO 8601 text in UTC. */
   readonly expression: string;
-  /** For an expression that names none; null: the zone of the machine. */
+  /** The time zone of an expression without its own; null: the zone of the machine. */
   readonly timeZone: string | null;
-  /** Days of the zone on which nothing is due: `2026-12-25`, or `12-25` of every year. */
+  /** Days in that zone without due times: `2026-12-25`, or `12-25` of every year. */
   readonly notOn?: readonly string[];
 };
 

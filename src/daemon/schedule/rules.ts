@@ -24,7 +24,7 @@ export function rulesOf({ file, workflow }: Pick<ListedWorkflow, 'file' | 'workf
 
 /** Returns the expressions of a schedule for one kind. */
 export function expressionsOf(schedule: Schedule, kind: ScheduleKind): readonly CronRule[] {
-  // A stop ends what runs, on every day.
+  // A stop ends active runs, on every day.
   const days = kind === 'stop' || schedule.notOn === undefined ? {} : { notOn: schedule.notOn };
   return [...new Set(schedule[kind])].map((expression) => ({ expression, timeZone: schedule.timeZone, ...days }));
 }

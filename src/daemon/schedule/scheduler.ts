@@ -32,17 +32,17 @@ export type Scheduler = {
   /** Returns the next due time of each expression, in order, without suspended workflows. */
   readonly upcoming: () => readonly UpcomingMoment[];
   /**
-   * What rules do from one moment to another, `limit` at most, in the order of time; those of suspended workflows, at which nothing
-   * happens, too.
+   * The scheduled actions between two times, at most `limit`, in the order of time, including those of suspended
+   * workflows, which are not carried out.
    */
   readonly moments: (from: number, to: number, limit: number) => readonly UpcomingMoment[];
   /** Returns a text that changes with the results of `moments` and `missed`. */
   readonly stamp: () => string;
-  /** Resolves when what was begun is done and recorded; nothing begins afterwards. */
+  /** Resolves when all begun actions are done and recorded; none begins afterwards. */
   readonly close: () => Promise<void>;
 };
 
-/** What a scheduler works with. */
+/** The dependencies of a scheduler. */
 export type SchedulerParts = {
   readonly catalog: Pick<Catalog, 'list' | 'version' | 'watch'>;
   readonly clock: Clock;
@@ -285,7 +285,7 @@ class LocalScheduler implements Scheduler {
   }
 }
 
-/** The moments of a suspension are not caught up after its end, even if no scheduler ran meanwhile. */
+/** Due times during a suspension are not caught up after its end, even if no scheduler was running meanwhile. */
 function dueAfter(suspendedUntil: number, due: DueFile['due']): DueFile['due'] {
   const after = (moments: readonly number[]) => moments.filter((moment) => moment >= suspendedUntil);
   return { start: after(due.start), stop: after(due.stop), restart: after(due.restart) };

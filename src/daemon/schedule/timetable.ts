@@ -124,12 +124,12 @@ function earliest(moments: readonly (number | null)[]): number | null {
   );
 }
 
-/** When something is due; `file` is the absolute path of the workflow. */
+/** A due time; `file` is the absolute path of the workflow. */
 export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
 
 type Window = { readonly from: number; readonly to: number; readonly limit: number };
 
-/** The moments of rules in a window, in the order of time, the first `limit`. */
+/** The due times of rules in a window, in the order of time, at most `limit`. */
 export function momentsBetween(
   rules: readonly Rule[],
   times: CronTimes,

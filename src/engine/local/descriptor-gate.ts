@@ -2,7 +2,7 @@ import type { EndSignal } from '../../processes/end-signal.ts';
 
 /** Admits attempts while file descriptors are available. */
 export type DescriptorGate = {
-  /** Resolves when the attempt may start or is asked to end; the attempt then counts until `leave`. */
+  /** Resolves when the attempt may start or is ended; the attempt then counts until `leave`. */
   readonly enter: (signal: EndSignal) => Promise<void> | null;
   readonly leave: () => void;
 };

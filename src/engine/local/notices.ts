@@ -9,7 +9,7 @@ import type { StepRunner } from './step-runner.ts';
 /** Longest time that a finished run waits for its notifications. */
 const notifyTimeoutMs = 30_000;
 
-/** What the notifications of a run are made of. */
+/** The dependencies of notifications of a run. */
 export type NoticeParts = {
   readonly workflow: Workflow;
   readonly record: RunRecord;

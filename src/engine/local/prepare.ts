@@ -78,7 +78,7 @@ export async function prepare(
   }
 }
 
-/** Throws an `EvaluationProblem` for a value that its key does not take. */
+/** Throws an `EvaluationProblem` for a value outside of the range of its key. */
 function numbersOf({ numbers }: Workflow, scope: Scope): { readonly numbers?: readonly NumberValue<RunNumberKey>[] } {
   if (numbers === undefined) return {};
   const read = numberValues(numbers, scope);

@@ -18,7 +18,7 @@ const flushDelayMs = 10;
 /** The time of a timer that does not fire. */
 const never = Number.MAX_SAFE_INTEGER;
 
-/** What the effects of a run work on. */
+/** The dependencies of the effects of a run. */
 export type EffectParts = {
   readonly clock: Clock;
   readonly request: RunRequest;

@@ -5,8 +5,8 @@ type Running = {
   readonly end: EndSignal;
   readonly kill: EndSignal;
   /**
-   * True once it has started for a repeating step, whose current repetition a stop lets finish, and for a service, which
-   * ends after the steps that use it.
+   * Whether a first stop lets it run: set once it has started for a repeating step, whose current repetition a stop
+   * lets finish, and for a service, which ends after the steps that use it.
    */
   finishesWhenStopped: boolean;
   /** Its grace has begun. */

@@ -23,7 +23,7 @@ export class RunParts {
     };
   }
 
-  /** One that could not be opened is opened again by the next attempt. */
+  /** A part that could not be opened is opened again by the next attempt. */
   #keep(name: string, opening: Promise<Shared>): Promise<Shared> {
     this.#open.set(name, opening);
     opening.catch(() => {

@@ -22,7 +22,7 @@ const notStarted: Outcome = {
   signal: null,
 };
 
-/** What the attempts of a run share. */
+/** The dependencies of the attempts of a run. */
 type RunOfAttempts = {
   readonly clock: Clock;
   /** The time that a service gets to end, in milliseconds. */
@@ -50,7 +50,7 @@ export class StepAttempts {
     this.#own = own;
   }
 
-  /** Makes an attempt and posts what happens in it. A rejection is an internal error. */
+  /** Makes an attempt and posts its events. A rejection is an internal error. */
   async make(name: string, number: number): Promise<void> {
     const { record, running, gate, clock } = this.#own;
     const step = stepNode(record.state, name);

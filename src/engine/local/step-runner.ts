@@ -25,7 +25,7 @@ import { MAX_OUTPUT_BYTES } from './output/output-text.ts';
 import type { RunParts } from './shared-parts.ts';
 import { runSubworkflow } from './subworkflow.ts';
 
-/** What the attempts of one run share. */
+/** The dependencies of the attempts of one run. */
 export type StepRunnerParts = {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
@@ -57,7 +57,7 @@ export class StepRunner {
   readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
   #variables: RunVariables | null = null;
-  /** As of the last attempt, which is enough for the results of steps before it. */
+  /** As of the last attempt, which is sufficient for the results of steps before it. */
   #run: RunState | null = null;
 
   constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {

@@ -49,7 +49,7 @@ export type CommandShell = readonly string[] | null;
 /** Values by name; null removes a variable of the image. */
 export type Variables = Readonly<Record<string, string | null>>;
 
-/** What the settings of a container are evaluated in. */
+/** The context for evaluating the settings of a container. */
 export type SettingsScope = Pick<Attempt, 'expand' | 'scope' | 'env' | 'cwd'>;
 
 /**

@@ -154,7 +154,7 @@ type Starting = {
   readonly output: OwnOutput;
 };
 
-/** Waits for what `waitFor` and `logPattern` name. Docker reports neither, so it looks again and again. */
+/** Waits for `waitFor` and `logPattern`. Docker notifies of neither, so the container is polled. */
 async function untilReady({ container, daemon, config, output }: Starting): Promise<void> {
   const { waitFor, logPattern } = config;
   for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
@@ -224,7 +224,7 @@ function unlessStopped(error: unknown): void {
   if (requestStatus(error) !== 304) throw error;
 }
 
-/** What the program of the container prints: the last lines, and whether one has matched a pattern. */
+/** Collects the output of the container's program: the last lines, and whether a line has matched a pattern. */
 class OwnOutput {
   readonly #lines: string[] = [];
   readonly #matches: (line: string) => boolean;

@@ -68,7 +68,7 @@ const comment = /#[^\n]*/y;
 const stringText = /[^"\\$]+|\\[^($]|\$/y;
 const codeText = /[^"#$()\\]+|[\s\S]/y;
 
-/** What jq itself defines. */
+/** The variables that jq itself defines. */
 const OWN = new Set(['$ENV', '$__loc__', '$__prog_args', '$ARGS']);
 
 type Cursor = { readonly text: string; at: number; readonly scope: Scope; readonly variables: Map<string, string> };

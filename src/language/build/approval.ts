@@ -4,7 +4,7 @@ import { asList, type OpenTextMap, type RawApproval } from '../raw.ts';
 import { toMs } from './build-policies.ts';
 import { fixedNumber } from './number-texts.ts';
 
-/** `approval` with its defaults, as a part of a step; empty if the step asks for none. */
+/** `approval` with its defaults, as a part of a step; empty without one. */
 export function approvalOf(raw: boolean | RawApproval | undefined): { readonly approval?: Approval } {
   if (raw === undefined || raw === false) return {};
   const { prompt = '', required, by, timeoutSec, onTimeout = 'reject' } = raw === true ? {} : raw;

@@ -56,7 +56,7 @@ export function registryAuthsOf(raw: RawWorkflow['registryAuths']): Pick<Workflo
 
 const KEEPALIVE = { entrypoint: ['sleep'], cmd: ['2147483647'] };
 
-/** What the container runs; nothing for the image's own program. */
+/** The command of the container; empty for the image's own program. */
 function programOf({ startup, command }: RawContainer, usual: 'keepalive' | 'entrypoint'): Loose {
   switch (startup ?? (command === undefined ? usual : 'command')) {
     case 'keepalive':

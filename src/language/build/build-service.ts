@@ -11,7 +11,7 @@ export function isService({ service }: RawAction): boolean {
   return service !== undefined && service !== false;
 }
 
-/** What a service needs besides a step; nothing for other steps. */
+/** The keys of a service as a part of a step; empty for other steps. */
 export function serviceOf(raw: RawAction): { readonly service?: Service } {
   if (!isService(raw)) return {};
   const { readyWhen, intervalSec, timeoutSec } = typeof raw.service === 'object' ? raw.service : {};

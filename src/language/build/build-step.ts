@@ -15,8 +15,8 @@ import { fixedNumber, numberTextsOf } from './number-texts.ts';
 import { publishedOf } from './published.ts';
 
 /**
- * What a step or handler gets from its workflow: its name, its dependencies, the functions it may call, its default
- * directory.
+ * The parts of its workflow that a step or handler needs: its name, its dependencies, the functions it may call, its
+ * default directory.
  */
 export type StepContext = {
   readonly name: string;

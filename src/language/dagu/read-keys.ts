@@ -6,7 +6,7 @@ import { canonicalKey } from '../read/canonical-key.ts';
 import { differences, isExec } from './differences.ts';
 import { executorOfType } from './step-types.ts';
 
-/** What was found in a file while its keys of Dagu 2 were replaced. */
+/** The result of replacing the keys of Dagu 2 in a file. */
 export type DaguKeys = {
   readonly problems: readonly Problem[];
   /** The spellings of all keys, also of those that were replaced, by `pathMark` of the documented ones. */
@@ -16,7 +16,7 @@ export type DaguKeys = {
 };
 
 type JsonMap = Record<string, Json>;
-/** A map being changed, its path, and what is collected meanwhile. */
+/** A map under change, its path, and the collected results. */
 type Target = {
   readonly source: Source;
   readonly map: JsonMap;

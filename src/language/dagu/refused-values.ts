@@ -9,7 +9,7 @@ export type RefusedValue = { readonly what: string | null; readonly help: string
 const HTTP = 'Write a step with "executor: http".';
 const COMMAND = 'Write a command.';
 
-/** What to write instead of the step types that are not commands. */
+/** The replacement for step types that are not commands. */
 const types: { readonly [type: string]: string } = {
   router: 'Give each of the alternative steps its own "preconditions".',
   llm: HTTP,

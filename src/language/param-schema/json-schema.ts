@@ -49,7 +49,7 @@ export function compileSchema(schema: JsonObject): SchemaTest {
   return test;
 }
 
-/** What is wrong with a JSON Schema; null if it is valid. */
+/** The reason why a JSON Schema is invalid; null if it is valid. */
 export function schemaProblem(schema: JsonObject): Omit<SchemaFault, 'missing'> | null {
   try {
     compileSchema(schema)({});

@@ -68,7 +68,7 @@ export function schemaParams(schema: JsonObject, values: JsonObject): SchemaPara
   return { entries, faults: faults.length > 0 ? faults : presetFaults({ schema, properties, values }) };
 }
 
-/** What must hold before the schema is compiled. */
+/** Checks the schema before it is compiled. */
 function outlineFaults(schema: JsonObject): SchemaPartFault[] {
   const draft = schema['$schema'];
   if (draft !== undefined && !(typeof draft === 'string' && DRAFTS.test(draft))) {
@@ -166,7 +166,7 @@ function textOf(value: Json): string {
 
 type Presets = { readonly schema: JsonObject; readonly properties: JsonObject; readonly values: JsonObject };
 
-/** Checks the defaults together, for what single declarations do not check. */
+/** Checks the defaults together, as a check of single declarations cannot. */
 function presetFaults({ schema, properties, values }: Presets): readonly SchemaPartFault[] {
   const presets = Object.entries(properties).flatMap(([name, property]) => {
     const value = values[name] ?? resolve(property, schema)?.['default'];

@@ -93,7 +93,7 @@ const ofMaps: { readonly [map: string]: Table } = {
 
 const tables = new WeakMap<Table, ReadonlyMap<string, Synonym>>();
 
-/** What to write instead of a key that the map at `path` does not have; null if `wf` has no equivalent. */
+/** The replacement for a key that the map at `path` does not have; null if `wf` has no equivalent. */
 export function synonymOf(name: string, path: Path): Synonym | null {
   return synonymsAt(path).get(canonicalKey(name)) ?? null;
 }

@@ -20,9 +20,7 @@ const MOST_RELATED = 20;
 /** A problem with its file, as an index in the order of loading, and its offset there; -1 for the file as a whole. */
 type Placed = { readonly problem: Problem; readonly file: number; readonly offset: number };
 
-/**
- * What is needed to show problems: the files in the order of loading, the imports that led to each, and its document.
- */
+/** The data for showing problems: the files in the order of loading, the imports that led to each, and its document. */
 export type Loaded = {
   readonly sources: readonly Source[];
   readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;

@@ -1,4 +1,4 @@
-/** The path below which the daemon is served, as the document says it: `/wf`, or empty. */
+/** The base path of the daemon as given in the document: `/wf`, or empty. */
 export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
 
 /** Addresses of screens, relative to the document, with every name encoded. */
@@ -16,7 +16,7 @@ export const to = {
   start: (id: string) => `w/${encodeURIComponent(id)}/start`,
 } as const;
 
-/** The whole path of a relative address, as the router takes it. */
+/** Returns the full path of a relative address, as the router expects it. */
 export function pathOf(address: string): string {
   const { pathname, search } = new URL(address, document.baseURI);
   return pathname + search;

@@ -14,19 +14,19 @@ api.use({
   },
 });
 
-/** Sets the CSRF token for requests that change something. */
+/** Sets the CSRF token sent with requests that change something. */
 export function sendCsrf(token: string | null): void {
   csrf = token;
 }
 
 type Answer<T> = { readonly data?: T | undefined; readonly error?: unknown; readonly response: Response };
 
-/** The data of an answer. Throws an `ApiProblem` for a refusal, and where the daemon cannot be reached. */
+/** Returns the data of a response. Throws an `ApiProblem` if the daemon refuses the request or cannot be reached. */
 export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
   return (await askTagged(request)).data;
 }
 
-/** The data of an answer with its `ETag`. Throws as `ask` does. */
+/** Returns the data of a response with its `ETag`. Throws as `ask` does. */
 export async function askTagged<T>(request: Promise<Answer<T>>): Promise<{ readonly data: T; readonly tag: string }> {
   const answer = await request.catch((error: unknown) => {
     disconnected();

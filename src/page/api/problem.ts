@@ -1,12 +1,12 @@
 import { isSignedOut } from '../data/connection.ts';
 import type { Diagnostic, Problem } from './types.ts';
 
-/** Why a request failed, in words for a person. */
+/** A failed request, described for the user. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
-  /** The HTTP status; 0: there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** What to do, or more of what is wrong. */
+  /** Advice, or details of the problem. */
   readonly help: string | null;
   readonly diagnostics: readonly Diagnostic[];
 
@@ -29,7 +29,7 @@ export class ApiProblem extends Error {
     return new ApiProblem(problem.detail ?? `the daemon answered ${status} ${statusText}`, status, problem);
   }
 
-  /** The problem that was thrown; anything else is an internal error and keeps its message. */
+  /** Returns a thrown problem; any other error becomes an internal error with its message. */
   static of(error: unknown): ApiProblem {
     if (error instanceof ApiProblem) return error;
     const problem = new ApiProblem(error instanceof Error ? error.message : String(error), -1);

@@ -4,17 +4,17 @@ import { ApiProblem } from '../api/problem.ts';
 
 export type BatchAction = 'stop' | 'retry' | 'delete';
 
-/** What came of an action on a run: an error message, or null; `runId`: the new run of a retry. */
+/** The outcome of an action on one run: an error message, or null; `runId`: the new run of a retry. */
 export type Outcome = { readonly error: string | null; readonly runId: string | null };
 
-/** Chosen runs, and the last action on them. */
+/** The selected runs, and the last action on them. */
 export type RunBatch = {
   readonly chosen: ReadonlySignal<ReadonlySet<string>>;
-  /** Chooses a run or takes it out; with `isRange` all from the last one on, in the order of the list. */
+  /** Selects or deselects a run; with `isRange`, all runs from the last selected one, in list order. */
   readonly toggle: (runId: string, list: readonly string[], isRange: boolean) => void;
   readonly clear: () => void;
   readonly isPending: ReadonlySignal<boolean>;
-  /** Null: nothing was done yet. */
+  /** Null before the first action. */
   readonly done: ReadonlySignal<{
     readonly action: BatchAction;
     readonly count: number;
@@ -25,10 +25,10 @@ export type RunBatch = {
   readonly act: (action: BatchAction) => Promise<void>;
 };
 
-/** As many as one request may have. */
+/** The limit of runs in one request. */
 const MAX_RUNS = 500;
 
-/** No run is chosen. */
+/** Starts with an empty selection. */
 export function createBatch(): RunBatch {
   const chosen = signal<ReadonlySet<string>>(new Set());
   const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
@@ -74,7 +74,7 @@ export function createBatch(): RunBatch {
           ]);
           outcomes.value = new Map([...outcomes.value, ...found]);
         }
-        // What failed stays chosen.
+        // Failed runs stay selected.
         chosen.value = new Set(ids.filter((id) => outcomes.value.get(id)?.error != null));
       } catch (error) {
         problem.value = ApiProblem.of(error);

@@ -2,16 +2,18 @@ import type { RunHead, RunSummary, StepView } from '../api/types.ts';
 
 type ComparedStep = Pick<StepView, 'status' | 'durationMs'>;
 
-/** A step of a run beside the same step of an earlier one; null: that run has no such step. */
+/** A step of a run beside the same step of an earlier run; null if that run does not have the step. */
 export type StepComparison = {
   readonly name: string;
   readonly step: ComparedStep | null;
   readonly before: ComparedStep | null;
-  /** How much longer it took, in milliseconds; null if one of them has no duration. */
+  /** The difference of the durations, in milliseconds; null if one of them has no duration. */
   readonly longerMs: number | null;
 };
 
-/** Compares the steps of two runs: first those whose status differs, then those whose duration differs most. */
+/**
+ * Compares the steps of two runs: first those with different statuses, then by difference of duration, largest first.
+ */
 export function compareSteps(
   steps: readonly (ComparedStep & { readonly name: string })[],
   earlier: Pick<RunSummary, 'steps' | 'handlers'>,
@@ -24,12 +26,12 @@ export function compareSteps(
   );
 }
 
-/** Whether a step has another status than before. */
+/** Whether the statuses of a step differ. */
 export function isChanged({ step, before }: StepComparison): boolean {
   return step?.status !== before?.status;
 }
 
-/** The parameters of which the values differ; null: it was not given. */
+/** The parameters with different values; null: not given. */
 export function compareParams(
   run: Pick<RunHead, 'params'>,
   earlier: Pick<RunHead, 'params'>,

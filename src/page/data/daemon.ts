@@ -2,8 +2,8 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { DaemonStatus } from '../api/types.ts';
 import { session } from './session.ts';
 
-/** A read-only login sees everything and changes nothing. */
+/** A read-only login can view everything and change nothing. */
 export const isReadOnly: ReadonlySignal<boolean> = computed(() => session.value?.access === 'read');
 
-/** The daemon as the stream of changes described it last; null before. */
+/** The latest description of the daemon in the event stream; null before the first one. */
 export const daemonStatus = signal<DaemonStatus | null>(null);

@@ -1,6 +1,6 @@
 import type { RunHead, Workflow } from '../api/types.ts';
 
-/** A place that the palette leads to. */
+/** A destination of the palette. */
 export type Destination = {
   readonly name: string;
   readonly kind: string;
@@ -8,7 +8,7 @@ export type Destination = {
   readonly status: RunHead['status'] | null;
 };
 
-/** The addresses of screens, as they are made from names. */
+/** Creates the addresses of screens from names. */
 export type Addresses = {
   readonly workflows: string;
   readonly runs: string;
@@ -19,7 +19,7 @@ export type Addresses = {
 
 const MAX_SHOWN = 12;
 
-/** Every place: the screens, and for each workflow itself, its start and its last run. */
+/** All destinations: the screens, and for each workflow its own page, its start form and its last run. */
 export function destinations(workflows: readonly Workflow[], to: Addresses): readonly Destination[] {
   const screens = [
     { name: 'Workflows', kind: 'screen', address: to.workflows, status: null },
@@ -35,7 +35,7 @@ export function destinations(workflows: readonly Workflow[], to: Addresses): rea
   return [...screens, ...own];
 }
 
-/** The first places whose names have every word of the text, those that begin with it first. */
+/** The first destinations whose names contain every word of the text; names that begin with it come first. */
 export function matching(all: readonly Destination[], text: string): readonly Destination[] {
   const words = text
     .toLowerCase()

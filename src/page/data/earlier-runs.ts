@@ -2,10 +2,13 @@ import { api, ask } from '../api/client.ts';
 import type { RunHead, RunSummary } from '../api/types.ts';
 import { isActive } from './workflows/workflow-state.ts';
 
-/** Runs of a workflow before a run, newest first, and the one it is compared with; null: none has finished. */
+/** Finished runs of a workflow before a run, newest first, and the one to compare with; null if there is none. */
 export type Earlier = { readonly runs: readonly RunHead[]; readonly chosen: RunSummary | null };
 
-/** Reads up to `limit` finished runs of the same workflow before a run. `wanted`: the id of the chosen one; empty: the newest. */
+/**
+ * Reads up to `limit` finished runs of the same workflow before a run. `wanted`: the id of the selected run; empty: the
+ * newest.
+ */
 export async function readEarlier(
   { runId, file, workflow, createdAt }: RunHead,
   { wanted, limit }: { wanted: string; limit: number },

@@ -3,16 +3,18 @@ import { connected, disconnected, isSignedOut } from './connection.ts';
 import { daemonStatus } from './daemon.ts';
 import { readSession } from './session.ts';
 
-/** What the stream of changes is read for: the state that replaces what was known, by the name of its event. */
+/**
+ * Handlers of the event stream by event name. Each receives the new state of a run, step, workflow or of the daemon.
+ */
 export type LiveEvents = Readonly<Record<string, (data: never) => void>>;
 
-/** A hidden page gives its connection back after this time: a browser allows six for all of its tabs. */
+/** A hidden page closes its connection after this time: a browser allows six connections for all of its tabs. */
 const HIDDEN_MS = 5000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Follows the changes of the daemon, with `run` also the steps and logs of that run. `reload` is called when lists and views
- * must be loaded again: at the start, and after missed changes. Returns a function that stops it.
+ * Follows the changes of the daemon and, with `run`, the steps and logs of that run. Calls `reload` when lists and
+ * views must be loaded again: at the start, and after missed changes. Returns a function that stops it.
  */
 export function followLive(run: string | null, events: LiveEvents, reload: () => void): () => void {
   let source: EventSource | null = null;
@@ -37,7 +39,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     };
     source.onerror = () => {
       disconnected();
-      // Otherwise the browser itself connects again.
+      // In all other cases the browser itself reconnects.
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
       void readSession();
@@ -45,7 +47,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     };
     let isNew = cursor === '';
-    // The first event of a stream; later ones are changes of the daemon itself.
+    // The first event of a stream; later ones report changes of the daemon itself.
     listen(source, 'daemon', (status) => {
       daemonStatus.value = status as DaemonStatus;
       if (isNew) reload();

@@ -1,17 +1,20 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { ApiProblem } from '../api/problem.ts';
 
-/** What is known of something of the daemon: a value, a problem, or nothing yet. */
+/** The state of a resource of the daemon: a value, a problem, or neither before the first response. */
 export type Known<T> = { readonly value: T | null; readonly problem: ApiProblem | null };
 
-/** Something of the daemon that is read again and again. */
+/** A resource of the daemon that is read repeatedly. */
 export type Resource<T> = {
   readonly known: ReadonlySignal<Known<T>>;
-  /** Reads it again; a second call during the first waits for its turn, and further ones join it. */
+  /** Reads it again. A call during another one waits for it; further calls share the waiting one. */
   readonly refresh: () => Promise<void>;
 };
 
-/** A resource that `load` reads. A value stays shown while the daemon does not answer or a login is missing. */
+/**
+ * Creates a resource that `load` reads. Its value stays visible while the daemon does not respond or a login is
+ * missing.
+ */
 export function createResource<T>(load: () => Promise<T>): Resource<T> {
   const known = signal<Known<T>>({ value: null, problem: null });
   let running: Promise<void> | null = null;

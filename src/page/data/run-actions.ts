@@ -1,25 +1,25 @@
 import { api, ask } from '../api/client.ts';
 import type { RunSummary } from '../api/types.ts';
 
-/** Asks for a run to be stopped. */
+/** Requests the stop of a run. */
 export function stopRun(id: string): Promise<RunSummary> {
   return ask(api.POST('/api/v2/runs/{id}/stop', { params: { path: { id } } }));
 }
 
-/** Removes a run that has finished, with its logs. */
+/** Removes a finished run with its logs. */
 export function deleteRun(id: string): Promise<void> {
   return ask(api.DELETE('/api/v2/runs/{id}', { params: { path: { id } } }));
 }
 
-/** How a person can decide that a step counts. */
+/** The statuses that a user can give to a step. */
 export type MarkedStatus = 'succeeded' | 'failed';
 
-/** Sets the status of a step of a run that has finished. */
+/** Sets the status of a step of a finished run. */
 export function markStep(id: string, step: string, status: MarkedStatus): Promise<RunSummary> {
   return ask(api.POST('/api/v2/runs/{id}/steps/{step}/mark', { params: { path: { id, step } }, body: { status } }));
 }
 
-/** Approves a step that waits for it. Inputs that are left out have their defaults. */
+/** Approves a step that waits for approval. Omitted inputs have their defaults. */
 export function approveStep(
   id: string,
   step: string,
@@ -33,15 +33,15 @@ export function rejectStep(id: string, step: string, reason: string): Promise<Ru
   return ask(api.POST('/api/v2/runs/{id}/steps/{step}/reject', { params: { path: { id, step } }, body: { reason } }));
 }
 
-/** What of a run is run again: what did not succeed, one step and what follows it, or one step alone. */
+/** The scope of a retry: all steps that did not succeed, one step and its dependents, or one step alone. */
 export type RetryPart = { readonly from: string } | { readonly step: string } | Record<string, never>;
 
-/** Retries a run. A request that is repeated with the same `runId` makes one run. */
+/** Retries a run. Repeated requests with the same `runId` create one run. */
 export function retryRun(id: string, runId: string, part: RetryPart): Promise<RunSummary> {
   return ask(api.POST('/api/v2/runs/{id}/retry', { params: { path: { id } }, body: { ...part, runId } }));
 }
 
-/** A new id of a run: a UUID of version 7, which sorts by its time. */
+/** Creates a run id: a UUID of version 7, which sorts by time. */
 export function newRunId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const time = Date.now();

@@ -6,9 +6,9 @@ import { followLive } from './live.ts';
 import { waitingRuns } from './waiting-runs.ts';
 import { isActive } from './workflows/workflow-state.ts';
 
-/** A run that is shown: its parts change on their own, so that an update touches what shows that part alone. */
+/** A displayed run: each part changes by itself, so that an update redraws that part only. */
 export type ShownRun = {
-  /** The parts that do not change while the run runs, or the problem if it does not exist. */
+  /** The parts that stay the same while the run is running, or the problem if the run does not exist. */
   readonly view: ReadonlySignal<RunView | null>;
   readonly problem: ReadonlySignal<ApiProblem | null>;
   readonly head: ReadonlySignal<RunHead | null>;
@@ -16,21 +16,21 @@ export type ShownRun = {
   /** Handlers that the run has reached, by name. */
   readonly handlers: ReadonlySignal<readonly string[]>;
   readonly step: (name: string) => Signal<StepView | null>;
-  /** All steps and then the handlers; it follows their changes at most four times a second. */
+  /** All steps, then the handlers, updated at most four times a second. */
   readonly steps: ReadonlySignal<readonly StepView[]>;
-  /** How long a log of an attempt under way is. */
+  /** The size of a log of a running attempt. */
   readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
-  /** The steps and instances whose sub-run waits for approval, with that run. */
+  /** The steps and instances whose sub-run waits for approval, each with that run. */
   readonly waitingSubRuns: ReadonlySignal<readonly { readonly step: string; readonly run: RunHead }[]>;
   readonly reload: () => Promise<void>;
   /** Follows the run until the returned function is called. */
   readonly follow: () => () => void;
 };
 
-/** Summaries of all steps are drawn again after this time. */
+/** Delay before the list of all steps is updated, in milliseconds. */
 const SUMMARY_MS = 250;
 
-/** A run by its id, before it is known. */
+/** Creates the state of a run from its id, before anything is loaded. */
 export function showRun(id: string): ShownRun {
   const view = signal<RunView | null>(null);
   const problem = signal<ApiProblem | null>(null);
@@ -106,7 +106,7 @@ export function showRun(id: string): ShownRun {
     logSize: (log) => sizes(logKey(log)),
     reload,
     follow: () => {
-      // What is no run has no stream either.
+      // A run that does not exist has no stream either.
       let stop = () => {};
       let isOver = false;
       void reload().then(() => {
@@ -132,7 +132,7 @@ function logKey({ step, attempt, stream }: Omit<LogSize, 'runId' | 'size'>): str
   return JSON.stringify([step, attempt, stream]);
 }
 
-/** Signals by name, each made when it is first asked for. */
+/** Signals by name, created on first use. */
 function keyed<T>(): (key: string) => Signal<T | null> {
   const known = new Map<string, Signal<T | null>>();
   return (key) => {

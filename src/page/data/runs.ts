@@ -3,14 +3,14 @@ import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { RunHead } from '../api/types.ts';
 
-/** What the list of runs is narrowed to; empty: everything. */
+/** The filters of the list of runs; empty: no filter. */
 export type RunFilter = {
   readonly workflow: string;
   readonly status: string;
   /** `true`: only runs in which a step waits for approval. */
   readonly waiting: string;
   readonly trigger: string;
-  /** Of the id, the parameters or the error. */
+  /** Text of the id, the parameters or the error. */
   readonly text: string;
   /** The shortest duration, in seconds. */
   readonly minDuration: string;
@@ -19,10 +19,10 @@ export type RunFilter = {
   readonly to: string;
 };
 
-/** Runs, newest first, of which more and more are read. */
+/** Runs, newest first, loaded page by page. */
 export type RunList = {
   readonly runs: ReadonlySignal<readonly RunHead[] | null>;
-  /** Runs that were made since the list was read; they wait until they are asked for. */
+  /** The number of runs created since the list was read; they appear on request. */
   readonly fresh: ReadonlySignal<number>;
   readonly hasMore: ReadonlySignal<boolean>;
   /** Whether older runs are being read. */
@@ -30,7 +30,7 @@ export type RunList = {
   readonly problem: ReadonlySignal<ApiProblem | null>;
   readonly reload: () => Promise<void>;
   readonly readMore: () => Promise<void>;
-  /** A run as it is now, or a new one. */
+  /** Updates a run, or adds a new one. */
   readonly take: (run: RunHead) => void;
   readonly remove: (runId: string) => void;
   readonly close: () => void;
@@ -38,7 +38,7 @@ export type RunList = {
 
 const PAGE_SIZE = 100;
 
-/** A list of runs, before any is read. */
+/** Creates an empty list of runs. */
 export function listRuns(filter: RunFilter): RunList {
   const runs = signal<readonly RunHead[] | null>(null);
   const fresh = signal<ReadonlySet<string>>(new Set());
@@ -48,14 +48,14 @@ export function listRuns(filter: RunFilter): RunList {
   const problem = signal<ApiProblem | null>(null);
   let isClosed = false;
   let cursor: string | null = null;
-  /** Grows with each reading from the start, which outdates those before. */
+  /** Incremented by each reading from the start, which makes earlier readings obsolete. */
   let reading = 0;
   const readPage = async (after: string | null) => {
     const given = Object.entries({ ...filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
     const query = { ...Object.fromEntries(given), limit: PAGE_SIZE, partial: true };
     return ask(api.GET('/api/v2/runs', { params: { query } }));
   };
-  /** An answer without runs can have a cursor: the daemon reads a limited number of runs for each. */
+  /** A response without runs can have a cursor: the daemon reads a limited number of runs for each response. */
   const read = async (after: string | null) => {
     const own = after === null ? ++reading : reading;
     isReading.value = true;
@@ -107,7 +107,7 @@ export function listRuns(filter: RunFilter): RunList {
   };
 }
 
-/** Whether a filter lets a run through, as the daemon decides it. */
+/** Whether a run matches a filter, by the same rules as the daemon. */
 function isWanted(run: RunHead, filter: RunFilter): boolean {
   const created = Date.parse(run.createdAt);
   const text = filter.text.toLowerCase();

@@ -5,27 +5,27 @@ import { ApiProblem } from '../api/problem.ts';
 import type { LoginRequest, Session } from '../api/types.ts';
 import { isSignedOut } from './connection.ts';
 
-/** Whether the daemon requires a login, as the document says. */
+/** Whether the daemon requires a login, as given in the document. */
 const isLoginRequired = document.querySelector('meta[name="login"]') !== null;
 
 const withoutLogin: Session = { logins: [], access: 'write', name: null, csrf: null };
 
-/** The login of this page; it is kept while `isSignedOut`, for who returns. Null: not known yet. */
+/** The login of this page; it is kept while `isSignedOut`, for a user who logs in again. Null: not known yet. */
 export const session = signal<Session | null>(isLoginRequired ? null : withoutLogin);
 
 /** The logins that the daemon accepts. */
 export const logins = signal<Session['logins']>([]);
 
-/** Why the login is not known. */
+/** The problem if the login could not be read. */
 export const sessionProblem = signal<ApiProblem | null>(null);
 
-/** Whether the document was shown before the login: its address may be one that the daemon itself answers. */
+/** Whether the document was served before the login: its address may be one that the daemon itself answers. */
 export let hasLoggedInHere = false;
 
-/** Other tabs of the browser that show the same daemon. */
+/** Notifies other tabs of the browser that show the same daemon. */
 const tabs = new BroadcastChannel(`wf ${document.baseURI}`);
 
-/** Finds out who is logged in, at first by the token of a start link, `#token=...`, which leaves the address at once. */
+/** Reads the login, first by the token of a start link (`#token=...`), which is removed from the address at once. */
 export function startSession(): void {
   const token = takeToken();
   if (!isLoginRequired) return;
@@ -40,7 +40,7 @@ export function startSession(): void {
   void (token === null ? readSession() : logInByLink(token));
 }
 
-/** Asks whether the session still exists; if not, the page asks for the login. */
+/** Checks whether the session still exists; if not, the page shows the login. */
 export async function readSession(): Promise<void> {
   if (!isLoginRequired) return;
   try {
@@ -58,12 +58,12 @@ export async function logIn(body: LoginRequest): Promise<void> {
   tabs.postMessage('login');
 }
 
-/** Logs out, here and in all tabs. */
+/** Logs out in all tabs. */
 export async function logOut(): Promise<void> {
   try {
     await ask(api.DELETE('/api/v2/session'));
   } catch (error) {
-    // Otherwise the session has ended already.
+    // On any other error the session has ended already.
     if (ApiProblem.of(error).status !== 401) throw error;
   }
   tabs.postMessage('logout');
@@ -86,7 +86,7 @@ function take(next: Session): void {
   isSignedOut.value = next.access === null;
   if (next.access === null) return;
   const known = session.value;
-  // Another user must not see what this page holds.
+  // Another user must not see the data in this page.
   if (known !== null && (known.name !== next.name || known.access !== next.access)) location.reload();
   sendCsrf(next.csrf);
   session.value = next;

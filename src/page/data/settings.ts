@@ -4,19 +4,19 @@ export type Theme = 'system' | 'light' | 'dark' | 'contrast';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark', 'contrast'];
 
-/** Which colours the page has. */
+/** The theme of the page. */
 export const theme = signal<Theme>(themes.find((name) => name === stored('wf.theme')) ?? 'system');
 
 /** Whether times are shown in UTC instead of the time zone of the browser. */
 export const isUtc = signal(stored('wf.utc') === 'true');
 
-/** Whether long lines of logs are wrapped. */
+/** Whether long log lines are wrapped. */
 export const wrapsLogs = signal(stored('wf.wrap') === 'true');
 
-/** Whether single keys do something; `Mod-K` always does. */
+/** Whether single-key shortcuts are active; `Mod-K` always is. */
 export const hasKeys = signal(stored('wf.keys') !== 'false');
 
-/** Moves on to the next theme. */
+/** Switches to the next theme. */
 export function nextTheme(): void {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system';
 }
@@ -32,7 +32,7 @@ export function applySettings(): void {
   effect(() => keep('wf.wrap', String(wrapsLogs.value)));
 }
 
-/** Browsers can refuse storage; the settings then last as long as the page. */
+/** Browsers can refuse storage; the settings then last until the page is closed. */
 function stored(key: string): string | null {
   try {
     return localStorage.getItem(key);

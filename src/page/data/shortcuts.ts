@@ -1,14 +1,14 @@
 import { hasKeys } from './settings.ts';
 
-/** What a key does, by the key or by two keys one after another: `g w`. */
+/** The actions of keys, by one key or by two in sequence: `g w`. */
 export type Shortcuts = Readonly<Record<string, () => void>>;
 
-/** The second of two keys comes within this time. */
+/** The time limit for the second of two keys, in milliseconds. */
 const SEQUENCE_MS = 1000;
 
 /**
- * Listens to single keys, which do nothing in fields and dialogs. `otherwise` takes a key that is no shortcut and returns
- * whether it did something. Returns a function that stops it.
+ * Listens to single keys outside of fields and dialogs. `otherwise` receives a key that is not a shortcut and returns
+ * whether it handled the key. Returns a function that stops the listener.
  */
 export function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => boolean = () => false): () => void {
   let first = '';
@@ -34,7 +34,7 @@ function isModified(event: KeyboardEvent): boolean {
   return event.ctrlKey || event.metaKey;
 }
 
-/** The innermost target: the editor is in a shadow root. */
+/** The innermost target, since the editor is in a shadow root. */
 function isTyping(target: EventTarget | undefined): boolean {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 }

@@ -3,7 +3,7 @@ import { api, ask } from '../api/client.ts';
 import type { DaemonConfig, DaemonInfo, DaemonSchedule, QueueEvent, RunHead, RunQueue } from '../api/types.ts';
 import { createResource, type Known } from './resource.ts';
 
-/** The daemon with its queue, its schedule and its settings. */
+/** The daemon with its queue, schedule and settings. */
 export type ShownSystem = {
   readonly info: DaemonInfo;
   readonly queue: RunQueue;
@@ -19,10 +19,10 @@ export type System = {
   readonly takeSchedule: (schedule: DaemonSchedule) => void;
 };
 
-/** New runs kept until the queue names them. */
+/** Number of new runs that are kept until the queue contains them. */
 const MAX_NEW_RUNS = 1000;
 
-/** The daemon, before it is read. Afterwards events of the stream replace the parts that change. */
+/** Creates the state before it is loaded. Afterwards events of the stream replace the parts that change. */
 export function createSystem(): System {
   const queue = signal<RunQueue | null>(null);
   const schedule = signal<DaemonSchedule | null>(null);
@@ -36,7 +36,7 @@ export function createSystem(): System {
       ask(api.GET('/api/v2/config')),
     ]);
     const [info, newQueue, newSchedule, config] = answers;
-    // An event that arrived meanwhile may be newer than the answer.
+    // An event received meanwhile may be newer than the response.
     if (queue.peek() === queueBefore) queue.value = newQueue;
     if (schedule.peek() === scheduleBefore) schedule.value = newSchedule;
     return { info, config };

@@ -2,19 +2,19 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
 import type { RunHead } from '../api/types.ts';
 
-/** Runs that steps of other runs started and in which a step waits for approval, by id. */
+/** Sub-runs in which a step waits for approval, by id. */
 export type WaitingRuns = {
   readonly runs: ReadonlySignal<ReadonlyMap<string, RunHead>>;
-  /** Adds or removes a run as it is now. */
+  /** Adds, updates or removes a run. */
   readonly take: (run: RunHead) => void;
-  /** Reads those of now. Throws an `ApiProblem`. */
+  /** Reads the runs that wait now. Throws an `ApiProblem`. */
   readonly load: () => Promise<void>;
 };
 
-/** More runs that wait are not read; their later changes are. */
+/** Further waiting runs are not read; their later changes are received. */
 const MAX_RUNS = 500;
 
-/** Waiting sub-runs, none before they are read or taken. */
+/** Creates an empty list of waiting sub-runs. */
 export function waitingRuns(): WaitingRuns {
   const runs = signal<ReadonlyMap<string, RunHead>>(new Map());
   return {

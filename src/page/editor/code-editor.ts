@@ -20,13 +20,13 @@ import { editorTheme } from './editor-theme.ts';
 /** A text editor for workflow files. */
 export type CodeEditor = {
   readonly focus: () => void;
-  /** Replaces the whole text if it is another one; the change can be undone. */
+  /** Replaces the whole text if it differs; the change can be undone. */
   readonly setText: (text: string) => void;
   readonly setProblems: (problems: readonly Diagnostic[]) => void;
-  /** Puts the cursor at a line and a column, both from 1, and shows it. */
+  /** Moves the cursor to a line and a column, both from 1, and scrolls to it. */
   readonly goTo: (line: number, column: number) => void;
   readonly find: () => void;
-  /** Shows the differences from another text; null: shows none. */
+  /** Shows the differences from another text; null: hides them. */
   readonly compare: (other: Comparison | null) => Promise<void>;
   readonly destroy: () => void;
 };
@@ -34,7 +34,7 @@ export type CodeEditor = {
 type EditorOptions = {
   readonly text: string;
   readonly label: string;
-  /** Completion and documentation, which come a little later. */
+  /** Completion and documentation, which are loaded a little later. */
   readonly help: Promise<Extension>;
   readonly onText: (text: string) => void;
 };
@@ -65,7 +65,7 @@ export function createCodeEditor(
       ],
     }),
   });
-  // A long text can be scrolled with the keyboard alone, without a change of the selection.
+  // Allows scrolling a long text by keyboard without changing the selection.
   view.scrollDOM.tabIndex = 0;
   void loadedHelp.then((extension) => view.dispatch({ effects: help.reconfigure(extension) }));
   return {
@@ -123,7 +123,7 @@ function basics(label: string): Extension {
   ];
 }
 
-/** A problem as a mark in the text; one without a position, or of an imported file, has none. */
+/** A problem as a mark in the text; null if it has no position or belongs to an imported file. */
 function marksIn(text: Text): (problem: Diagnostic) => readonly Mark[] {
   return ({ file, line, column, endLine, endColumn, severity, message, help }) => {
     if (line === null || file !== '-') return [];

@@ -1,10 +1,10 @@
 import { unifiedMergeView } from '@codemirror/merge';
 import type { Extension } from '@codemirror/state';
 
-/** Another text beside the one in the editor; `isTheirs`: each difference has buttons that choose a side. */
+/** Another text to compare with; `isTheirs`: each difference has buttons that choose a side. */
 export type Comparison = { readonly text: string; readonly isTheirs: boolean };
 
-/** Shows the differences of the text in an editor from another one. */
+/** Shows how the text in an editor differs from another one. */
 export function differences({ text, isTheirs }: Comparison): Extension {
   const controls = (type: 'accept' | 'reject', action: (event: MouseEvent) => void) => {
     const button = document.createElement('button');

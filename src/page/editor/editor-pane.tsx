@@ -15,7 +15,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
 import { ProblemList } from './problem-list.tsx';
 
-/** After the last key, this time passes before the text is checked. */
+/** Delay between the last key and the check of the text, in milliseconds. */
 const CHECK_DELAY_MS = 300;
 
 type PaneProps = { readonly workflow: WorkflowDetail; readonly onClose: () => void };
@@ -50,7 +50,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
   useEffect(() => guardChanges(() => isDirty.value, route), [draft, route]);
   useEffect(() => () => (isDirty.value ? undefined : dropDraft(draft)), [draft]);
 
-  // The text of this moment: keys may have been pressed since the component was drawn.
+  // Reads the current text: keys may have been pressed since the component was drawn.
   const text = draft.text.value;
   useEffect(() => editor.current?.setText(draft.text.value), [text]);
   useEffect(() => editor.current?.setProblems(problems.value), [problems.value]);
@@ -67,7 +67,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
     void editor.current?.compare(theirs.value === null ? own : { text: theirs.value.text, isTheirs: true });
   }, [theirs.value, isComparing.value, draft.base.value]);
 
-  // The file was changed by someone else, or by the save below.
+  // The file was changed by another user, or by the save below.
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current) void draft.follow().catch(() => {});
@@ -165,7 +165,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
   );
 }
 
-/** Two people have changed the file: the editor shows both texts. */
+/** Two users have changed the file: the editor shows both texts. */
 function Conflict({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.Element | null {
   const { theirs } = draft;
   if (theirs.value === null) return null;
@@ -194,7 +194,7 @@ function Conflict({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.
   );
 }
 
-/** Why the text was not saved. */
+/** The reason why the text was not saved. */
 function Refusal({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.Element | null {
   const failure = draft.failure.value;
   if (failure === null) return null;
@@ -221,7 +221,7 @@ function Refusal({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.E
   );
 }
 
-/** Completion and documentation from the schema of workflow files, in files of their own. */
+/** Completion and documentation from the schema of workflow files, loaded in separate files. */
 async function readHelp(): Promise<Extension> {
   const [{ schemaHelp }, schema] = await Promise.all([
     import('./schema-help.ts'),

@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** The look of the editor. Colours are those of the page, so that they change with its theme. */
+/** The style of the editor. It uses the colours of the page, which change with the theme. */
 const look = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--card)', fontSize: '12.5px' },
   '&.cm-focused': { outline: 'none' },
@@ -138,7 +138,7 @@ const look = EditorView.theme({
   },
   '.cm-button:active': { backgroundImage: 'none', backgroundColor: 'var(--grid)' },
   ':is(button, input):focus-visible': { outline: '2px solid var(--link)', outlineOffset: '1px' },
-  // The comparison with another text.
+  // The style of a comparison with another text.
   '.cm-changedLine': { backgroundColor: 'color-mix(in srgb, var(--green) 8%, transparent) !important' },
   '.cm-changedText': { background: 'color-mix(in srgb, var(--green) 14%, transparent) !important' },
   '.cm-deletedChunk': {

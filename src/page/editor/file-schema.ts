@@ -5,7 +5,7 @@ import type { PathStep } from './place.ts';
 /** A key that a map may have. */
 export type FileKey = { readonly key: string; readonly schema: Schema; readonly isRequired: boolean };
 
-/** Returns the schema of the value at a path; null if the schema says nothing about it. */
+/** Returns the schema of the value at a path; null if the schema does not describe it. */
 export function schemaAt(root: Schema, path: readonly PathStep[]): Schema | null {
   let schema: Schema | null = root;
   for (const { key, beside } of path) {
@@ -16,7 +16,7 @@ export function schemaAt(root: Schema, path: readonly PathStep[]): Schema | null
   return schema;
 }
 
-/** Returns the keys that a map of the schema may have beside those that are there, without second names and those of Dagu 2. */
+/** Returns the keys that can be added to a map of the schema, without aliases and keys of Dagu 2. */
 export function keysOf(root: Schema, schema: Schema, present: ReadonlyMap<string, string>): readonly FileKey[] {
   const taken = new Set(Array.from(present.keys(), canonicalKey));
   return Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
@@ -26,7 +26,7 @@ export function keysOf(root: Schema, schema: Schema, present: ReadonlyMap<string
   });
 }
 
-/** Returns the words that a text of the schema may be: those of an enumeration, else those of its examples. */
+/** Returns the suggested values of a text: those of its enumeration, or its examples. */
 export function wordsOf({ enum: words, allOf = [], type, examples = [] }: Schema): readonly string[] {
   const ofText = words ?? allOf.find((part) => part.if?.type === 'string')?.then?.enum;
   if (ofText !== undefined) return ofText.map(String);
@@ -47,7 +47,7 @@ function valueSchema(root: Schema, schema: Schema, { key, beside }: PathStep): S
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : null;
 }
 
-/** What a schema says of a map with these values: the settings of the executor that `type` names. */
+/** The schema of a map with these values: the settings of the executor named by `type`. */
 function implied({ allOf = [] }: Schema, beside: ReadonlyMap<string, string>): readonly Schema[] {
   return allOf.flatMap(({ if: condition, then }) => {
     const wanted = Object.entries(condition?.properties ?? {});

@@ -1,22 +1,22 @@
 import type { YamlPlace } from './place.ts';
 
-/** A map or a list in flow style that is open. */
+/** An unclosed map or list in flow style. */
 type Frame = {
   readonly isMap: boolean;
   /** The keys of the map with the texts of their values. */
   readonly keys: Map<string, string>;
   /** The key whose value is being read. */
   key: string | null;
-  /** The key or the value as far as it is read, and where it begins. */
+  /** The key or the value read so far, and its start. */
   word: string;
   from: number;
-  /** Whether the position is in this key or value, which does not count as present. */
+  /** Whether the position is in this key or value, which then does not count as present. */
   isWritten: boolean;
 };
 
 /**
- * Finds the place of a position in a value in flow style, such as `{limit: 2, intervalSec: 5}`. Its path begins in the value.
- * Null outside of its brackets and in quoted texts.
+ * Finds the location of a position in a value in flow style, such as `{limit: 2, intervalSec: 5}`. Its path begins in
+ * the value. Null outside of its brackets and in quoted texts.
  */
 export function flowPlaceAt(text: string, position: number): YamlPlace | null {
   const stack: Frame[] = [];
@@ -37,7 +37,7 @@ export function flowPlaceAt(text: string, position: number): YamlPlace | null {
       append(stack.at(-1), text.slice(at, end), at);
       at = end - 1;
     } else read(stack, text, at);
-    // The keys after the position are of interest, too.
+    // Keys after the position count as well.
     if (stack.length === 0 && at > 0) break;
     if (found !== null && stack.length < found.length) break;
   }
@@ -91,7 +91,7 @@ function finish(frame: Frame): void {
   frame.isWritten = false;
 }
 
-/** The end of a quoted text that begins here; null if none does. */
+/** The end of a quoted text that begins here; null if there is none. */
 function quoteEnd(text: string, at: number, frame: Frame | undefined): number | null {
   const quote = text[at];
   if (frame === undefined || frame.word !== '' || (quote !== '"' && quote !== "'")) return null;

@@ -8,7 +8,7 @@ type ProblemListProps = {
   readonly onChoose: (problem: Diagnostic) => void;
 };
 
-/** The problems of a text; each leads to its position. */
+/** The problems of a text; each links to its position. */
 export function ProblemList({ problems, onChoose }: ProblemListProps): JSX.Element {
   return (
     <section class="problems" aria-label="Problems">

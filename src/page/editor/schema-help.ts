@@ -20,7 +20,7 @@ export function schemaHelp(schema: Schema): Extension {
   ];
 }
 
-/** Offers the keys and values that the schema of workflow files has at the cursor. */
+/** Offers the keys and values allowed at the cursor by the schema of workflow files. */
 function complete(root: Schema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
   const { number, from } = state.doc.lineAt(pos);
   const place = placeAt(lineOf(state.doc), { line: number, column: pos - from });
@@ -61,14 +61,14 @@ function keyOption(isFlow: boolean): (key: FileKey, index: number) => Completion
     label: key,
     detail: isRequired ? `${typeText(schema)}, required` : typeText(schema),
     type: 'property',
-    // In the order of the schema, which begins with the most important ones.
+    // In schema order: the most important keys come first.
     boost: (isRequired ? 50 : 0) - index,
     info: () => documentation(key, schema),
     apply: (view, _, from, to) => insertKey(view, { key, tail: isFlow ? ': ' : tailOf(schema), from, to }),
   });
 }
 
-/** What begins the value of a key in block style: a space, or a line of its own for a map or a list. */
+/** The text before a new value in block style: a space, or a line break for a map or a list. */
 function tailOf(schema: Schema): string {
   const types = [schema.type ?? []].flat();
   if (types[0] === 'object') return ':\n';
@@ -91,7 +91,7 @@ function insertKey(
   startCompletion(view);
 }
 
-/** `- name: `, or another beginning of an entry of a list of maps. */
+/** `- name: `, or another first key for an entry of a list of maps. */
 function entryOptions(root: Schema, list: Schema): readonly Completion[] {
   const entry = schemaAt({ ...root, ...list, $defs: root.$defs ?? {} }, [{ key: null, beside: new Map() }]);
   const [first] = entry === null ? [] : keysOf(root, entry, new Map());
@@ -133,7 +133,7 @@ function documentation(key: string, schema: Schema): HTMLElement {
   return box;
 }
 
-/** A text with what stands between backticks as code. */
+/** Formats a text; parts in backticks become code. */
 function codeParts(text: string): readonly (string | HTMLElement)[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? element('code', '', part) : part));
 }

@@ -1,22 +1,22 @@
 import { flowPlaceAt } from './flow-place.ts';
 import type { PathStep, YamlPlace } from './place.ts';
 
-/** Returns a line of the text, counted from 1; null outside of it. */
+/** Returns a line of the text, counted from 1; null if it does not exist. */
 export type LineAt = (line: number) => string | null;
 
 type Line = {
   readonly dashes: readonly number[];
-  /** The column of what follows the dashes. */
+  /** The column after the dashes. */
   readonly column: number;
   readonly key: string | null;
   readonly value: string;
-  /** The column where the value begins. */
+  /** The start column of the value. */
   readonly start: number;
 };
 
 /**
- * Finds the place of a position by the indentation of the lines above it, so that it works in a text that is being typed and
- * is no valid YAML. Null in comments, block scalars and texts that continue on another line.
+ * Finds the location of a position by the indentation of the lines above it, so that it works in an incomplete text
+ * that is not valid YAML. Null in comments, block scalars and texts that continue on another line.
  */
 export function placeAt(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null {
   const written = (lineAt(line) ?? '').slice(0, column);
@@ -70,7 +70,7 @@ export function placeAt(lineAt: LineAt, { line, column }: { line: number; column
   return { kind, path, present, from };
 }
 
-/** Returns the place of the key that covers a position, and the columns of the key; null if none does. */
+/** Returns the location of the key at a position, and the columns of the key; null if there is no key. */
 export function keyAt(
   lineAt: LineAt,
   { line, column }: { line: number; column: number },
@@ -93,8 +93,8 @@ function flowKeyAt(text: string, { path, present, from }: YamlPlace): ReturnType
 }
 
 /**
- * Finds a place in a value in flow style that begins on its line or above. Undefined outside of such values, null for texts in
- * them.
+ * Finds a location in a value in flow style that begins on this line or above. Undefined outside of such values, null
+ * in texts within them.
  */
 function placeInFlow(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null | undefined {
   let above = '';
@@ -124,7 +124,10 @@ function placeInFlow(lineAt: LineAt, { line, column }: { line: number; column: n
   return undefined;
 }
 
-/** The lines in which a value in flow style can continue: below the column of its key, and those that begin with a bracket. */
+/**
+ * The lines that a value in flow style can span: those indented deeper than its key, and those that begin with a
+ * bracket.
+ */
 function linesBelow(lineAt: LineAt, { line, parent }: { line: number; parent: number }): readonly string[] {
   const lines: string[] = [];
   for (let number = line + 1; ; number++) {
@@ -134,7 +137,7 @@ function linesBelow(lineAt: LineAt, { line, parent }: { line: number; parent: nu
   }
 }
 
-/** Adds the keys of the same map that follow. */
+/** Adds the later keys of the same map. */
 function addBelow(lineAt: LineAt, at: { line: number; column: number }, present: Map<string, string>): void {
   for (let number = at.line + 1; ; number++) {
     const text = lineAt(number);

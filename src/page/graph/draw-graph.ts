@@ -4,7 +4,7 @@ import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
 import { type NamedGraph, numberedGraph } from '../run-view/graph-numbers.ts';
 import { layOut } from './lay-out.ts';
 
-/** Lays out the steps of a graph. The detail of a label is a text as long as any that is written below a name. */
+/** Lays out the steps of a graph. The detail of a label is the longest text that can appear below its name. */
 export async function drawGraph(named: NamedGraph, labelOf: (name: string) => GraphLabel): Promise<DrawnGraph> {
   const graph = numberedGraph(named);
   const { items, shape } = graphItems(graph, graph.names.map(labelOf));

@@ -10,22 +10,22 @@ import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
 import { useWindow } from './use-window.ts';
 import { fittingScale, readableScale, showPart, type Zoom, zoomable } from './zoom.ts';
 
-/** More steps than these, or steps at a smaller scale, are drawn as plain shapes. */
+/** Above this number of steps, or below this scale, steps are drawn as plain shapes. */
 const MAX_BOXES = 1000;
 const SMALLEST_BOXES = 0.35;
 const ARROW = /^Arrow(?:Right|Left|Up|Down)$/;
 
 type CanvasProps = {
-  /** Null: it is still being laid out. */
+  /** Null while the layout is computed. */
   readonly drawn: DrawnGraph | null;
   readonly drawNode: (node: PlacedNode) => ComponentChildren;
-  /** The statuses of a run, by the numbers of its steps; `changes` changes with them. */
+  /** The statuses of a run, by step number; `changes` changes with them. */
   readonly run?: { readonly statusOf: (step: number) => StepView['status']; readonly changes: ReadonlySignal<unknown> };
   readonly selected?: string | null;
   readonly critical?: ReadonlySet<string>;
 };
 
-/** The steps of a graph with what depends on what. */
+/** The steps of a graph with their dependencies. */
 export function GraphCanvas({ drawn, ...props }: CanvasProps): JSX.Element {
   if (drawn === null) return <div class="canvas" aria-busy="true" />;
   return <Canvas drawn={drawn} {...props} />;
@@ -37,7 +37,7 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
   const area = useRef<HTMLElement>(null);
   const svg = useRef<SVGSVGElement>(null);
   const zoom = useRef<Zoom | null>(null);
-  /** The scale that the drawing gets by itself. */
+  /** The initial scale of the drawing. */
   const usualScale = useRef<number | undefined>(undefined);
   const find = useSignal('');
   const { layout, graph } = drawn;
@@ -74,7 +74,7 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
     if (to === null) return;
     event.preventDefault();
     reveal(to);
-    // A box that was out of sight is drawn in the next frame.
+    // A box outside of the window is drawn in the next frame.
     requestAnimationFrame(() => area.current?.querySelector<SVGAElement>(`[data-step="${to}"] a`)?.focus());
   };
   const showFailed = () => {
@@ -148,7 +148,7 @@ function stepOf(target: EventTarget | null): number | null {
 type BoxesProps = {
   readonly drawn: DrawnGraph;
   readonly drawNode: (node: PlacedNode) => ComponentChildren;
-  /** Only steps in this part are drawn; null: all. */
+  /** Only steps in this area are drawn; null: all. */
   readonly inside: Box | null;
   readonly found: ReadonlySet<number> | null;
 };
@@ -184,13 +184,13 @@ type OverviewProps = Pick<DrawnProps, 'drawn'> & {
   readonly found: ReadonlySet<number> | null;
 };
 
-/** Drawn again when statuses change, which is at most four times a second. */
+/** Redrawn when statuses change, at most four times a second. */
 function LiveOverview({ drawn, run, found }: OverviewProps): JSX.Element {
   run.changes.value;
   return <GraphOverview drawn={drawn} statusOf={run.statusOf} found={found} />;
 }
 
-/** The edges of the critical path, and those of the chosen step where no others are drawn. */
+/** The edges of the critical path, and those of the selected step if no others are drawn. */
 function pathOf(drawn: DrawnGraph, critical: ReadonlySet<string> | undefined, chosen: number): string {
   const { graph, items, layout } = drawn;
   if (layout.ends.length === 0 && chosen !== -1) return directPath(drawn, chosen);
@@ -199,7 +199,7 @@ function pathOf(drawn: DrawnGraph, critical: ReadonlySet<string> | undefined, ch
   return edgePath(edgesBetween(layout, (from, to) => isCritical[from] === true && isCritical[to] === true));
 }
 
-/** Straight lines between a step and those next to it. */
+/** Straight lines between a step and its neighbours. */
 function directPath(drawn: DrawnGraph, step: number): string {
   const boxes = stepBoxes(drawn);
   const middle = ({ x, y, width, height }: Box) => `${x + width / 2} ${y + height / 2}`;

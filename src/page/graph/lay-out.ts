@@ -1,7 +1,7 @@
 import type { GraphLayout, GraphShape } from '../../render/report/graph/graph-layout.ts';
 import address from './worker.ts?worker&url';
 
-/** The part of Trusted Types that is used here; only some browsers have them. */
+/** The used part of Trusted Types, which only some browsers support. */
 type TrustedTypes = {
   createPolicy(
     name: string,
@@ -14,12 +14,12 @@ type Answer = { readonly id: number; readonly layout: GraphLayout | null };
 let worker: Worker | null = null;
 let lastId = 0;
 
-/** Starts the worker, so that it is there when a graph comes. */
+/** Starts the worker, so that it is ready for the first graph. */
 export function prepareLayout(): void {
   worker ??= startWorker();
 }
 
-/** Lays out a graph beside the page, which stays quick; null: too large to be followed in a drawing. */
+/** Lays out a graph in a worker, so that the page stays responsive; null if the graph is too large to draw. */
 export function layOut(shape: GraphShape): Promise<GraphLayout | null> {
   worker ??= startWorker();
   const asked = worker;
@@ -39,7 +39,7 @@ export function layOut(shape: GraphShape): Promise<GraphLayout | null> {
   });
 }
 
-/** The one address that the policy of the page lets become a script. */
+/** The only address that the policy of the page accepts as a script. */
 function startWorker(): Worker {
   const types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
   const policy = types?.createPolicy('page-worker', {

@@ -1,10 +1,10 @@
 import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
 import { positionIn, sizeIn } from '../run-view/graph-drawing.tsx';
 
-/** A part of a drawing, in its pixels. */
+/** An area of a drawing, in its pixels. */
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
-/** Where each step of a drawing is, by its number. */
+/** The position of each step in a drawing, by step number. */
 export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
   const boxes: Box[] = [];
   items.forEach((item, index) => {
@@ -17,12 +17,12 @@ export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
   return boxes;
 }
 
-/** The keys that lead from one step to another. */
+/** The keys that move from one step to another. */
 export type Arrow = 'ArrowRight' | 'ArrowLeft' | 'ArrowUp' | 'ArrowDown';
 
 /**
- * The step to which an arrow key leads: along the edges of the drawing to a dependent or a dependency, across them to the next
- * step beside it. Null: there is none.
+ * Returns the step that an arrow key moves to: along the edges to a dependent or a dependency, across them to the next
+ * step of the same layer. Null if there is none.
  */
 export function neighbourOf(
   { graph, layout }: DrawnGraph,

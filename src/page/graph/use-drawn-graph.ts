@@ -11,7 +11,10 @@ type Labels = {
   readonly version: string;
 };
 
-/** A graph with its layout, once that is known; it is laid out again only when its steps, edges or labels change. */
+/**
+ * Returns a graph with its layout, once it is known; the layout is computed again only when steps, edges or labels
+ * change.
+ */
 export function useDrawnGraph(graph: NamedGraph, { labelOf, version }: Labels): DrawnGraph | null {
   const drawn = useSignal<DrawnGraph | null>(null);
   const key = useMemo(

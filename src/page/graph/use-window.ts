@@ -4,13 +4,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Box } from './neighbours.ts';
 import type { Zoom } from './zoom.ts';
 
-/** In pixels of the screen: the part moves by whole steps, so that most scrolling draws nothing again. */
+/** In pixels of the screen: the area moves in whole steps, so that most scrolling redraws nothing. */
 const STEP = 400;
 
-/** The part of a drawing that can be seen, in its pixels, with some space around it. */
+/** The visible area of a drawing, in its pixels, with a margin. */
 export type SeenPart = Box & { readonly scale: number };
 
-/** Follows which part of a drawing can be seen. */
+/** Tracks the visible area of a drawing. */
 export function useWindow(
   area: RefObject<HTMLElement | null>,
   zoom: RefObject<Zoom | null>,

@@ -1,6 +1,6 @@
 import { type GraphShape, layOutGraph } from '../../render/report/graph/graph-layout.ts';
 
-/** A layout is asked for by number and answered with it. */
+/** A layout request has a number; the response has the same one. */
 export type LayoutRequest = { readonly id: number; readonly shape: GraphShape };
 
 addEventListener('message', ({ data: { id, shape } }: MessageEvent<LayoutRequest>) => {

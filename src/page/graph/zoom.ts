@@ -1,7 +1,7 @@
-/** A drawing in an area that scrolls. */
+/** A drawing in a scrollable area. */
 export type Zoom = {
   readonly scale: () => number;
-  /** Changes the scale; the point of the window stays where it is, by default the middle of the area. */
+  /** Changes the scale; the given point of the window, by default its centre, stays in place. */
   readonly zoomTo: (scale: number, at?: Point) => void;
   /** Shows the whole drawing. */
   readonly fit: () => void;
@@ -12,12 +12,12 @@ type Size = { readonly width: number; readonly height: number };
 
 const SMALLEST = 0.005;
 const LARGEST = 3;
-/** Names can be read down to this scale. */
+/** The smallest scale at which names are legible. */
 const READABLE = 0.6;
 
 /**
- * Lets a drawing be moved by dragging it or with two fingers, and be scaled by the wheel with Ctrl or with two fingers, until
- * the signal is aborted. The wheel and the arrow keys scroll it as any area; one finger scrolls what is around it.
+ * Supports dragging the drawing, panning it with two fingers, and zooming by pinch or by Ctrl and the wheel, until the
+ * signal is aborted. The wheel and the arrow keys scroll it as usual; one finger scrolls the page.
  */
 export function zoomable(area: HTMLElement, svg: SVGSVGElement, size: Size, signal: AbortSignal): Zoom {
   let scale = 1;
@@ -68,18 +68,18 @@ export function zoomable(area: HTMLElement, svg: SVGSVGElement, size: Size, sign
   return { scale: () => scale, zoomTo, fit: () => zoomTo(fittingScale(area, size)) };
 }
 
-/** The scale at which a drawing fits into its area, but not larger than it is. */
+/** The scale at which a drawing fits into its area, at most 1. */
 export function fittingScale(area: HTMLElement, { width, height }: Size): number {
   const room = Number.parseFloat(getComputedStyle(area).maxHeight) || area.clientHeight;
   return Math.min(1, (area.clientWidth - 16) / width, (room - 16) / height);
 }
 
-/** Like `fittingScale`, but not so small that names could not be read. */
+/** Like `fittingScale`, but not below the scale at which names are legible. */
 export function readableScale(area: HTMLElement, size: Size): number {
   return Math.max(READABLE, fittingScale(area, size));
 }
 
-/** Scrolls a part of a drawing into its area. */
+/** Scrolls to an area of a drawing. */
 export function showPart(area: HTMLElement, svg: SVGSVGElement, part: Point & Size, scale: number): void {
   const [frame, shown] = [svg.getBoundingClientRect(), area.getBoundingClientRect()];
   const [left, top] = [frame.left - shown.left + part.x * scale, frame.top - shown.top + part.y * scale];
@@ -96,7 +96,7 @@ function middleOf(area: HTMLElement): Point {
   return { x: left + area.clientWidth / 2, y: top + area.clientHeight / 2 };
 }
 
-/** The point between two fingers and their distance. */
+/** The centre and the distance of two fingers. */
 function fingers({ touches: [a, b] }: TouchEvent): (Point & { readonly apart: number }) | null {
   if (a === undefined || b === undefined) return null;
   const apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);

@@ -8,7 +8,7 @@ import { showLog } from './shown-log.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
-/** A step or an instance of a fan-out, as far as its logs need it. */
+/** A step or an instance of a fan-out, reduced to the data of its logs. */
 export type LoggedStep = Pick<StepView, 'name' | 'status'> & {
   readonly history: readonly Pick<StepAttempt, 'attempt' | 'status' | 'startedAt' | 'finishedAt'>[];
 };
@@ -20,7 +20,7 @@ type LogsProps = {
   readonly runId: string;
 };
 
-/** Both streams of an attempt, of which one is shown: they have no times by which their lines could be merged. */
+/** Both streams of an attempt, one of them visible: their lines have no times to merge them by. */
 export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Element {
   const [query, change] = useQuery();
   const logs = useMemo(() => {
@@ -36,7 +36,7 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
   const record = step.history.find((each) => each.attempt === attempt);
   const end = record?.finishedAt ?? null;
   const hasBegun = record !== undefined && record.startedAt !== null;
-  // The end of the attempt, too, is a reason to look: what was printed last may not have been announced.
+  // Also reads at the end of the attempt: the last output may not have been announced.
   useEffect(() => {
     if (hasBegun) logs.stdout.update();
   }, [logs, stdoutSize, hasBegun, end]);

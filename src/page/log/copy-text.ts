@@ -1,4 +1,7 @@
-/** Puts text on the clipboard; returns whether the browser let it. Over plain HTTP it only takes text that is selected. */
+/**
+ * Copies text to the clipboard; returns whether the browser allowed it. Over plain HTTP only selected text can be
+ * copied.
+ */
 export async function copyText(text: string): Promise<boolean> {
   if (isSecureContext) {
     return navigator.clipboard.writeText(text).then(
@@ -9,7 +12,7 @@ export async function copyText(text: string): Promise<boolean> {
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'sr';
-  // Only what is in an open dialog can have the focus.
+  // Only elements in an open dialog can have the focus.
   (document.querySelector('dialog[open]') ?? document.body).append(field);
   field.select();
   const isCopied = document.execCommand('copy');

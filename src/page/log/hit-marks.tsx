@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 
-/** The strip is divided into this many rows; hits in the same row are one mark. */
+/** The strip has this many rows; hits in the same row share one mark. */
 const ROWS = 400;
 
-/** Where in the log the hits are, beside the scroll bar. */
+/** The positions of the hits in the log, beside the scroll bar. */
 export function HitMarks({ hits, lines }: { hits: readonly number[]; lines: number }): JSX.Element | null {
   if (hits.length === 0 || lines === 0) return null;
   const rows = new Set(hits.map((line) => Math.floor((line / lines) * ROWS)));

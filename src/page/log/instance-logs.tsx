@@ -10,12 +10,12 @@ type InstanceLogsProps = {
   readonly run: ShownRun;
   readonly step: StepView;
   readonly items: readonly Instance[];
-  /** The shown one; undefined if there are none. */
+  /** The selected instance; undefined if there are none. */
   readonly instance: Instance | undefined;
   readonly runId: string;
 };
 
-/** The logs of one instance of a fan-out, and the choice of another. */
+/** The logs of one instance of a fan-out, with a selection of the others. */
 export function InstanceLogs({ run, step, items, instance, runId }: InstanceLogsProps): JSX.Element {
   const [query, change] = useQuery();
   if (instance === undefined) return <p class="note">{step.error ?? 'There are no items.'}</p>;

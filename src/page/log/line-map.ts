@@ -1,4 +1,4 @@
-/** Where the lines of a log begin, piece by piece: every piece but the last has the same count of lines. */
+/** The start positions of lines of a log in pieces: every piece but the last has the same count of lines. */
 export type LineMap = {
   /** In bytes. */
   readonly size: number;
@@ -9,7 +9,7 @@ export type LineMap = {
   readonly starts: readonly number[];
 };
 
-/** An answer of the index of a log: the pieces after those that are known. */
+/** A response of the log index: the pieces after the known ones. */
 export type IndexPart = {
   readonly size: number;
   readonly lines: number;
@@ -17,20 +17,20 @@ export type IndexPart = {
   readonly deltas: readonly number[];
 };
 
-/** A part of a log: bytes from `from` up to before `to`. */
+/** A part of a log: bytes from `from` (inclusive) to `to` (exclusive). */
 export type ByteSpan = { readonly from: number; readonly to: number };
 
 /** A log without bytes. */
 export const emptyMap: LineMap = { size: 0, lines: 0, every: 512, starts: [0] };
 
-/** A map continued by an answer for the bytes after its last known start. */
+/** Extends a map by a response for the bytes after its last known start. */
 export function continueMap(map: LineMap, { size, lines, every, deltas }: IndexPart): LineMap {
   const starts = [...map.starts];
   for (const delta of deltas) starts.push((starts.at(-1) ?? 0) + delta);
   return { size, lines: (map.starts.length - 1) * every + lines, every, starts };
 }
 
-/** The bytes of a piece; null if the log has no such piece. */
+/** The bytes of a piece; null if the log does not have it. */
 export function bytesOfPiece({ starts, size }: LineMap, piece: number): ByteSpan | null {
   const from = starts[piece];
   return from === undefined || from >= size ? null : { from, to: starts[piece + 1] ?? size };

@@ -1,4 +1,4 @@
-/** Selected lines, counted from 1, both included. */
+/** Selected lines, counted from 1, both ends inclusive. */
 export type LineRange = { readonly from: number; readonly to: number };
 
 /** Reads `#L1204` or `#L1204-L1210`; null for anything else. */
@@ -9,7 +9,7 @@ export function lineRangeOf(hash: string): LineRange | null {
   return { from: Math.min(...lines), to: Math.max(...lines) };
 }
 
-/** The end of an address that selects these lines; empty: none. */
+/** The fragment of an address that selects these lines; empty: none. */
 export function hashOf(range: LineRange | null): string {
   if (range === null) return '';
   return range.from === range.to ? `#L${range.from}` : `#L${range.from}-L${range.to}`;

@@ -12,7 +12,7 @@ export type LogName = {
   readonly stream: 'stdout' | 'stderr';
 };
 
-/** What is enough for the last lines of a log, in bytes. */
+/** Enough for the last lines of a log, in bytes. */
 const TAIL_BYTES = 16 * 1024;
 
 /** The address of a log, relative to the document. */
@@ -21,13 +21,13 @@ export function logAddress({ runId, step, attempt, stream }: LogName): string {
   return `${path}?${new URLSearchParams({ attempt: String(attempt), stream })}`;
 }
 
-/** The positions of the lines of a log after a known one, in bytes. */
+/** Returns the positions of the lines of a log after a known one, in bytes. */
 export function readIndex({ runId: id, step, attempt, stream }: LogName, after: number): Promise<IndexPart> {
   const params = { path: { id, step }, query: { attempt, stream, after } };
   return ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs/index', { params }));
 }
 
-/** The bytes of a part of a log, as they arrive. Throws an `ApiProblem`, or the reason of the signal. */
+/** Streams the bytes of a part of a log. Throws an `ApiProblem`, or the reason of the signal. */
 export async function* readBytes(
   name: LogName,
   { from, to }: ByteSpan,
@@ -37,7 +37,7 @@ export async function* readBytes(
   yield* chunksOf(await request(logAddress(name), { headers, ...(signal === undefined ? {} : { signal }) }));
 }
 
-/** The last lines of a log; empty if it has none. */
+/** Returns the last lines of a log; empty if the log is empty. */
 export async function readTail(name: LogName): Promise<readonly string[]> {
   const { size } = await readIndex(name, 0);
   if (size === 0) return [];
@@ -49,7 +49,7 @@ export async function readTail(name: LogName): Promise<readonly string[]> {
   return from === 0 || texts.length === 1 ? texts : texts.slice(1);
 }
 
-/** Sends a request to the daemon; its problems are `ApiProblem`s. */
+/** Sends a request to the daemon; problems are `ApiProblem`s. */
 export async function request(address: string, init: RequestInit): Promise<Response> {
   const answer = await fetch(new URL(address, document.baseURI), init).catch((error: unknown) => {
     if (init.signal?.aborted) throw error;
@@ -61,7 +61,7 @@ export async function request(address: string, init: RequestInit): Promise<Respo
   throw ApiProblem.refused(answer, await answer.json().catch(() => null));
 }
 
-/** The body of an answer in chunks. The connection is closed if the reader stops early. */
+/** The body of a response in chunks. The connection is closed if the reader stops early. */
 export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   if (reader === undefined) return;

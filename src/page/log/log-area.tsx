@@ -8,33 +8,33 @@ import { drawnLines, LINE_HEIGHT, lastTop, scrollHeight } from './scroll-map.ts'
 import { createScroller, type Scroller } from './scroller.ts';
 import type { ShownLog } from './shown-log.ts';
 
-/** A line to bring into view; a new object each time, so that the same line can be asked for again. */
+/** A line to scroll to; a new object for each request, so that the same line can be requested again. */
 export type Jump = { readonly line: number };
 
 type AreaProps = {
   readonly log: ShownLog;
   readonly label: string;
   readonly isWrapped: boolean;
-  /** Stay at the end when lines are added. */
+  /** Whether to stay at the end when lines are added. */
   readonly isFollowing: boolean;
-  /** The user has moved away from the end, or back to it. */
+  /** Called when the user scrolls away from the end, or back to it. */
   readonly onFollow: (isFollowing: boolean) => void;
   /** From 0. */
   readonly jump: Jump | null;
   readonly selected: LineRange | null;
   readonly onSelect: (line: number, isRange: boolean) => void;
   readonly hrefOf: (line: number) => string;
-  /** Lines that match the search, from 0, and which of them is the current one. */
+  /** Lines that match the search, from 0, and the current one. */
   readonly hits: readonly number[];
   readonly currentHit: number | null;
   readonly matcher: RegExp | null;
 };
 
-/** Lines of a log of any length, of which those that can be seen are read and drawn. */
+/** Lines of a log of any length; only visible lines are read and drawn. */
 export function LogArea(props: AreaProps): JSX.Element {
   const { log, isWrapped, isFollowing, jump, hits, selected } = props;
   const lines = log.map.value?.lines ?? 0;
-  // Drawn again when lines have arrived.
+  // Redrawn when lines have arrived.
   void log.version.value;
   const area = useRef<HTMLElement>(null);
   const block = useRef<HTMLDivElement>(null);
@@ -42,7 +42,7 @@ export function LogArea(props: AreaProps): JSX.Element {
   const latest = useRef(props);
   latest.current = props;
   const [view, setView] = useState({ top: 0, height: 0 });
-  // Wrapped lines are measured before they come into view: a page up from the end, where the last line is the top.
+  // Wrapped lines are measured before they become visible: one page above the end, where the last line is at the top.
   const spare = isWrapped ? 2 * Math.ceil(view.height / LINE_HEIGHT) : 16;
   const drawn = drawnLines(view.top, { lines, height: view.height }, spare);
   useLayoutEffect(() => {
@@ -70,10 +70,10 @@ export function LogArea(props: AreaProps): JSX.Element {
   useLayoutEffect(() => {
     if (jump === null || lines === 0) return;
     scroller.current?.show(jump.line);
-    // A link to lines leads past the header of the run.
+    // Skip the header of the run when a link selects lines.
     area.current?.scrollIntoView({ block: 'nearest' });
   }, [jump, lines > 0]);
-  // The match of a long line can be far to the right, which is known when the line has arrived.
+  // The match of a long line can be far to the right; its position is known once the line has arrived.
   useLayoutEffect(() => {
     const match = area.current?.querySelector('.current .match');
     if (match == null || jump === null || revealed.current === jump || props.currentHit !== jump.line) return;

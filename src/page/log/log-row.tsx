@@ -14,7 +14,7 @@ type RowProps = {
   readonly onShowAll: () => void;
 };
 
-/** A line of a log with its number, which is a link to it. */
+/** A log line with its number, which links to it. */
 export function LogRow({ number, line, href, mark, matcher, onShowAll }: RowProps): JSX.Element {
   const spans = line?.spans ?? [];
   return (

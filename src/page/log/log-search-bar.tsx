@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { MAX_HITS } from './log-search.ts';
 import type { ShownSearch } from './use-log-search.ts';
 
-/** The field of the search in a log, with the count of its hits. */
+/** The search field of a log, with the number of hits. */
 export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number) => void }): JSX.Element {
   const { search, onGo } = props;
   const { query, hits, current } = search;

@@ -3,17 +3,17 @@ import { ApiProblem } from '../api/problem.ts';
 import { chunksOf, type LogName, request } from './log-api.ts';
 import type { LogQuery } from './matches.ts';
 
-/** The lines of a log that match, in their order, as far as they were found. */
+/** The matching lines of a log found so far, in their order. */
 export type LogSearch = {
   readonly hits: ReadonlySignal<Hits>;
   readonly problem: ReadonlySignal<ApiProblem | null>;
   readonly close: () => void;
 };
 
-/** `lines` are counted from 0. They are added in place, so that 10,000 hits are not copied for each that is found. */
+/** `lines` are counted from 0. They are added in place, to avoid a copy of 10,000 hits for each new one. */
 export type Hits = { readonly lines: readonly number[]; readonly isDone: boolean };
 
-/** The server answers no more than this. */
+/** The server returns at most this many hits. */
 export const MAX_HITS = 10_000;
 
 /** Searches a log on the server. */

@@ -15,16 +15,16 @@ import { useLogSearch } from './use-log-search.ts';
 
 type ViewerProps = {
   readonly log: ShownLog;
-  /** Whether the attempt runs, so that lines can be added. */
+  /** Whether the attempt is running, so that lines can be added. */
   readonly isGrowing: boolean;
-  /** The end is of most interest: the lines before a failure, and those that are new. */
+  /** Whether to start at the end: the lines before a failure, and new lines. */
   readonly startsAtEnd: boolean;
 };
 
-/** More is not copied at once, in bytes. */
+/** The copy limit, in bytes. */
 const MAX_COPIED_BYTES = 8 * 1024 * 1024;
 
-/** One log with its tools. The address has the search and the selected lines. */
+/** A log with its toolbar. The address has the search and the selected lines. */
 export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Element {
   const { name } = log;
   const [query, change] = useQuery();
@@ -46,7 +46,7 @@ export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Ele
     follow(false);
     setJump({ line });
   };
-  // A new search shows its first hit; a link to lines shows these.
+  // A new search scrolls to its first hit; a link to lines scrolls to them.
   const shownFor = useRef(selected === null ? '' : search.key);
   const hasHits = search.hits.lines.length > 0;
   useEffect(() => {
@@ -153,7 +153,7 @@ export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Ele
   );
 }
 
-/** The lines that the address selects. */
+/** The lines selected by the address. */
 function useLineRange(): LineRange | null {
   const [, draw] = useState(0);
   useEffect(() => {

@@ -1,13 +1,13 @@
 import type { AnsiSpan } from '../../render/report/log/ansi-spans.ts';
 
-/** What is searched for in a log. */
+/** A search in a log. */
 export type LogQuery = { readonly text: string; readonly isRegex: boolean; readonly isCaseSensitive: boolean };
 
 const MAX_PATTERN_LENGTH = 200;
-/** In longer lines no matches are marked, in characters. */
+/** Matches in longer lines are not highlighted; in characters. */
 const MAX_MARKED_LENGTH = 2000;
 
-/** The index of the first hit at a line or after it; `hits.length` if there is none. */
+/** The index of the first hit at or after a line; `hits.length` if there is none. */
 export function hitFrom(hits: readonly number[], line: number): number {
   let [low, high] = [0, hits.length];
   while (low < high) {
@@ -19,8 +19,8 @@ export function hitFrom(hits: readonly number[], line: number): number {
 }
 
 /**
- * Finds the matching parts of a line, to mark them; null if the line as a whole is marked. The server searches in linear
- * time, which a browser does not: expressions with more than one repetition could stop the page.
+ * Finds the matches in a line, to highlight them; null if the whole line is highlighted. The server searches in linear
+ * time, a browser does not: expressions with more than one repetition could block the page.
  */
 export function matcherOf({ text, isRegex, isCaseSensitive }: LogQuery): RegExp | null {
   const source = isRegex ? text : text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
@@ -32,7 +32,7 @@ export function matcherOf({ text, isRegex, isCaseSensitive }: LogQuery): RegExp 
   }
 }
 
-/** The same parts of a line, with the class `match` where the text matches. */
+/** The same parts of a line, with the class `match` on the matches. */
 export function markMatches(spans: readonly AnsiSpan[], matcher: RegExp): readonly AnsiSpan[] {
   const text = spans.map((span) => span.text).join('');
   if (text.length > MAX_MARKED_LENGTH) return spans;
@@ -47,7 +47,7 @@ export function markMatches(spans: readonly AnsiSpan[], matcher: RegExp): readon
     const cuts = [start, ...ends.filter((end) => end > start && end < at), at];
     return cuts.slice(1).map((end, index) => {
       const from = cuts[index] ?? start;
-      // An odd count of ends up to here: within a match.
+      // An odd count of boundaries up to here: within a match.
       const isMatch = ends.filter((each) => each <= from).length % 2 === 1;
       const text = span.text.slice(from - start, end - start);
       return { ...span, text, classes: isMatch ? [...span.classes, 'match'] : span.classes };

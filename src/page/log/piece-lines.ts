@@ -7,19 +7,19 @@ const newline = 10;
 const carriageReturn = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A line as it is shown. `cut` is set if only its start is shown: all bytes of the line in the log. */
+/** A displayed line. `cut` is set if only its start is shown: all bytes of the line in the log. */
 export type ReadLine = { readonly text: string; readonly cut: ByteSpan | null };
 
 /**
- * Reads the lines of a part of a log from its bytes. Programs draw over a line with carriage returns: the last state is kept.
- * Bytes that are not UTF-8 become U+FFFD. Of each line only `MAX_LINE_BYTES` are held, however long it is.
+ * Splits a part of a log into lines. After carriage returns only the last text of a line is kept, as a terminal shows
+ * it. Invalid UTF-8 becomes U+FFFD. At most `MAX_LINE_BYTES` of each line are held.
  */
 export class PieceLines {
   readonly #lines: ReadLine[] = [];
   #open: OpenLine;
   #to: number;
 
-  /** `from`: the position of the first byte in the log, which starts a line. */
+  /** `from`: the position of the first byte in the log, at the start of a line. */
   constructor(from: number) {
     this.#open = new OpenLine(from);
     this.#to = from;
@@ -30,12 +30,12 @@ export class PieceLines {
     return this.#to;
   }
 
-  /** Count of lines, the open one included. */
+  /** Count of lines, including the incomplete one. */
   get length(): number {
     return this.#lines.length + (this.#open.from < this.#to ? 1 : 0);
   }
 
-  /** Count of lines that cannot change. */
+  /** Count of complete lines. */
   get finished(): number {
     return this.#lines.length;
   }
@@ -44,7 +44,7 @@ export class PieceLines {
     return this.#lines[index] ?? (index < this.length ? this.#open.read(this.#to) : null);
   }
 
-  /** Adds the bytes that follow. */
+  /** Adds the next bytes. */
   add(bytes: Uint8Array): void {
     let start = 0;
     for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
@@ -58,14 +58,14 @@ export class PieceLines {
   }
 }
 
-/** A line of which more bytes can come. */
+/** An incomplete line. */
 class OpenLine {
   readonly from: number;
-  /** The start of its last state. */
+  /** The start of the text after the last carriage return. */
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
   #isCut = false;
-  /** A carriage return takes effect when text follows: before a line end it belongs to the line end. */
+  /** A carriage return takes effect when text follows; before a line end it is part of the line end. */
   #isReturned = false;
 
   constructor(from: number) {
@@ -102,7 +102,7 @@ class OpenLine {
     const room = MAX_LINE_BYTES - this.#keptBytes;
     if (bytes.length > room) this.#isCut = true;
     if (room === 0 || bytes.length === 0) return;
-    // A copy, since the chunk around it would be held as long as the line.
+    // A copy: a slice would keep the whole chunk in memory.
     const kept = bytes.slice(0, room);
     this.#kept.push(kept);
     this.#keptBytes += kept.length;
@@ -119,7 +119,7 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Without a last character that the cut divides. */
+/** Without the last character if it is cut. */
 function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
   return last !== -1 && bytes.length - last <= 3 && (bytes[last] ?? 0) >= 0xc0 ? bytes.subarray(0, last) : bytes;

@@ -1,6 +1,6 @@
 import { isScaled, LINE_HEIGHT, lastTop, type Room, scrollTopOf, topAt } from './scroll-map.ts';
 
-/** What is drawn: the lines of the log, of which the block begins with `first`. */
+/** The drawn lines of the log; the block begins with `first`. */
 export type Drawn = {
   readonly lines: number;
   readonly first: number;
@@ -10,9 +10,9 @@ export type Drawn = {
 
 /** Moves the drawn lines of a log: by the scroll bar, the wheel, keys and fingers. */
 export type Scroller = {
-  /** Call after each change of what is drawn. */
+  /** Call after each change of the drawn lines. */
   readonly drawn: (drawn: Drawn) => void;
-  /** Brings a line (from 0) into view. */
+  /** Scrolls to a line (from 0). */
   readonly show: (line: number) => void;
   readonly close: () => void;
 };
@@ -20,27 +20,27 @@ export type Scroller = {
 /** Called with the first visible line, the visible pixels, and -1, 0 or 1 for the direction of the user. */
 type OnMoved = (top: number, height: number, direction: number) => void;
 
-/** A finger scrolls until this long after its last movement, in milliseconds. */
+/** A touch gesture is considered active for this time after its last movement, in milliseconds. */
 const SETTLED_MS = 200;
 
 /**
- * The position is a line and a fraction of its height, not a pixel: a long log has more pixels than a browser can scroll, and
- * wrapped lines are not measured before they are drawn. The scroll bar follows the position in proportion.
+ * The position is a line and a fraction of its height, not a pixel: a long log has more pixels than a browser can
+ * scroll, and wrapped lines are not measured before they are drawn. The scroll bar follows the position in proportion.
  */
 export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: OnMoved): Scroller {
   let state: Drawn = { lines: 0, first: 0, isWrapped: false, isFollowing: false };
   let top = 0;
-  /** The position of the scroll bar that belongs to `top`. */
+  /** The scroll position that corresponds to `top`. */
   let synced = 0;
   let isTouched = false;
   let settle: ReturnType<typeof setTimeout> | undefined;
   const room = (): Room => ({ lines: state.lines, height: area.clientHeight, isWrapped: state.isWrapped });
-  /** Whether a pixel of the scroll bar is not a pixel of the lines. */
+  /** Whether a pixel of the scroll bar differs from a pixel of the lines. */
   const isIndirect = () => state.isWrapped || isScaled(state.lines);
   const isAtEnd = () => top >= lastTop(room()) - 0.01;
 
   const row = (line: number) => block.children[line - state.first] as HTMLElement | undefined;
-  /** How far the block reaches above the visible part, in pixels. */
+  /** The height of the block above the visible area, in pixels. */
   const hiddenPixels = () => {
     const line = Math.floor(top);
     if (!state.isWrapped) return (top - state.first) * LINE_HEIGHT;
@@ -63,7 +63,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     place();
     onMoved(top, area.clientHeight, isByUser ? Math.sign(top - before) : 0);
   };
-  /** The first visible line after a movement of the block by `pixels`; of wrapped lines only drawn ones are measured. */
+  /** The first visible line after the block moves by `pixels`; only drawn wrapped lines have a known height. */
   const topAfter = (pixels: number) => {
     if (!state.isWrapped) return top + pixels / LINE_HEIGHT;
     const wanted = hiddenPixels() + pixels;
@@ -88,7 +88,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     const delta = area.scrollTop - synced;
     if (delta === 0) return;
     synced = area.scrollTop;
-    // A finger moves the lines themselves; the scroll bar follows when it rests.
+    // A finger moves the lines themselves; the scroll bar follows afterwards.
     if (isTouched && isIndirect() && Math.abs(delta) < 2 * area.clientHeight) {
       moveTo(topAfter(delta), true);
       clearTimeout(settle);
@@ -100,7 +100,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
   const onWheel = (event: WheelEvent) => {
     isTouched = false;
     if (!isIndirect() || event.ctrlKey || event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
-    // At the ends the page around it scrolls.
+    // At either end the surrounding page scrolls.
     if (event.deltaY < 0 ? top === 0 : isAtEnd()) return;
     event.preventDefault();
     moveBy(event.deltaY * ([1, LINE_HEIGHT, area.clientHeight][event.deltaMode] ?? 1));

@@ -5,10 +5,10 @@ import { bytesOfPiece, continueMap, emptyMap, type LineMap } from './line-map.ts
 import { type LogName, readBytes, readIndex } from './log-api.ts';
 import { PieceLines, type ReadLine } from './piece-lines.ts';
 
-/** A line with its colours. */
+/** A coloured log line. */
 export type ShownLine = { readonly spans: readonly AnsiSpan[]; readonly cut: ReadLine['cut'] };
 
-/** A log of any size, of which the lines that are shown are read. */
+/** A log of any size, of which only visible lines are read. */
 export type ShownLog = {
   readonly name: LogName;
   /** Null: not read yet. */
@@ -16,36 +16,39 @@ export type ShownLog = {
   readonly problem: ReadonlySignal<ApiProblem | null>;
   /** Changes when lines have arrived. */
   readonly version: ReadonlySignal<number>;
-  /** Reads how long the log is by now; calls during a read are answered by one more. */
+  /** Reads the current size of the log. Calls during a read share one further read. */
   readonly update: () => void;
-  /** Reads lines from `first` up to before `last`, from 0, and whatever is added to them, until other lines are wanted. */
+  /**
+   * Reads lines from `first` up to but not including `last`, from 0, and lines added to them, until another range is
+   * requested.
+   */
   readonly want: (first: number, last: number) => void;
-  /** A line from 0; null: not read. */
+  /** A line by its index; null: not read. */
   readonly line: (index: number) => ShownLine | null;
   /** Reads a cut line up to `MAX_WHOLE_BYTES`. */
   readonly readWhole: (index: number) => Promise<void>;
-  /** The text of lines from `first` up to before `last`, without colours. */
+  /** The text of lines from `first` up to but not including `last`, without colours. */
   readonly text: (first: number, last: number) => Promise<string>;
   readonly close: () => void;
 };
 
-/** Pieces that are kept. */
+/** Number of cached pieces. */
 const MAX_PIECES = 16;
-/** Lines before and after the wanted ones, so that most movements find theirs. */
+/** Lines read before and after the requested ones, so that most movements need no request. */
 const SPARE_LINES = 128;
-/** A piece with long lines is shown as it arrives, this many bytes at a time. */
+/** A piece with long lines is displayed as it arrives, this many bytes at a time. */
 const SHOWN_BYTES = 1024 * 1024;
-/** Of one line, at most this is shown. */
+/** At most this much of one line is displayed, in bytes. */
 export const MAX_WHOLE_BYTES = 1024 * 1024;
 
 type Piece = {
   readonly lines: PieceLines;
   readonly spansOf: AnsiSpans;
-  /** Of the finished lines that were asked for, and those before them: colours continue from line to line. */
+  /** Colours of the requested complete lines and those before them: a colour continues on the next line. */
   readonly shown: ShownLine[];
 };
 
-/** A log, before any of it is read. */
+/** Creates an empty log. */
 export function showLog(name: LogName): ShownLog {
   const map = signal<LineMap | null>(null);
   const problem = signal<ApiProblem | null>(null);
@@ -100,7 +103,7 @@ export function showLog(name: LogName): ShownLog {
     const span = map.value === null ? null : bytesOfPiece(map.value, index);
     return span === null || (pieces.get(index)?.lines.to ?? -1) >= span.to;
   };
-  /** Reads the pieces that are wanted one after another. */
+  /** Reads the requested pieces one after another. */
   const pump = async () => {
     if (reading !== null || closed.signal.aborted) return;
     const next = wantedPieces().find((index) => !isRead(index));
@@ -111,7 +114,7 @@ export function showLog(name: LogName): ShownLog {
       await readPiece(next, AbortSignal.any([abort.signal, closed.signal]));
       problem.value = null;
     } catch (error) {
-      // The bytes that arrived stay: the next request continues after them.
+      // The received bytes are kept: the next request continues after them.
       if (!abort.signal.aborted) {
         fail(error);
         return;
@@ -126,7 +129,7 @@ export function showLog(name: LogName): ShownLog {
       const known = map.value ?? emptyMap;
       const part = await readIndex(name, known.starts.at(-1) ?? 0).catch(async (error: unknown) => {
         if (!(error instanceof ApiProblem) || error.status !== 400) throw error;
-        // The log is another one by now: it has no line at that position.
+        // The log has been replaced: it has no line at that position.
         pieces.clear();
         map.value = null;
         return readIndex(name, 0);
@@ -201,7 +204,7 @@ function plainText(spans: readonly AnsiSpan[]): string {
   return spans.map(({ text }) => text).join('');
 }
 
-/** Programs draw over a line with carriage returns: what they left there last. */
+/** Programs overwrite a line with carriage returns: keep the last text. */
 function lastState(line: string): string {
   const text = line.replace(/\r+$/, '');
   return text.slice(text.lastIndexOf('\r') + 1);
@@ -214,7 +217,7 @@ async function readText(name: LogName, span: { from: number; to: number }): Prom
   return text + decoder.decode();
 }
 
-/** A call during another one waits for it; further ones join. */
+/** A call during another one waits for it; further calls share the waiting one. */
 function joined(action: () => Promise<void>): () => void {
   let isRunning = false;
   let isAsked = false;

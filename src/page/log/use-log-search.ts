@@ -5,10 +5,10 @@ import { type Hits, type LogSearch, searchLog } from './log-search.ts';
 import { type LogQuery, matcherOf } from './matches.ts';
 import type { ShownLog } from './shown-log.ts';
 
-/** The search of a log, which the address contains. */
+/** The search in a log, as given by the address. */
 export type ShownSearch = {
   readonly query: LogQuery;
-  /** Differs for each query. */
+  /** A distinct value for each query. */
   readonly key: string;
   readonly hits: Hits;
   /** The index of the current hit. */
@@ -16,15 +16,15 @@ export type ShownSearch = {
   readonly problem: ApiProblem | null;
   readonly matcher: RegExp | null;
   readonly set: (changes: Partial<LogQuery>) => void;
-  /** Makes a hit the current one, counted around; returns its line, null if there is none. */
+  /** Selects a hit, wrapping around at both ends; returns its line, null if there is none. */
   readonly goTo: (index: number) => number | null;
 };
 
-/** A search begins this long after the last letter, in milliseconds. */
+/** Delay between the last letter and the search, in milliseconds. */
 const TYPED_MS = 250;
 const noHits: Hits = { lines: [], isDone: true };
 
-/** Searches a log by the address, and again when the log does not grow any more. */
+/** Searches a log by the address, and again when the log is complete. */
 export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearch {
   const [address, change] = useQuery();
   const query = useMemo(

@@ -3,12 +3,12 @@ import type { JSX } from 'preact';
 
 const text = signal('');
 
-/** Lets a screen reader say something once it has finished its sentence: the end of a run, a failure. */
+/** Announces a message to screen readers, politely: the end of a run, a failure. */
 export function announce(said: string): void {
   text.value = said;
 }
 
-/** The one part of the page that is read out when it changes. */
+/** The only live region of the page. */
 export function Announcer(): JSX.Element {
   return (
     <div class="sr" role="status" aria-live="polite">

@@ -9,7 +9,7 @@ type ConfirmProps = {
   readonly onCancel: () => void;
 };
 
-/** Asks before something is done that cannot be taken back. */
+/** Asks for a confirmation of an action that cannot be undone. */
 export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Outlines of what is being loaded; the style sheet shows them after a moment only. */
+/** Placeholders during loading; the style sheet shows them after a delay. */
 export function Loading(): JSX.Element {
   return (
     <div class="loading" aria-busy="true">

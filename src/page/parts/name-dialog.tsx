@@ -13,7 +13,7 @@ type NameDialogProps = {
   readonly title: string;
   readonly action: string;
   readonly given: FileName;
-  /** Rejects with what the daemon refuses; the dialog stays open and shows it. */
+  /** Rejects with the daemon's refusal, which the open dialog then shows. */
   readonly onSubmit: (name: FileName) => Promise<void>;
   readonly onClose: () => void;
   /** Further fields and notes. */

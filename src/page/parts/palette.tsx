@@ -9,7 +9,7 @@ import { leaving } from '../data/workflows/unsaved.ts';
 import { readWorkflows, workflows } from '../data/workflows/workflows.ts';
 import { StatusIcon } from './status-icon.tsx';
 
-/** Finds a workflow, its last run or a screen by a few letters. `given`: the first text. */
+/** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */
 export function Palette({ given, onClose }: { given: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
   const dialog = useRef<HTMLDialogElement>(null);

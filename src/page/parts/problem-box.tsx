@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { ApiProblem } from '../api/problem.ts';
 import { Diagnostics } from './workflow/diagnostics.tsx';
 
-/** What failed, what to do, and a button for another try. */
+/** A problem with its advice, and a button that repeats the request. */
 export function ProblemBox({ problem, retry }: { problem: ApiProblem; retry?: (() => void) | undefined }): JSX.Element {
   return (
     <div class="problem" role="alert">

@@ -9,12 +9,12 @@ import type { RowAttributes } from './virtual-list.tsx';
 
 type RowProps = {
   readonly run: RunHead;
-  /** Whether the list is of one workflow. */
+  /** Whether all runs of the list are of one workflow. */
   readonly isOfOne?: boolean;
   readonly attributes?: RowAttributes;
   /** Shown instead of parameters and error. */
   readonly note?: ComponentChildren;
-  /** A box to choose the run for an action; `isRange`: with those between. */
+  /** A check box that selects the run for an action; `isRange`: with all rows between. */
   readonly choice?: { readonly isChosen: boolean; readonly toggle: (isRange: boolean) => void } | null;
 };
 

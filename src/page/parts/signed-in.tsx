@@ -11,8 +11,8 @@ const LoginScreen = lazy(() => import('../screens/login.tsx').then((screen) => s
 const LoginDialog = lazy(() => import('../screens/login.tsx').then((screen) => screen.LoginDialog));
 
 /**
- * The children for who is logged in, else the login. If the session ends later, the login covers the children, which keep
- * their state.
+ * The children if the user is logged in, else the login. If the session ends later, the login covers the children,
+ * which keep their state.
  */
 export function SignedIn({ children }: { children: ComponentChildren }): JSX.Element {
   const { path, route } = useLocation();

@@ -10,7 +10,7 @@ const ring = (sign: string, name = 'line'): ComponentChildren => [
   <path key="p" class={name} d={sign} />,
 ];
 
-/** Shapes of 16 by 16 units that differ without their colours too. The report uses the same ones. */
+/** Shapes of 16 by 16 units that can be distinguished without colour. The report uses the same ones. */
 const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   succeeded: disc('M4.4 8.3 7 10.9l4.7-5.3'),
   partly: disc('M4.4 8.3 7 10.9l4.7-5.3'),
@@ -28,7 +28,7 @@ const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   waiting: ring('M8 4.2V8l2.6 1.8'),
 };
 
-/** The symbol of a status. Without `label` the status follows as a word. */
+/** The symbol of a status. Without `label` the status must follow as a word. */
 export function StatusIcon({ look, label }: { look: StatusLook; label?: string | undefined }): JSX.Element {
   const name =
     label === undefined ? ({ 'aria-hidden': true } as const) : ({ role: 'img', 'aria-label': label } as const);

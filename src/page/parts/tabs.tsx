@@ -5,11 +5,11 @@ type TabsProps<Name extends string> = {
   readonly current: Name;
   readonly onChoose: (name: Name) => void;
   readonly label?: string;
-  /** The keys of the first tabs. */
+  /** The shortcut keys of the first tabs. */
   readonly keys?: readonly string[];
 };
 
-/** Buttons of which one is chosen, and what it leads to is shown below. */
+/** Tabs with their content below. */
 export function Tabs<Name extends string>({ names, current, onChoose, label, keys }: TabsProps<Name>): JSX.Element {
   return (
     <fieldset class="tabs">

@@ -6,10 +6,10 @@ import type { Workflow } from '../api/types.ts';
 
 const WIDTH = 7;
 const HEIGHT = 22;
-/** A run that took no time at all is still seen. */
+/** The smallest height, so that a run without a duration is visible. */
 const LEAST_HEIGHT = 4;
 
-/** The last runs of a workflow, the newest at the right: the colour of each is its status, its height how long it took. */
+/** The last runs of a workflow, the newest at the right: the colour of each is its status, its height its duration. */
 export function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
   if (recent === null || recent.length === 0) return null;
   const longest = Math.max(1, ...recent.map(({ durationMs }) => durationMs ?? 0));

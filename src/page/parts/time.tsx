@@ -3,23 +3,23 @@ import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
 import { now } from '../data/clock.ts';
 import { isUtc } from '../data/settings.ts';
 
-/** A moment for a person, by the choice of the page: `2026-03-01 10:31:02`, with `UTC` behind it where that is chosen. */
+/** A timestamp in the selected time zone: `2026-03-01 10:31:02`, followed by `UTC` if UTC is selected. */
 export function momentText(at: Date | string, utc = isUtc.value): string {
   const date = new Date(at);
   const local = new Date(date.getTime() - (utc ? 0 : date.getTimezoneOffset() * 60_000));
   return local.toISOString().slice(0, 19).replace('T', ' ') + (utc ? ' UTC' : '');
 }
 
-/** How long ago, or how soon: `5m ago`, `in 2h10m`. */
+/** The time since or until a timestamp: `5m ago`, `in 2h10m`. */
 export function relativeText(ms: number): string {
   if (Math.abs(ms) < 1000) return 'now';
   const text = formatElapsed(Math.abs(ms));
-  // Seconds are of no interest after an hour, nor minutes after a day.
+  // Seconds are omitted after an hour, minutes after a day.
   const [, coarse = text] = /^(\d+d\d\dh|\d+h\d\dm|\d+m)/.exec(text) ?? [];
   return ms < 0 ? `in ${coarse}` : `${coarse} ago`;
 }
 
-/** A moment relative to now, with the exact one in its title. */
+/** A relative time, with the exact one in its title. */
 export function Ago({ at }: { at: string }): JSX.Element {
   return (
     <time dateTime={at} title={momentText(at)}>
@@ -28,12 +28,12 @@ export function Ago({ at }: { at: string }): JSX.Element {
   );
 }
 
-/** A moment in full. */
+/** A full timestamp. */
 export function Moment({ at }: { at: string }): JSX.Element {
   return <time dateTime={at}>{momentText(at)}</time>;
 }
 
-/** How long something took, or has taken so far. */
+/** A duration, of something that may still be running. */
 export function Took({ ms, since }: { ms: number | null; since: string | null }): JSX.Element {
   if (ms !== null) return <span class="took">{formatDuration(ms)}</span>;
   return <span class="took">{since === null ? '' : formatElapsed(now.value - Date.parse(since))}</span>;

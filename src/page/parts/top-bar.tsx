@@ -73,7 +73,7 @@ export function TopBar(): JSX.Element {
   );
 }
 
-/** How many runs wait for an approval, and the way to them. */
+/** The number of runs that wait for approval, as a link to them. */
 function Waiting(): JSX.Element | null {
   const count = daemonStatus.value?.awaitingApproval ?? 0;
   if (session.value === null || count === 0) return null;
@@ -90,7 +90,7 @@ function switchZone(): void {
   isUtc.value = !isUtc.value;
 }
 
-/** The controls of the bar where there is no room for them. */
+/** The controls of the bar on narrow screens. */
 function menuItems(): readonly MenuItem[] {
   const { name = null, csrf = null } = session.value ?? {};
   const logOutItem = {
@@ -111,7 +111,7 @@ function endSession(): void {
   void logOut().catch(() => {});
 }
 
-/** The user, and the way out. Programs that log in with each request have neither. */
+/** The user, and the logout. Programs that log in with each request have neither. */
 function LoggedIn(): JSX.Element | null {
   const { name, csrf } = session.value ?? { name: null, csrf: null };
   if (csrf === null) return null;
@@ -127,7 +127,7 @@ function LoggedIn(): JSX.Element | null {
 
 const themeNames = { system: 'Auto', light: 'Light', dark: 'Dark', contrast: 'Contrast' } as const;
 
-/** Says since when the daemon has not answered. */
+/** Shows since when the daemon has not responded. */
 export function OfflineBar(): JSX.Element | null {
   if (!isOffline.value) return null;
   return (

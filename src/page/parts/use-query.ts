@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
 
-/** Changes the query of the address without a new entry in the history. `hash`: what follows it; default: what it was. */
+/** Changes the query of the address without a new history entry. `hash`: the fragment; default: the present one. */
 type ChangeQuery = (changes: Record<string, string>, hash?: string) => void;
 
 /** Returns the query of the address, and a function that changes it. */

@@ -1,12 +1,12 @@
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Shorter lists are drawn whole. */
+/** Shorter lists are drawn as a whole. */
 const MAX_WHOLE_ROWS = 200;
-/** Rows drawn above and below what can be seen. */
+/** Rows drawn above and below the visible ones. */
 const SPARE_ROWS = 20;
 
-/** The rows to draw, up to before `last`, and the pixels of those before and after them. */
+/** The rows to draw, with `last` exclusive, and the height of those before and after them, in pixels. */
 export type DrawnRows = {
   readonly first: number;
   readonly last: number;
@@ -15,7 +15,7 @@ export type DrawnRows = {
 };
 
 /**
- * Which rows of a long list are drawn, while the list, a part of the page around it or the page scrolls. Rows have one
+ * Returns the rows of a long list to draw, while the list, a surrounding element or the page scrolls. Rows have one
  * height in pixels; null: that of an element with the attribute `data-row`.
  */
 export function useDrawnRows(
@@ -32,7 +32,7 @@ export function useDrawnRows(
       const height = rowHeight ?? element?.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? 0;
       if (element === null || height === 0) return;
       const above = element.scrollTop + Math.max(0, -element.getBoundingClientRect().top);
-      // In steps, so that most movements draw nothing.
+      // Changes in steps, so that most movements redraw nothing.
       const first = Math.max(0, Math.floor(above / height / 10) * 10 - SPARE_ROWS);
       const visible = Math.ceil(Math.min(innerHeight, element.clientHeight) / height) + 10;
       setView((known) =>
@@ -42,7 +42,7 @@ export function useDrawnRows(
       );
     };
     look();
-    // Scroll events do not bubble, so they are caught on their way down.
+    // Scroll events do not bubble, so they are caught in the capture phase.
     document.addEventListener('scroll', look, { capture: true, passive: true });
     addEventListener('resize', look);
     return () => {
@@ -56,26 +56,26 @@ export function useDrawnRows(
   return { first, last, before: first * view.height, after: (count - last) * view.height };
 }
 
-/** What the element of a row gets: its number for screen readers, which do not see the rows that are not drawn. */
+/** Attributes of a row element: its number for screen readers, since not all rows are in the document. */
 export type RowAttributes = {
   readonly 'data-row': number;
   readonly 'aria-posinset': number;
-  /** -1: not known. */
+  /** -1: unknown. */
   readonly 'aria-setsize': number;
 };
 
 type ListProps = {
   readonly count: number;
-  /** Whether rows can follow that are not known. */
+  /** Whether more rows can follow. */
   readonly hasMore?: boolean;
   readonly label: string;
   readonly class: string;
   readonly row: (index: number, attributes: RowAttributes) => JSX.Element;
-  /** Called when the last rows are about to be seen. */
+  /** Called before the last rows become visible. */
   readonly onEnd?: () => void;
 };
 
-/** A list of any length, of which the rows that can be seen are in the document. */
+/** A list of any length; only visible rows are in the document. */
 export function VirtualList({ count, hasMore = false, label, row, onEnd, ...props }: ListProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
   const { first, last, before, after } = useDrawnRows(list, count);
@@ -100,7 +100,7 @@ export function VirtualList({ count, hasMore = false, label, row, onEnd, ...prop
   );
 }
 
-/** The end of what is known of a list; another part is read when it is less than a screen away. */
+/** The end of the loaded rows; the next page is loaded when it is less than a screen away. */
 function ListEnd({ count, onEnd }: { count: number; onEnd: () => void }): JSX.Element {
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { RunGraph, StepView } from './view.ts';
 type Timed = Pick<StepView, 'name' | 'startedAt' | 'finishedAt' | 'kept'>;
 
 /**
- * The steps that the run had to wait for, from the first to the last: each is the dependency of the next that finished last.
+ * The critical path, from the first step to the last: each step is the dependency of the next one that finished last.
  * Empty if no step waited for another. `steps` are without handlers.
  */
 export function criticalPath(steps: readonly Timed[], edges: RunGraph['edges']): readonly string[] {

@@ -4,16 +4,16 @@ import type { StepView } from './view.ts';
 
 type EarlierStep = Pick<StepView, 'name' | 'status' | 'durationMs'>;
 
-/** The last run of a workflow that had finished when another began: its id and its steps by name. */
+/** The last run of a workflow that had finished when another run began: its id and its steps by name. */
 export type EarlierRun = { readonly runId: string; readonly steps: ReadonlyMap<string, EarlierStep> };
 
-/** Smaller differences, in milliseconds and as a fraction of the earlier duration, are not shown. */
+/** Smaller differences are not shown, in milliseconds and as a fraction of the earlier duration. */
 const LEAST_MS = 100;
 const LEAST_PART = 0.1;
 
 const unfinished: ReadonlySet<string> = new Set(['pending', 'scheduled', 'waiting', 'running']);
 
-/** Returns an earlier run for `earlierNote`. */
+/** Creates the earlier run for `earlierNote`. */
 export function earlierRunOf(run: {
   readonly runId: string;
   readonly steps: readonly EarlierStep[];
@@ -22,7 +22,10 @@ export function earlierRunOf(run: {
   return { runId: run.runId, steps: new Map([...run.steps, ...run.handlers].map((step) => [step.name, step])) };
 }
 
-/** How a finished step differs from the same step of an earlier run: `was succeeded`, `+1.2s`; empty if it hardly does. */
+/**
+ * The difference of a finished step from the same step of an earlier run: `was succeeded`, `+1.2s`; empty if it is
+ * small.
+ */
 export function earlierNote(step: EarlierStep, earlier: EarlierRun | null): string {
   const before = earlier?.steps.get(step.name);
   if (before === undefined || unfinished.has(step.status)) return '';

@@ -6,14 +6,14 @@ import { MAX_TEXT, type StepView, shortened } from './view.ts';
 
 type FailureProps = {
   readonly step: Pick<StepView, 'name' | 'error' | 'attempts'>;
-  /** Null: the step is not shown elsewhere. */
+  /** Null: without a link to the step. */
   readonly href: string | null;
-  /** Where it is in the file, as a link. */
+  /** Its position in the file, as a link. */
   readonly place?: ComponentChildren;
   readonly children?: ComponentChildren;
 };
 
-/** A failed step: why it failed, and below what it printed. */
+/** A failed step: the reason, and its output below. */
 export function FailureBox({ step: { name, error, attempts }, href, place, children }: FailureProps): JSX.Element {
   return (
     <article class="failure">

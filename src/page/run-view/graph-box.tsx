@@ -12,10 +12,10 @@ import type { StepView } from './view.ts';
 export type PlacedNode = {
   readonly number: number;
   readonly name: string;
-  /** The steps that it depends on. */
+  /** Its dependencies. */
   readonly needs: readonly string[];
   readonly form: 'box' | 'named' | 'square';
-  /** The grid of the instances of a fan-out that is unfolded, else null. */
+  /** The grid of the instances of an expanded fan-out, else null. */
   readonly instances: Grid | null;
   readonly width: number;
   readonly height: number;
@@ -27,11 +27,11 @@ type StepBoxProps = {
   readonly href: string;
   readonly isSelected?: boolean;
   readonly isCritical: boolean;
-  /** Pixels on the right that a control takes. */
+  /** Width reserved on the right for a control, in pixels. */
   readonly room?: number;
 };
 
-/** A step of a run, as a link that chooses it. */
+/** A step of a run, as a link that selects it. */
 export function StepBox({ node, step, href, isSelected = false, isCritical, room = 0 }: StepBoxProps): JSX.Element {
   const look = presentLook(step);
   const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
@@ -60,7 +60,7 @@ type ShapeProps = {
   readonly room?: number;
 };
 
-/** A box with name and detail, one with the name alone, or a mere square. */
+/** A box with name and detail, one with the name alone, or a plain square. */
 function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: ShapeProps): JSX.Element {
   const icon = form === 'box' ? { x: 10, y: 13 } : { x: 7, y: 5 };
   const left = look === null ? 12 : form === 'box' ? drawing.icon : 29;
@@ -95,7 +95,7 @@ function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: 
 
 type FrameProps = { readonly name: string; readonly radius: number; readonly width: number; readonly height: number };
 
-/** The edge of a box. */
+/** The outline of a box. */
 export function Frame({ name, radius, width, height }: FrameProps): JSX.Element {
   return <rect class={name} x="0.5" y="0.5" width={width - 1} height={height - 1} rx={radius} />;
 }

@@ -15,7 +15,7 @@ export type DrawnGraph = {
 
 type DrawNode = (node: PlacedNode) => ComponentChildren;
 
-/** All edges, and those of a path through the graph again, above the others. */
+/** All edges, and those of a highlighted path above them. */
 export function Edges({ layout, path }: { layout: GraphLayout; path: string }): JSX.Element {
   return (
     <>
@@ -31,15 +31,15 @@ type ItemProps = {
   /** The number of the item. */
   readonly index: number;
   readonly drawNode: DrawNode;
-  /** Whether a step is drawn, by its number; by default all are. */
+  /** Whether to draw a step, by its number; default: all. */
   readonly isShown?: (step: number) => boolean;
-  /** The steps that are searched for; null: no search. */
+  /** The steps that match the search; null: no search. */
   readonly found?: ReadonlySet<number> | null;
-  /** What is said of a block of steps beside their number. */
+  /** A text for a block of steps, beside their number. */
   readonly aboutBlock?: (nodes: readonly number[]) => string;
 };
 
-/** A step, or a block of steps that nothing but their names tells apart. */
+/** A step, or a block of steps with the same dependencies and dependents. */
 export function Item({ drawn, index, drawNode, isShown, found = null, aboutBlock }: ItemProps): JSX.Element | null {
   const item = drawn.items[index];
   if (item === undefined) return null;
@@ -91,7 +91,7 @@ export function sizeIn({ grid, width, height }: GraphItem): { readonly width: nu
   return grid === null ? { width, height } : { width: grid.cellWidth, height: grid.cellHeight };
 }
 
-/** The upper left corner of a step in its item. */
+/** The top left corner of a step in its item. */
 export function positionIn({ grid }: GraphItem, place: number): { readonly x: number; readonly y: number } {
   if (grid === null) return { x: 0, y: 0 };
   const { padding, cellGap, titleHeight } = drawing;

@@ -1,6 +1,6 @@
 import type { Dependencies } from '../../render/report/graph/graph-items.ts';
 
-/** The steps of a graph by number, with their dependencies in both directions. Handlers are no part of it. */
+/** The steps of a graph by number, with their dependencies in both directions; without handlers. */
 export type NumberedGraph = Dependencies & { readonly names: readonly string[] };
 
 /** A graph as the API describes it. */
@@ -9,7 +9,7 @@ export type NamedGraph = {
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 };
 
-/** Numbers the steps of a graph as the API describes it. */
+/** Numbers the steps of a graph. */
 export function numberedGraph({ nodes, edges }: NamedGraph): NumberedGraph {
   const names = nodes.filter(({ handler }) => handler === null).map(({ name }) => name);
   const numbers = new Map(names.map((name, number) => [name, number]));

@@ -6,11 +6,11 @@ type OverviewProps = {
   readonly drawn: DrawnGraph;
   /** The status of a step by its number. */
   readonly statusOf: (step: number) => StepView['status'];
-  /** The steps that are searched for; null: no search. */
+  /** The steps that match the search; null: no search. */
   readonly found?: ReadonlySet<number> | null;
 };
 
-/** All steps as plain shapes, one path for each status: ten thousand are drawn at once. */
+/** All steps as plain shapes, one path for each status, fast enough for ten thousand. */
 export function GraphOverview({ drawn, statusOf, found = null }: OverviewProps): JSX.Element {
   return (
     <>

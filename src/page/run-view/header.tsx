@@ -5,7 +5,7 @@ import { shortId } from '../../render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { MAX_TEXT, type RunHead, type StepView, shortened } from './view.ts';
 
-/** How many steps have each status. */
+/** The number of steps with each status. */
 export type StepCounts = ReadonlyMap<string, { readonly look: StatusLook; readonly count: number }>;
 
 type HeaderProps = {
@@ -15,11 +15,11 @@ type HeaderProps = {
   readonly name: ComponentChildren;
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** What else is known of the run, below all this. */
+  /** Further facts of the run, below the others. */
   readonly children?: ComponentChildren;
 };
 
-/** What a run is and how it is, in a few lines. */
+/** The status and origin of a run, in a few lines. */
 export function RunHeader({ run, counts, now, name, facts, actions, children }: HeaderProps): JSX.Element {
   const look = runLook(run.status);
   return (
@@ -74,7 +74,7 @@ const order: readonly StatusKind[] = [
   'pending',
 ];
 
-/** How many steps have each status, as a bar and in words. */
+/** The number of steps with each status, as a bar and in words. */
 function Progress({ counts }: { counts: StepCounts }): JSX.Element {
   const present = [...counts.values()].sort((a, b) => order.indexOf(a.look.kind) - order.indexOf(b.look.kind));
   const total = present.reduce((sum, { count }) => sum + count, 0);

@@ -13,12 +13,12 @@ export function LogText({ label, kind = '', children }: LogProps): JSX.Element {
   );
 }
 
-/** Whole lines with their colours. */
+/** Coloured lines. */
 function LogSpans({ lines }: { lines: readonly string[] }): JSX.Element {
   return <Spans spans={spansOfLines(lines)} />;
 }
 
-/** The last lines that a step printed. */
+/** The last lines of the output of a step. */
 export function LastLines({ lines, label }: { lines: readonly string[]; label: string }): JSX.Element | null {
   if (lines.length === 0) return null;
   return (
@@ -28,7 +28,7 @@ export function LastLines({ lines, label }: { lines: readonly string[]; label: s
   );
 }
 
-/** The parts of all lines, line ends included; parts without a colour are joined. */
+/** The parts of all lines, line ends included; uncoloured parts are joined. */
 export function spansOfLines(lines: readonly string[]): readonly AnsiSpan[] {
   const spansOf = createAnsiSpans();
   const spans: AnsiSpan[] = [];

@@ -2,12 +2,12 @@ import type { ComponentChildren, JSX } from 'preact';
 import { counted } from './step-text.ts';
 import { MAX_TEXT, type RunView, shortened } from './view.ts';
 
-/** How a moment is shown. */
+/** Formats a timestamp. */
 export type ShowMoment = (iso: string) => ComponentChildren;
 
 const MAX_PARAMS = 200;
 
-/** What requested a run. */
+/** The trigger of a run. */
 const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
   cli: 'the command line',
   api: 'the API',
@@ -19,11 +19,11 @@ const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
 type FactsProps = {
   readonly view: Pick<RunView, 'run' | 'tags'>;
   readonly moment: ShowMoment;
-  /** Instead of the end of a run that has not finished. */
+  /** Shown instead of the end time while a run is active. */
   readonly unfinished: ComponentChildren;
 };
 
-/** Where a run comes from and when it ran. */
+/** The origin and the times of a run. */
 export function RunFacts({ view: { run, tags }, moment, unfinished }: FactsProps): JSX.Element {
   const { owner } = run;
   return (
@@ -54,7 +54,7 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: FactsProps
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-/** Names with what is known of each; what is null, false or empty is left out. */
+/** Names and values; null, false and empty values are omitted. */
 export function FactList({ facts }: { facts: readonly Fact[] }): JSX.Element | null {
   const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
   if (known.length === 0) return null;
@@ -70,7 +70,7 @@ export function FactList({ facts }: { facts: readonly Fact[] }): JSX.Element | n
   );
 }
 
-/** The values that the steps got. */
+/** The parameters of a run. */
 export function RunParams({ params }: Pick<RunView['run'], 'params'>): JSX.Element | null {
   if (params.length === 0) return null;
   const left = params.length - MAX_PARAMS;

@@ -2,13 +2,13 @@ import type { JSX } from 'preact';
 
 type LinesProps = {
   readonly text: string;
-  /** Lines that are marked, from 1. */
+  /** Highlighted lines, from 1. */
   readonly marked?: { readonly from: number; readonly to: number } | null | undefined;
   /** The id of a line, for links to it. */
   readonly idOf?: (line: number) => string;
 };
 
-/** The lines of a workflow file with numbers; keys and comments are highlighted. */
+/** The numbered lines of a workflow file, with highlighted keys and comments. */
 export function SourceLines({ text, marked, idOf }: LinesProps): JSX.Element {
   return <>{linesOf(text).map((line, index) => lineOf(line, index + 1))}</>;
 
@@ -24,12 +24,12 @@ export function SourceLines({ text, marked, idOf }: LinesProps): JSX.Element {
   }
 }
 
-/** The lines of a file. */
+/** Splits a file into lines. */
 export function linesOf(text: string): readonly string[] {
   return text.replace(/\n$/, '').split(/\r?\n/);
 }
 
-/** The rest of YAML cannot be recognised line by line. */
+/** Other YAML syntax cannot be recognised line by line. */
 function Line({ text }: { text: string }): JSX.Element {
   const [, indent = '', key, rest = ''] = /^([\s-]*)([\w.$-]+(?=:(?:\s|$)))?(.*)$/s.exec(text) ?? [];
   const at = commentStart(rest);
@@ -43,7 +43,7 @@ function Line({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** A `#` at the start or after a space begins a comment, unless a quote before it is still open. */
+/** A `#` at the start or after a space begins a comment, unless a quote before it is unclosed. */
 function commentStart(text: string): number {
   const found = /(?:^|\s)#/.exec(text);
   if (found === null) return -1;

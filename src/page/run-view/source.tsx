@@ -5,11 +5,11 @@ import { SourceLines } from './source-lines.tsx';
 type SourceProps = {
   readonly path: string;
   readonly text: string;
-  /** Lines that are marked and scrolled to, from 1. */
+  /** Lines to highlight and scroll to, from 1. */
   readonly marked?: { readonly from: number; readonly to: number } | null | undefined;
 };
 
-/** The text of a workflow file, with keys and comments highlighted. */
+/** The text of a workflow file, with highlighted keys and comments. */
 export function SourceText({ path, text, marked }: SourceProps): JSX.Element {
   const area = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { AnsiSpan } from '../../render/report/log/ansi-spans.ts';
 
-/** Parts of a line with their colours. */
+/** The coloured parts of a line. */
 export function Spans({ spans }: { spans: readonly AnsiSpan[] }): JSX.Element {
   return <>{spans.map(part)}</>;
 }

@@ -6,23 +6,23 @@ import { FactList, type ShowMoment } from './run-facts.tsx';
 import { type GraphNode, MAX_TEXT, type StepApproval, type StepAttempt, type StepView, shortened } from './view.ts';
 
 const MAX_COMMAND = 500;
-/** As `docker ps` shows it. */
+/** The port mapping in the form of `docker ps`. */
 const SHORT_CONTAINER_ID = 12;
 const MAX_OUTPUT = 4096;
 const MAX_OUTPUTS = 20;
 
 type FactsProps = {
   readonly step: StepView;
-  /** As the file describes it; null if the stored workflow is lost. */
+  /** The step in the file; null if the stored workflow is lost. */
   readonly node: GraphNode | null;
   readonly moment: ShowMoment;
   readonly needs: ComponentChildren;
   readonly place: ComponentChildren;
-  /** The run of another workflow that it made. */
+  /** The sub-run of the step. */
   readonly child: ComponentChildren;
 };
 
-/** What is known of a step beside its output. */
+/** The details of a step other than its output. */
 export function StepFacts({ step, node, moment, needs, place, child }: FactsProps): JSX.Element | null {
   return (
     <FactList
@@ -53,7 +53,7 @@ export function StepFacts({ step, node, moment, needs, place, child }: FactsProp
   );
 }
 
-/** Who answered an approval, and when: `approved by anna at 10:31`; null before the answer. */
+/** The user and time of an approval: `approved by anna at 10:31`; null before the answer. */
 export function answerText({ answer, by, at }: StepApproval, moment: ShowMoment): ComponentChildren {
   if (answer === null) return null;
   return (
@@ -70,7 +70,7 @@ export function answerText({ answer, by, at }: StepApproval, moment: ShowMoment)
   );
 }
 
-/** The values that a step gave to others. */
+/** The outputs of a step. */
 export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepView }): JSX.Element | null {
   const known = Object.entries(outputs);
   if (known.length === 0) return null;
@@ -97,7 +97,7 @@ export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepVi
   );
 }
 
-/** An attempt in one line: `Attempt 1 10:31:02 · failed after 0.3s: exit 3`. */
+/** A summary of an attempt: `Attempt 1 10:31:02 · failed after 0.3s: exit 3`. */
 export function AttemptLine({ attempt, moment }: { attempt: StepAttempt; moment: ShowMoment }): JSX.Element {
   const look = stepLook(attempt.status ?? 'running');
   return (

@@ -18,7 +18,7 @@ type LineProps = {
   readonly earlier: EarlierRun | null;
 };
 
-/** A step in one line: its status, its name, why it is so, and how long it took. */
+/** A step in one line: status, name, reason and duration. */
 export function StepLine({ step, now, name, item = null, earlier }: LineProps): JSX.Element {
   const look = presentLook(step);
   const note = earlierNote(step, earlier);
@@ -51,18 +51,18 @@ type RowProps = {
   readonly href: string;
   readonly isSelected: boolean;
   readonly now: number;
-  /** What the step is compared with. */
+  /** The earlier run to compare the step with. */
   readonly earlier?: EarlierRun | null;
-  /** In a list of which not every row is in the document: the index of the row, and how many rows there are. */
+  /** For a list with rows outside of the document: the index of the row, and the total. */
   readonly place?: { readonly index: number; readonly count: number };
-  /** Whether the instances of a fan-out are shown; absent where they cannot be. */
+  /** Whether the instances of a fan-out are expanded; absent if they cannot be. */
   readonly unfolding?: Unfolding;
   /** The fan-out of an instance, and the instance. */
   readonly of?: string | null;
   readonly instance?: Instance | null;
 };
 
-/** A step, or an instance of a fan-out, as a row that chooses it. */
+/** A step, or an instance of a fan-out, as a row that selects it. */
 export function StepRow(props: RowProps): JSX.Element {
   const { step, href, isSelected, now, earlier = null, place, unfolding, of = null, instance = null } = props;
   const name = (

@@ -3,10 +3,10 @@ import { formatDuration } from '../../render/text/duration.ts';
 import { countedName, progressText } from './fan-out/instance.ts';
 import type { StepView } from './view.ts';
 
-/** The room that `stepDetail` gets in a box, whatever the step is about to become: boxes never move. */
+/** The width reserved for `stepDetail` in a box, whatever its later status: boxes never move. */
 export const DETAIL_ROOM = 'failed · 99m59s · 9';
 
-/** The few words beside the name of a step: `1.2s · 2 attempts`. */
+/** A short detail beside the name of a step: `1.2s · 2 attempts`. */
 export function stepDetail(step: StepView): string {
   const { status, durationMs, attempts, exitCode, kept, items } = step;
   return [
@@ -22,7 +22,7 @@ export function stepDetail(step: StepView): string {
   ].join(' · ');
 }
 
-/** What a screen reader says of a step in the graph: `report: failed, needs load, index`. */
+/** The text of a step for screen readers: `report: failed, needs load, index`. */
 export function stepTitle(step: StepView, needs: readonly string[]): string {
   const progress = step.items === undefined ? '' : `, ${progressText(step.items)}`;
   return `${countedName(step)}: ${presentLook(step).word}${progress}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;

@@ -1,10 +1,10 @@
 import { formatInterval } from '../../render/text/duration.ts';
 
-/** The time that a timeline shows. Times are milliseconds since 1970-01-01 UTC. */
+/** The time range of a timeline. Times are milliseconds since 1970-01-01 UTC. */
 export type TimeScale = {
   readonly from: number;
   readonly to: number;
-  /** Between two marks, in milliseconds. */
+  /** Distance of two ticks, in milliseconds. */
   readonly markMs: number;
 };
 
@@ -23,20 +23,20 @@ const intervals = [
 
 const mostMarks = 6;
 
-/** A scale from one time to another with a handful of marks at round numbers. */
+/** Creates a scale between two times with a few ticks at round numbers. */
 export function timeScale(from: number, to: number): TimeScale {
   const total = Math.max(1, to - from);
   const markMs = intervals.find((interval) => total / interval <= mostMarks) ?? total;
   return { from, to: from + total, markMs };
 }
 
-/** Where a time lies on the scale, in percent of it. */
+/** The position of a time on the scale, in percent. */
 export function percent({ from, to }: TimeScale, at: number): number {
   const share = (Math.min(to, Math.max(from, at)) - from) / (to - from);
   return Math.round(share * 10_000) / 100;
 }
 
-/** The marks with what stands at them, without one that would not fit at the end. */
+/** The ticks with their labels, without one that would not fit at the end. */
 export function marks(scale: TimeScale): readonly { readonly at: number; readonly text: string }[] {
   const { from, to, markMs } = scale;
   const count = Math.floor((to - from) / markMs);

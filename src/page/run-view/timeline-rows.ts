@@ -5,9 +5,9 @@ import type { RunView, StepView } from './view.ts';
 export type TimelineRow = {
   readonly step: StepView;
   readonly isHandler: boolean;
-  /** When it lacked nothing but a free slot, in milliseconds since 1970-01-01 UTC; null if that is unknown. */
+  /** When only a free slot was missing, in milliseconds since 1970-01-01 UTC; null if unknown. */
   readonly readyAt: number | null;
-  /** Of an instance of a fan-out: itself, and the name of the fan-out. */
+  /** For an instance of a fan-out: the instance, and the name of the fan-out. */
   readonly instance: Instance | null;
   readonly of: string | null;
 };
@@ -17,11 +17,11 @@ type TimelineView = {
   readonly steps: readonly StepView[];
   readonly handlers: readonly StepView[];
   readonly graph: Pick<NonNullable<RunView['graph']>, 'edges'> | null;
-  /** The fan-outs whose instances have rows, after their own. */
+  /** The expanded fan-outs. */
   readonly unfolded?: ReadonlySet<string>;
 };
 
-/** The steps that have begun, in the order in which they did, then the handlers. */
+/** The started steps in the order of their starts, then the handlers. */
 export function timelineRows({
   run,
   steps,
@@ -53,19 +53,19 @@ export function timelineRows({
   return [...rows(steps, false), ...rows(handlers, true)];
 }
 
-/** The instances of a fan-out that have begun, as rows. */
+/** The started instances of a fan-out, as rows. */
 export function instanceRows({ name, items = [] }: StepView): readonly TimelineRow[] {
   return items
     .filter(({ startedAt }) => startedAt !== null)
     .map((instance) => ({ step: instanceStep(instance), isHandler: false, readyAt: null, instance, of: name }));
 }
 
-/** The attempts at a step; a fan-out, whose instances have the attempts, has one bar for its whole time. */
+/** The attempts of a step; a fan-out has one bar for its whole time, since its instances have the attempts. */
 export function barsOf(step: StepView): StepView['history'] {
   return step.items === undefined ? step.history : wholeTime(step);
 }
 
-/** When a step began for the first time, in milliseconds since 1970-01-01 UTC. */
+/** When a step started first, in milliseconds since 1970-01-01 UTC. */
 export function beginning(step: StepView): number {
   const [first] = barsOf(step);
   return first === undefined ? (heldFrom(step) ?? 0) : Date.parse(first.scheduledAt);
@@ -76,7 +76,10 @@ function heldFrom({ approval }: StepView): number | null {
   return approval?.since == null ? null : Date.parse(approval.since);
 }
 
-/** The wait of a step for approval, in milliseconds since 1970-01-01 UTC; null if it has not begun. `now`: its end so far. */
+/**
+ * The wait of a step for approval, in milliseconds since 1970-01-01 UTC; null if it has not begun. `now`: its end while
+ * it lasts.
+ */
 export function heldTime(step: StepView, now: number): { readonly from: number; readonly to: number } | null {
   const from = heldFrom(step);
   const end = step.approval?.at ?? step.finishedAt;

@@ -9,30 +9,30 @@ import { marks, percent, type TimeScale } from './time-scale.ts';
 import { barsOf, beginning, heldTime, type TimelineRow } from './timeline-rows.ts';
 import type { StepAttempt, StepView } from './view.ts';
 
-/** In percent of the width: what is shorter could not be seen. */
+/** The smallest visible width of a bar, in percent. */
 const NARROWEST = 0.35;
-/** Of all rows together; the last attempts of each step have precedence. */
+/** The limit of bars in all rows together; the last attempts of each step take precedence. */
 const MAX_BARS = 20_000;
-/** In pixels, as the style sheet has it. */
+/** In pixels, as in the style sheet. */
 export const ROW_HEIGHT = 30;
 
 type TimelineProps = {
   readonly rows: readonly TimelineRow[];
   readonly scale: TimeScale;
   readonly now: number;
-  /** `key`: of an instance of the step. */
+  /** `key`: the key of an instance of the step. */
   readonly hrefOf: (step: string, key?: string) => string;
-  /** Absent where instances of fan-outs are not shown on demand. */
+  /** Absent if fan-outs cannot be expanded. */
   readonly unfolding?: Unfolding;
   readonly selected?: string | null;
   readonly critical: ReadonlySet<string>;
-  /** Rows that are left out above and below. */
+  /** Height of the rows omitted above and below, in pixels. */
   readonly outside?: { readonly above: number; readonly below: number };
-  /** Over the axis. */
+  /** An overlay on the axis. */
   readonly brush?: ComponentChildren;
 };
 
-/** When each step was at work and when it waited: a row a step, a bar an attempt. */
+/** When each step was running and waiting: a row for each step, a bar for each attempt. */
 export function Timeline(props: TimelineProps): JSX.Element {
   const { rows, scale, outside, brush } = props;
   const bars = Math.max(20, Math.floor(MAX_BARS / Math.max(1, rows.length)));
@@ -68,7 +68,7 @@ export function Timeline(props: TimelineProps): JSX.Element {
   );
 }
 
-/** What the signs in a timeline mean. */
+/** The legend of a timeline. */
 export function TimelineLegend(): JSX.Element {
   const sample = (shape: ComponentChildren) => (
     <svg width="22" height="10" aria-hidden="true">
@@ -101,7 +101,7 @@ function Gap({ rows }: { rows: number }): JSX.Element | null {
 type RowProps = TimelineProps & {
   readonly row: TimelineRow;
   readonly bars: number;
-  /** In a table of which not every row is in the document, from 1. */
+  /** For a table with rows outside of the document, from 1. */
   readonly number: number | undefined;
 };
 
@@ -205,7 +205,7 @@ type SegmentProps = Omit<LineProps, 'kind'> & {
   readonly height: number;
 };
 
-/** A part of a row that differs from the bar of an attempt in height. */
+/** A part of a row that differs in height from the bar of an attempt. */
 function Segment({ kind, scale, from, to, y, height, title }: SegmentProps): JSX.Element | null {
   if (to < scale.from || from > scale.to) return null;
   const left = Math.min(percent(scale, from), 100 - NARROWEST);
@@ -235,7 +235,7 @@ function Line({ kind, scale, from, to, title }: LineProps): JSX.Element | null {
   );
 }
 
-/** How one attempt went, in words: `attempt 2: failed (exit 1) after 0.3s`. */
+/** The outcome of an attempt: `attempt 2: failed (exit 1) after 0.3s`. */
 function attemptText({ attempt, status, error, startedAt, scheduledAt, readyAt, finishedAt }: StepAttempt): string {
   if (status === null || finishedAt === null) return `attempt ${attempt}: running${readyText(startedAt, readyAt)}`;
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt));

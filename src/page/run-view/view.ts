@@ -1,6 +1,6 @@
 import type * as api from '../api/types.ts';
 
-/** What the API answers, not to be changed. */
+/** A response of the API, as read-only data. */
 type Shown<T> = T extends object ? { readonly [Key in keyof T]: Shown<T[Key]> } : T;
 
 export type RunView = Shown<api.RunView>;
@@ -11,14 +11,14 @@ export type StepApproval = NonNullable<StepView['approval']>;
 export type RunGraph = NonNullable<RunView['graph']>;
 export type GraphNode = RunGraph['nodes'][number];
 
-/** Returns the node whose output explains a failure: of a fan-out its first instance that failed, else the step. */
+/** Returns the node whose output explains a failure: the first failed instance of a fan-out, else the step. */
 export function explainingNode<Node extends Pick<api.StepView, 'name' | 'attempts' | 'items'>>(
   step: Shown<Node> | Node,
 ): Pick<StepView, 'name' | 'attempts'> {
   return step.items?.find(({ status }) => status === 'failed') ?? step;
 }
 
-/** Text that is longer is cut. */
+/** Longer text is cut. */
 export const MAX_TEXT = 2000;
 
 /** Returns the start of a text that is too long to show, with a note. */

@@ -4,7 +4,7 @@ import { GraphCanvas } from '../graph/graph-canvas.tsx';
 import { useDrawnGraph } from '../graph/use-drawn-graph.ts';
 import { PlainBox } from '../run-view/graph-box.tsx';
 
-/** The steps of a file and what they depend on. */
+/** The graph of a workflow file. */
 export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }): JSX.Element {
   const drawn = useDrawnGraph(graph, { labelOf: (name) => ({ name, detail: 'command' }), version: '' });
   const steps = graph.nodes.filter(({ handler }) => handler === null);

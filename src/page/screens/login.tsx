@@ -6,7 +6,7 @@ import { logIn, logins, session, sessionProblem } from '../data/session.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
-/** The login instead of a screen, at the address of that screen. */
+/** The login, shown at the address of the requested screen. */
 export function LoginScreen(): JSX.Element {
   useTitle('Log in');
   return (
@@ -23,7 +23,7 @@ export function LoginScreen(): JSX.Element {
 /** The login over a screen whose session has ended. */
 export function LoginDialog(): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the effect of the form, which chooses the field.
+  // Runs before the effect of the form, which chooses the field.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="login" aria-labelledby="login-title" onCancel={(event) => event.preventDefault()}>
@@ -76,7 +76,7 @@ function LoginForm(): JSX.Element {
           />
         </div>
       ) : (
-        // Password managers keep a token under a name.
+        // Password managers store a token under a name.
         <input type="text" hidden readOnly autocomplete="username" value="token" />
       )}
       <div class="field">

@@ -5,7 +5,7 @@ import { pathOf, to } from '../api/address.ts';
 import { createWorkflow } from '../data/workflows/workflow-files.ts';
 import { NameDialog } from '../parts/name-dialog.tsx';
 
-/** The templates of `wf init`, by their files: a title in a comment, then a workflow. */
+/** The templates of `wf init` by file: a title in a comment, then a workflow. */
 const files = import.meta.glob<string>('../../cli/assets/templates/*.yaml', {
   query: '?raw',
   import: 'default',

@@ -4,7 +4,7 @@ import { to } from '../api/address.ts';
 import { hasLoggedInHere } from '../data/session.ts';
 import { useTitle } from '../parts/use-title.ts';
 
-/** An address that the page does not have. After a login the daemon itself is asked for it. */
+/** Shown for an unknown address. After a login the daemon itself is asked for it. */
 export function NotFound(): JSX.Element {
   useTitle('Not found');
   useEffect(() => {

@@ -13,7 +13,7 @@ const words = {
   delete: { ask: 'Delete', about: 'Their logs go with them.', done: 'deleted' },
 } as const satisfies Record<BatchAction, object>;
 
-/** Actions on the chosen runs, and what came of the last one. */
+/** The actions on the selected runs, and the outcome of the last one. */
 export function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Element | null {
   const asked = useSignal<BatchAction | null>(null);
   const count = batch.chosen.value.size;

@@ -15,7 +15,7 @@ const triggers = {
 };
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
 
-/** What the list of runs is narrowed to. */
+/** The filters of the list of runs. */
 export function RunFilters({ query, change }: FiltersProps): JSX.Element {
   const text = (name: string, label: string) => (
     <input
@@ -74,13 +74,13 @@ export function RunFilters({ query, change }: FiltersProps): JSX.Element {
   );
 }
 
-/** The first moment of a day of the address, as the page shows times; empty if it is not a day. */
+/** The start of a day, in the selected time zone; empty if the text is not a date. */
 export function startOfDay(day: string, utc: boolean): string {
   const at = new Date(`${day}T00:00:00${utc ? 'Z' : ''}`);
   return /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(at.getTime()) ? at.toISOString() : '';
 }
 
-/** The last moment of a day, likewise. */
+/** The end of a day, likewise. */
 export function endOfDay(day: string, utc: boolean): string {
   const start = startOfDay(day, utc);
   if (start === '') return '';

@@ -10,7 +10,7 @@ import { StartForm } from '../parts/start/start-form.tsx';
 import { useQuery } from '../parts/use-query.ts';
 import { useTitle } from '../parts/use-title.ts';
 
-/** The form that starts a workflow. A link can fill it (`?p.DAY=2026-03-01`), and never starts by itself. */
+/** The start form of a workflow. A link can fill it in (`?p.DAY=2026-03-01`), but never starts a run. */
 export function Start(): JSX.Element {
   const { name = '' } = useRoute().params;
   const { route } = useLocation();

@@ -17,7 +17,7 @@ import { RunRow } from '../parts/run-row.tsx';
 import { Ago, Moment, relativeText } from '../parts/time.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
-/** The daemon: its queue, what its schedules start next, and its settings. */
+/** The daemon: its queue, the next scheduled starts, and its settings. */
 export function System(): JSX.Element {
   useTitle('System');
   const shown = useMemo(createSystem, []);
@@ -115,7 +115,7 @@ function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<voi
   );
 }
 
-/** The moments shown at first. */
+/** The number of scheduled times shown at first. */
 const SHOWN_MOMENTS = 10;
 const MAX_MOMENTS = 50;
 

@@ -12,12 +12,12 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { SuspendDialog } from '../parts/workflow/suspend-dialog.tsx';
 import { counted } from '../run-view/step-text.ts';
 
-/** What the menu of a workflow offers. */
+/** The entries of the menu of a workflow. */
 export type WorkflowChange = 'suspend' | 'rename' | 'copy' | 'delete';
 
 type ChangeProps = { readonly workflow: WorkflowDetail; readonly onClose: () => void };
 
-/** The dialog of a change of a workflow file. */
+/** The dialog for a change of a workflow file. */
 export function WorkflowChanges({ change, ...props }: ChangeProps & { change: WorkflowChange }): JSX.Element {
   switch (change) {
     case 'suspend':

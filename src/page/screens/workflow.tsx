@@ -25,7 +25,7 @@ import { SourceText } from '../run-view/source.tsx';
 import { HistoryGrid } from './history-grid.tsx';
 import type { WorkflowChange } from './workflow-changes.tsx';
 
-// The texts of the screen are there before its drawing.
+// The texts of the screen appear before its drawing.
 const FileGraph = lazy(() => import('./file-graph.tsx').then((part) => part.FileGraph));
 const WorkflowChanges = lazy(() => import('./workflow-changes.tsx').then((part) => part.WorkflowChanges));
 const EditorPane = lazy(() => import('../editor/editor-pane.tsx').then((part) => part.EditorPane));
@@ -36,7 +36,7 @@ type Shown = {
   readonly grid: WorkflowGrid;
 };
 
-/** One workflow: what its file says, its last runs, and its text. */
+/** One workflow: its description and graph, its last runs, and its text. */
 export function WorkflowScreen(): JSX.Element {
   const { name = '' } = useRoute().params;
   const shown = useMemo(() => createResource(() => read(name)), [name]);

@@ -200,7 +200,7 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
   );
 }
 
-/** A link to the form, which opens here. */
+/** A link to the start form, which opens as a dialog here. */
 function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
   const isOpen = useSignal(false);
   return (

@@ -4,7 +4,7 @@ import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process
 import { endOf, failureOf, type ProgramStart, parseIdentity, requestOf } from './reports.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 
-/** A program that has been asked for: it resolves when it runs or could not be started. */
+/** A requested program: resolves when it runs or could not be started. */
 type Asked = (started: StartedProcess | FailedStart) => void;
 
 const lost: FailedStart = { error: new Error('the process that started it was ended from outside') };
@@ -23,7 +23,10 @@ export class SharedStarter {
   #partial = '';
   #held = 0;
 
-  /** `python`: its path. `env`, without a NUL, is the usual environment of programs: each request sends only differences. */
+  /**
+   * `python`: its path. `env`, without a NUL, is the usual environment of programs: each request sends only
+   * differences.
+   */
   constructor(python: string, env: Readonly<Record<string, string>>) {
     this.#env = env;
     const { spawn } = process.getBuiltinModule('node:child_process');

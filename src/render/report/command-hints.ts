@@ -1,7 +1,7 @@
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
 
-/** What of the logs of a step a command is to print; what is null is left to it. */
+/** The selection of logs that a command prints; null: its default. */
 type LogsHint = { readonly step: string; readonly attempt: number | null; readonly stream: 'stdout' | 'stderr' | null };
 
 /** The command that prints the logs of a step in full. */
@@ -10,7 +10,7 @@ export function logsHint(runId: string, { step, attempt, stream }: LogsHint): st
     `wf logs ${shellQuote(shortId(runId))}`,
     ...(attempt === null ? [] : [`--attempt ${attempt}`]),
     ...(stream === null ? [] : [`--stream ${stream}`]),
-    // A name that starts with a dash must not be taken for an option.
+    // A name that starts with a dash must not be parsed as an option.
     ...(step.startsWith('-') ? ['--'] : []),
     shellQuote(step),
   ].join(' ');

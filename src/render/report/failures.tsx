@@ -56,7 +56,7 @@ function failedOf<Step extends { readonly status: string }>(steps: readonly Step
   return steps.filter(({ status }) => status === 'failed').slice(0, MAX_FAILURES);
 }
 
-/** A program reports its failure on standard error: that has precedence and comes last. */
+/** Programs report failures on standard error: it takes precedence and comes last. */
 async function tailOf(
   logs: RunLogs | null,
   { name, attempts }: Pick<StepSummary, 'name' | 'attempts'>,
@@ -73,7 +73,10 @@ async function lastLines(file: LogFile, count: number): Promise<readonly string[
   return [...splitter.push(head), ...splitter.push(tail), ...splitter.flush()].slice(-count);
 }
 
-/** The recap of what failed: why, where in the file, the last lines, and what to type next; null when nothing did. */
+/**
+ * The recap of the failures: the reason, the position in the file, the last lines, and the next command; null if
+ * nothing failed.
+ */
 export function Failures({ report: { view, children }, steps, places, tails }: FailuresProps): JSX.Element | null {
   const failed = steps.filter(({ step }) => isFailure(step));
   if (failed.length === 0) return null;
@@ -102,7 +105,7 @@ function MoreFailures({ count }: { count: number }): JSX.Element | null {
   return count > 0 ? <p class="note">{counted(count, 'more step')} failed.</p> : null;
 }
 
-/** The run of another workflow that a failed step made: its id, its failed steps, and the command that writes its report. */
+/** The sub-run of a failed step: its id, its failed steps, and the command that writes its report. */
 function ChildRun({ child, tails }: { child: ChildView | undefined; tails: Tails }): JSX.Element | null {
   if (child === undefined) return null;
   const { runId, workflow } = child.summary;

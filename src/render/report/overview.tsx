@@ -16,12 +16,12 @@ import { layOutGraph } from './graph/graph-layout.ts';
 import { edgePath, edgesBetween } from './graph/graph-paths.ts';
 import type { ReportStep, ReportView } from './view.ts';
 
-/** More boxes than these are drawn without names and links. */
+/** Above this number of boxes they are drawn without names and links. */
 const MAX_BOXES = 1000;
 const MAX_ROWS = 1000;
-/** Of one fan-out. */
+/** The limit of instances of one fan-out. */
 const MAX_INSTANCE_ROWS = 500;
-/** More rows than these are in a window of their own, so that what follows can be reached. */
+/** Above this number of rows they scroll separately, so that the following parts are easy to reach. */
 const MAX_OPEN_ROWS = 80;
 
 type GraphProps = {
@@ -31,7 +31,7 @@ type GraphProps = {
   readonly critical: ReadonlySet<string>;
 };
 
-/** The drawing of the steps, and the handlers that follow them; null when the workflow is lost. */
+/** The graph of the steps, followed by the handlers; null if the workflow is lost. */
 export function ReportGraph({ view, steps, critical }: GraphProps): JSX.Element | null {
   if (view.graph === null) return null;
   const handlers = steps.filter(({ isHandler }) => isHandler);
@@ -111,7 +111,7 @@ function criticalEdges({ graph, items, layout }: DrawnGraph, critical: ReadonlyS
   return edgePath(edgesBetween(layout, (from, to) => isCritical(from) && isCritical(to)));
 }
 
-/** How many steps of a block failed. */
+/** How many steps of a block have failed. */
 function failedText(steps: readonly StepView[]): string {
   const failed = steps.filter(({ status }) => status === 'failed').length;
   return failed === 0 ? '' : ` · ${failed} failed`;
@@ -123,7 +123,7 @@ type TimelineProps = {
   readonly critical: ReadonlySet<string>;
 };
 
-/** When each step was at work; null when none was. */
+/** The timeline of the steps; null if none has started. */
 export function ReportTimeline({ report: { view, now }, steps, critical }: TimelineProps): JSX.Element | null {
   const rows = timelineRows(view);
   const first = rows[0];

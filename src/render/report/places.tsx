@@ -4,10 +4,10 @@ import type { GraphNode, RunView } from '../../page/run-view/view.ts';
 import { fileText } from '../text/place-text.ts';
 import { zonedTime } from './text.ts';
 
-/** What places in the sources are called and where the page has them. */
+/** Names of source files and links to their lines in the page. */
 export type SourcePlaces = {
   readonly sources: RunView['sources'];
-  /** Files are named relative to it; null: in full. */
+  /** File names are relative to it; null: absolute. */
   readonly dir: string | null;
 };
 
@@ -16,7 +16,7 @@ export function sourcePlaces({ sources, run }: RunView): SourcePlaces {
   return { sources, dir: run.file === null ? null : dirname(run.file) };
 }
 
-/** The name of a source for people. */
+/** The display name of a source. */
 export function sourceName(path: string, { dir }: SourcePlaces): string {
   return fileText(path, dir);
 }
@@ -26,7 +26,7 @@ export function lineAnchor(source: number, line: number): string {
   return `l${source + 1}-${line}`;
 }
 
-/** Where a step is in the file, as a link; null if that is not known. */
+/** The position of a step in its file, as a link; null if it is not known. */
 export function placeLink(node: GraphNode | null, places: SourcePlaces): JSX.Element | null {
   const place = node?.place ?? null;
   if (place === null) return null;
@@ -38,7 +38,7 @@ export function placeLink(node: GraphNode | null, places: SourcePlaces): JSX.Ele
   );
 }
 
-/** A moment for people and programs. */
+/** A timestamp for people and programs. */
 export function moment(iso: string): JSX.Element {
   return <time dateTime={iso}>{zonedTime(Date.parse(iso))}</time>;
 }

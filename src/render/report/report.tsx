@@ -17,16 +17,16 @@ import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './step
 import { zonedTime } from './text.ts';
 import { type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
 
-/** Beyond this number only failed steps and the first ones are shown in full. */
+/** Above this number of steps only failed steps and the first ones are shown in full. */
 const MAX_DETAILED = 1000;
-/** Sources up to this many lines are open from the start. */
+/** Sources up to this many lines are expanded initially. */
 const MAX_OPEN_LINES = 250;
-/** More text than this is not shown. */
+/** The limit for a text, in characters. */
 const MAX_SOURCE = 2 * 1024 * 1024;
 
 /**
- * Renders a run as one self-contained HTML page, in pieces to be written one after another. Logs are read piece by
- * piece, and never more of them than the page may hold.
+ * Renders a run as one self-contained HTML page, in pieces to be written one after another. Logs are read in pieces, up
+ * to the limit of the page.
  */
 export async function* renderReport(report: ReportView, assets: ReportAssets): AsyncGenerator<string, void> {
   const steps = reportSteps(report.view);
@@ -49,7 +49,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield documentFoot(report, assets);
 }
 
-/** The top of the page: what ran, how it ended, when, and what it was given. */
+/** The top of the page: the workflow, the outcome, the times and the parameters. */
 function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX.Element {
   const name = <bdi>{view.run.workflow || 'unknown workflow'}</bdi>;
   return (
@@ -116,7 +116,7 @@ function detailedSteps(steps: readonly ReportStep[]): readonly ReportStep[] {
   return steps.filter((step) => chosen.has(step));
 }
 
-/** How many bytes of each log are shown; those of the last attempts at failed steps are the last to be cut. */
+/** How many bytes of each log to show; those of the last attempts of failed steps are cut last. */
 async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Promise<LogShare> {
   const names = steps.flatMap(({ step }) =>
     shownAttempts(step).flatMap(({ attempt }) => {
@@ -134,7 +134,7 @@ async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Pr
   return (log) => byName.get(logKey(log)) ?? 0;
 }
 
-/** A file that the workflow was read from, with numbered lines. */
+/** A source file of the workflow, with numbered lines. */
 function SourcePart({ index, places }: { index: number; places: SourcePlaces }): JSX.Element | null {
   const source = places.sources[index];
   if (source === undefined) return null;
@@ -153,7 +153,7 @@ function SourcePart({ index, places }: { index: number; places: SourcePlaces }):
   );
 }
 
-/** Signs for the title, which no style sheet reaches. */
+/** Symbols for the title, which styles cannot affect. */
 const signs: Readonly<Record<string, string>> = {
   succeeded: '\u2714',
   failed: '\u2716',
@@ -164,8 +164,8 @@ const signs: Readonly<Record<string, string>> = {
 const iconColors: Readonly<Record<string, string>> = { succeeded: '1a7f37', failed: 'cf222e', running: '0969da' };
 
 /**
- * The document up to its content. The policy forbids every request, whatever the page contains: styles are those in the
- * page, the one script is the one with this hash, the icon is in the address that names it.
+ * The document up to its content. The policy forbids every request, whatever the page contains: it allows the styles in
+ * the page, the script with this hash, and the icon in a data URL.
  */
 function documentHead(run: RunView['run'], { css, scriptHash }: ReportAssets): string {
   const { kind } = runLook(run.status);
@@ -201,7 +201,7 @@ ${css}</style>
 `;
 }
 
-/** The document from the end of its content on. */
+/** The document after its content. */
 function documentFoot({ view: { run }, now, version }: ReportView, { js }: ReportAssets): string {
   const foot = markup(
     <footer>

@@ -1,9 +1,9 @@
 import type { RunStatus, StepStatus, WaitingFor } from '../../core/run/run.ts';
 
-/** The class that colours a status, which is also the name of its sign. */
+/** The class that colours a status, which is also the name of its symbol. */
 export type StatusKind = StepStatus | 'partly' | 'approval';
 
-/** What a status looks like, and what it is called. */
+/** The class and the name of a status. */
 export type StatusLook = { readonly kind: StatusKind; readonly word: string };
 
 const stepWords: Readonly<Record<StepStatus, string>> = {
@@ -18,7 +18,7 @@ const stepWords: Readonly<Record<StepStatus, string>> = {
   waiting: 'waiting',
 };
 
-/** The look of a step or handler. */
+/** The appearance of a step or handler. */
 export function stepLook(status: StepStatus): StatusLook {
   return { kind: status, word: stepWords[status] };
 }
@@ -29,14 +29,14 @@ type StepAtWork = {
   readonly service?: { readonly ready: boolean } | undefined;
 };
 
-/** The look of a step at this moment: also whether it waits for approval, and whether a service is ready. */
+/** The current appearance of a step: also whether it waits for approval, and whether a service is ready. */
 export function presentLook({ status, waitingFor, service }: StepAtWork): StatusLook {
   if (waitingFor === 'approval') return { kind: 'approval', word: 'awaiting approval' };
   if (status === 'running' && service?.ready === true) return { kind: status, word: 'ready' };
   return stepLook(status);
 }
 
-/** The look of a run at this moment: also whether one of its steps waits for approval. */
+/** The current appearance of a run: also whether one of its steps waits for approval. */
 export function presentRunLook({
   status,
   waitingFor,
@@ -47,7 +47,7 @@ export function presentRunLook({
   return waitingFor === undefined ? runLook(status) : { kind: 'approval', word: 'awaiting approval' };
 }
 
-/** The look of a run. */
+/** The appearance of a run. */
 export function runLook(status: RunStatus): StatusLook {
   switch (status) {
     case 'succeeded':

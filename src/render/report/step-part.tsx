@@ -15,11 +15,11 @@ import { cutLog } from './log/log.ts';
 import { moment, placeLink, type SourcePlaces } from './places.tsx';
 import type { LogName, ReportStep, ReportView } from './view.ts';
 
-/** Of many attempts at a step the first few and the last are shown. */
+/** Of many attempts the first few and the last are shown. */
 const FIRST_SHOWN = 3;
 const LAST_SHOWN = 20;
 
-/** The attempts of which a report shows the logs. */
+/** The attempts whose logs a report shows. */
 export function shownAttempts({ history }: StepView): readonly StepAttempt[] {
   if (history.length <= FIRST_SHOWN + LAST_SHOWN) return history;
   return [...history.slice(0, FIRST_SHOWN), ...history.slice(-LAST_SHOWN)];
@@ -28,7 +28,7 @@ export function shownAttempts({ history }: StepView): readonly StepAttempt[] {
 /** How many bytes of a log may be shown. */
 export type LogShare = (log: LogName) => number;
 
-/** The logs of a step that are shown, by `logKey`. */
+/** The displayed logs of a step, by `logKey`. */
 type ShownLogs = ReadonlyMap<string, LogExcerpt>;
 
 /** Identifies a log of a run. */
@@ -36,7 +36,7 @@ export function logKey({ step, attempt, stream }: LogName): string {
   return `${stream} ${attempt} ${step}`;
 }
 
-/** Reads what is shown of the logs of a step: a quarter of the share from the start, the rest from the end. */
+/** Reads the displayed part of the logs of a step: a quarter of the limit from the start, the rest from the end. */
 export async function readLogs({ logs }: ReportView, step: StepView, share: LogShare): Promise<ShownLogs> {
   const shown = new Map<string, LogExcerpt>();
   if (logs === null || step.items !== undefined) return shown;
@@ -58,14 +58,14 @@ type PartProps = {
   readonly report: ReportView;
   readonly earlier: EarlierRun | null;
   readonly places: SourcePlaces;
-  /** Where the steps have their parts of the page, by name. */
+  /** The ids of the sections of the steps, by name. */
   readonly anchors: ReadonlyMap<string, string>;
   readonly logs: ShownLogs;
-  /** From the start; else a click opens it. */
+  /** Whether it is expanded initially. */
   readonly isOpen: boolean;
 };
 
-/** Everything about one step or handler. */
+/** The section of one step or handler. */
 export function StepPart({ shown, report, earlier, places, anchors, logs, isOpen }: PartProps): JSX.Element {
   const { step, node, anchor, needs } = shown;
   const { name, status, child } = step;

@@ -1,6 +1,6 @@
 import { dateAndTime } from '../text/duration.ts';
 
-/** A number of bytes for a person: `812 bytes`, `64 KiB`, `4.8 GiB`. */
+/** A number of bytes for display: `812 bytes`, `64 KiB`, `4.8 GiB`. */
 export function byteText(bytes: number): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`;
@@ -13,7 +13,7 @@ export function byteText(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }
 
-/** The day and time where the report was made, with how far that is from UTC: a report is read elsewhere too. */
+/** The local date and time of the report with the offset from UTC, since a report may be read in another time zone. */
 export function zonedTime(at: number): string {
   const minutes = -new Date(at).getTimezoneOffset();
   const two = (value: number) => String(Math.floor(Math.abs(value))).padStart(2, '0');

@@ -59,9 +59,9 @@ export type ChildReporter = Pick<Reporter, 'event' | 'output'>;
 /** A question to the person at the terminal, and the line that is being typed. Texts may contain any characters. */
 export type Prompt = {
   readonly question: string;
-  /** What is wrong with the answer before; null at first. */
+  /** The problem with the previous answer; null at first. */
   readonly fault: string | null;
-  /** What to type, before the typed text; null: nothing, the question is for another person. */
+  /** The prompt before the typed text; null: the question is for another user. */
   readonly label: string | null;
   readonly typed: string;
   /** The position of the cursor in `typed`. */

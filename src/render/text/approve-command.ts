@@ -5,7 +5,7 @@ import { shortId } from './short-id.ts';
 
 /** Returns the command that approves a step. */
 export function suggestApprove(runId: string, step: string, options = ''): string {
-  // A name that starts with a dash must not be taken for an option.
+  // A name that starts with a dash must not be parsed as an option.
   const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
   return `wf approve${options} ${shellQuote(shortId(runId))} ${name}`;
 }

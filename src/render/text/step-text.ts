@@ -41,13 +41,13 @@ export function attemptText(step: Step | undefined, attempt: number): string {
   return attempt > most ? `attempt ${attempt}` : `attempt ${attempt} of ${most}`;
 }
 
-/** Returns what is known of a running attempt: a service that is `ready`, and its container. */
+/** Returns the details of a running attempt: whether a service is `ready`, and its container. */
 export function attemptPlace({ isReady, container }: Pick<StepState, 'isReady' | 'container'>): readonly string[] {
   const id = container === null ? [] : [`container ${escapeControls(container.id.slice(0, SHORT_CONTAINER_ID))}`];
   return [...(isReady ? ['ready'] : []), ...id];
 }
 
-/** As many characters of the id of a container as Docker prints. */
+/** The length of a container id as Docker prints it, in characters. */
 const SHORT_CONTAINER_ID = 12;
 
 /** Returns the final status of a step in words: `not run` for a step whose dependency failed. */

@@ -7,7 +7,7 @@ export type SuggestedCommands = { readonly logs: boolean; readonly retry: boolea
 
 /** Returns the command that prints the output of a step. */
 export function suggestLogs(runId: string, step: string, options = ''): string {
-  // A name that starts with a dash must not be taken for an option.
+  // A name that starts with a dash must not be parsed as an option.
   const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
   return `wf logs${options} ${shellQuote(shortId(runId))} ${name}`;
 }

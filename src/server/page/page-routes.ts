@@ -22,10 +22,10 @@ const contentSecurityPolicy = [
   'trusted-types page-worker',
 ].join('; ');
 
-/** The placeholder in the document for what depends on the daemon. */
+/** The placeholder in the document for data of the daemon. */
 const BASE = '<base href="/">';
 
-/** The page holds no data. Browsers get it without a login, and it shows the one of its own. */
+/** The page contains no data, so browsers get it without a login; it has its own login form. */
 const common = { method: 'GET', access: 'page', body: 'none', errors: 'problem' } as const;
 
 /** Returns the document of the page, which is the same for every screen and user. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** Returns the raw bytes of a response for a connection without a valid request; the connection is then closed. */
+/** Returns the raw bytes of a response on a connection without a valid request; the connection is then closed. */
 export function rawReply(status: number, message: string, headers: Readonly<Record<string, string>> = {}): string {
   const body = `${JSON.stringify({ code: status, message, detailedMessage: message })}\n`;
   const all = {

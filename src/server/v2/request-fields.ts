@@ -16,7 +16,7 @@ export function readCursor(text: string | null): readonly unknown[] | null {
     const place: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (Array.isArray(place)) return place;
   } catch {
-    // Reported below.
+    // The error is thrown below.
   }
   throw badCursor();
 }

@@ -5,45 +5,45 @@ import type { PastRun } from '../../service/history/past-run.ts';
 import type { LiveChanges, RunFeeds } from '../../service/served.ts';
 import type { V1Parts } from '../v1/v1-parts.ts';
 
-/** What a schedule does at a moment; `file` is the absolute path of the workflow. */
+/** A scheduled action at a time; `file` is the absolute path of the workflow. */
 type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
 
-/** What the v2 API works with. */
+/** The dependencies of the v2 API. */
 export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
   readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly clock: Clock;
-  /** Changes with each event of a run; reads none of them. */
+  /** A mark that changes with each event of a run; reading it reads no events. */
   readonly runStamp: (runId: string) => string;
-  /** Removes a run that has finished. */
+  /** Removes a finished run. */
   readonly removeRun: (runId: string) => Promise<number>;
-  /** The runs that take a place and those that wait for one, in their order. */
+  /** The runs that take a place and those in the queue, in their order. */
   readonly queue: () => {
     readonly limit: number;
     readonly running: readonly string[];
     readonly waiting: readonly string[];
   };
-  /** The limit of a queue that workflows name, and the number of runs that wait in it. */
+  /** The limit of a named queue, and the number of runs in it. */
   readonly queueNamed: (name: string) => { readonly limit: number; readonly waiting: number };
-  /** Makes a waiting run the next one that starts; false if it does not wait. */
+  /** Makes a queued run the next one to start; false if it is not queued. */
   readonly putFirst: (runId: string) => boolean;
-  /** What schedules do between two moments, `limit` at most, in the order of time. */
+  /** The scheduled actions between two times, at most `limit`, in the order of time. */
   readonly moments: (from: number, to: number, limit: number) => readonly ScheduledMoment[];
-  /** How many moments passed without anything being started. */
+  /** The number of missed scheduled times. */
   readonly missed: () => number;
-  /** Version, process and zone of the daemon. */
+  /** Version, process and time zone of the daemon. */
   readonly info: () => object;
-  /** What `wf config` tells. */
+  /** The settings, as in `wf config`. */
   readonly settings: () => object;
-  /** Begins with a slash and ends without one, or is empty. */
+  /** Starts with a slash and ends without one, or is empty. */
   readonly basePath: string;
 };
 
 /**
- * Returns the run that a path names: by its id, a unique prefix of it, `@latest` or `@failed`. A workflow is not
- * accepted, since its last run may change between two requests. Throws a `WfError`: `not-found`, or `usage` for the
+ * Returns the run that a path names: by its id, a unique prefix of the id, `@latest` or `@failed`. A workflow name is
+ * not accepted, since its last run may change between two requests. Throws a `WfError`: `not-found`, or `usage` for the
  * prefix of several ids.
  */
 export async function namedRun(word: string, { history }: Pick<V2Parts, 'history'>): Promise<PastRun> {

@@ -28,7 +28,7 @@ export function readPastRun(archive: RunArchive, runId: string, before?: PastRun
     if (stored === null) return null;
     const known = before?.stored;
     if (before != null && stored === known) return before;
-    // Of a run that was read as a whole, nothing is the same object.
+    // A run that was read as a whole shares no object with an earlier result.
     const { state, damage } =
       before != null && stored.workflow === known?.workflow
         ? foldRun(stored.workflow, stored.events.slice(known.events.length), before.state)

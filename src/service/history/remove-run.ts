@@ -4,18 +4,18 @@ import type { RunArchive, RunRemoval } from '../../store/store.ts';
 import type { History } from './history.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 
-/** What the removal of one run takes. */
+/** The dependencies of the removal of a run. */
 export type RemoveTools = {
   readonly archive: RunArchive & Pick<RunRemoval, 'remove'>;
   readonly history: Pick<History, 'read'>;
 };
 
 /**
- * Removes a run that has finished, with its logs; answers how many bytes of disk that freed. Throws a `WfError`: `not-found`,
+ * Removes a finished run with its logs; returns the freed bytes of disk space. Throws a `WfError`: `not-found`,
  * `run-active`, `conflict` while another process holds the run, `storage`.
  */
 export async function removePastRun(runId: string, { archive, history }: RemoveTools): Promise<number> {
-  // A run whose process died is settled first: what that has left running must not outlive the record of it.
+  // A run whose process died is settled first: its remaining processes must not outlive its record.
   const run = await history.read(runId);
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || !archive.mayGoOn(runId);

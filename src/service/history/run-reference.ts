@@ -54,7 +54,7 @@ type KnownPlaces = {
   readonly places: WorkflowPlaces;
 };
 
-/** Throws a `WfError` `not-found` for a name that is no workflow, and returns for a workflow that has not run. */
+/** Throws a `WfError` `not-found` for a name that is not a workflow; returns for a workflow that has not run. */
 export function requireKnownWorkflow(name: string, { history, archive, places }: KnownPlaces): void {
   if (history.knowsWorkflow(name)) return;
   try {

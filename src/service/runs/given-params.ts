@@ -130,7 +130,7 @@ function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: bo
   });
 }
 
-/** What the schema of the parameters does not accept in all values together, defaults included. */
+/** The faults that the schema of the parameters finds in all values together, defaults included. */
 function schemaFaults({ params, paramSchema }: Workflow, given: readonly Param[]): readonly Fault[] {
   if (paramSchema === undefined) return [];
   const values = mergeParams(params, given).flatMap(({ name, value, rule, isTemplate }) => {

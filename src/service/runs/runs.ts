@@ -19,7 +19,7 @@ export type StartRequest = LoadedWorkflow & {
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
-  /** What happens to steps that ask for an approval; absent: they wait for a person. */
+  /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
   /** Of a retry: the retried run, and the steps restored from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };

@@ -7,7 +7,7 @@ export type PlannedNumbers<Key extends string> = {
   readonly values: readonly NumberValue<Key>[];
   /** Known only during a run. */
   readonly left: readonly NumberText<Key>[];
-  /** What is wrong with values that are known. */
+  /** The problems of known values. */
   readonly problems: readonly string[];
 };
 

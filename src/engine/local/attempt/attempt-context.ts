@@ -68,11 +68,11 @@ export type AttemptContext = {
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
   /** Which facts the step's policies need after this outcome. */
   readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;
-  /** Limits the time of the attempt from now on, for a limit that a variable gives. */
+  /** Starts a time limit for the attempt, given by a variable. */
   readonly limitTime: (timeoutMs: number) => void;
 };
 
-/** What the variables of a step give its attempt: how to look them up, the environment, the working directory. */
+/** The variables of a step for its attempt: lookup, environment, working directory. */
 export type StepPlace = { readonly scope: Scope; readonly env: Environment; readonly cwd: string };
 
 /** Backticks in a step's `env` run in the same directory as those in the workflow's `env`. */

@@ -14,7 +14,7 @@ export type NeededFacts = ReturnType<typeof neededFacts>;
 /** A longer line of output is searched in pieces, in characters. */
 const MAX_LINE_LENGTH = 1024 * 1024;
 
-/** What an attempt provides to evaluate facts about it. */
+/** The data of an attempt for evaluating facts about it. */
 export type FactSources = {
   readonly scope: Scope;
   readonly env: Environment;

@@ -9,7 +9,7 @@ export function withCause(outcome: Outcome, { log }: AttemptOutput): Outcome {
   return { ...outcome, message: `${outcome.message} (no space is left on the device of its log)` };
 }
 
-/** An attempt that was asked to end reports that as its cause, whatever it did last: the first cause counts. */
+/** An attempt that was ended reports the first cause of that, whatever it did last. */
 export function afterEnd(outcome: Outcome, context: AttemptContext): Outcome {
   if (outcome.status === 'skipped' || !isAskedToEnd(context)) return outcome;
   const { signal, step } = context;

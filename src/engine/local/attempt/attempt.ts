@@ -24,14 +24,14 @@ import { afterEnd, withCause } from './attempt-outcome.ts';
 import { withCopies } from './attempt-outputs.ts';
 
 /**
- * The result of an attempt: its outcome, and what the step's policies ask besides; of a fan-out its items, if they could
+ * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could
  * be read.
  */
 export type AttemptReport = {
   readonly outcome: Outcome;
   readonly facts: AttemptFacts;
   readonly items?: readonly Item[];
-  /** Of a fan-out, if a variable gave it. */
+  /** For a fan-out, if a variable gave it. */
   readonly maxConcurrent?: number;
 };
 
@@ -121,7 +121,7 @@ function reportOf(outcome: Outcome): AttemptReport {
   return { outcome, facts: {} };
 }
 
-/** A condition that cannot be evaluated fails the attempt, unless that was asked to end meanwhile. */
+/** A condition that cannot be evaluated fails the attempt, unless the attempt was ended meanwhile. */
 async function withFacts(
   context: AttemptContext,
   outcome: Outcome,

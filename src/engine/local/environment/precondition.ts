@@ -8,7 +8,7 @@ import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** Context for checking conditions. */
 export type PreconditionContext = {
-  /** What the conditions are, for messages. */
+  /** The name of the conditions in messages. */
   readonly what: 'precondition' | 'repeat condition';
   readonly scope: Scope;
   /** Runs a command of the condition with these extra variables. */

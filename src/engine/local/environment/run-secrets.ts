@@ -29,7 +29,7 @@ export class RunSecrets {
   #warn: (message: string) => void = () => {};
   readonly #warned = new Set<string>();
 
-  /** Reads the secrets known at the start; `problem` says which one cannot be read. */
+  /** Reads the secrets known at the start; `problem` names the one that cannot be read. */
   constructor(request: RunRequest, processEnv: Environment) {
     const { workflow, params, family } = request;
     const own = hasSecrets(workflow);

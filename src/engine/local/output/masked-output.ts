@@ -15,7 +15,7 @@ type MaskedOutputOptions = {
   readonly pipes: readonly [Pipe, Pipe] | null;
   /** The streams that are also captured as values. */
   readonly keeps: readonly LogStream[];
-  /** A value is secret: the log shows nothing of either stream. */
+  /** A value is secret: the log contains nothing of either stream. */
   readonly isSecret: boolean;
   readonly maxOutputBytes: number;
   /** Called once per log file that can no longer be written. */
@@ -147,7 +147,7 @@ class MaskedStream {
     if (this.#readBacklog()) this.end();
   }
 
-  /** Reads what is left, then closes. */
+  /** Reads the rest, then closes. */
   end(): void {
     if (!this.#isOpen) return;
     this.#readBacklog();

@@ -10,7 +10,7 @@ import { openRegular } from '../../../regular-file.ts';
 import type { AttemptOutput } from './attempt-output.ts';
 import { readOutput } from './output-text.ts';
 
-/** What the sources of published outputs are read from. */
+/** The sources of published outputs. */
 type Sources = {
   readonly output: AttemptOutput;
   readonly scope: Scope;

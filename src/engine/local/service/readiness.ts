@@ -9,7 +9,7 @@ import type { Captured } from '../environment/precondition.ts';
 /** Checks once whether a service is ready: null, or the reason why not. Ends soon after the signal. */
 export type Probe = (signal: AbortSignal) => Promise<string | null>;
 
-/** What a probe needs besides the condition. */
+/** The dependencies of a probe. */
 export type ProbeParts = {
   readonly attempt: Pick<Attempt, 'expand' | 'log'>;
   /** Runs a command on this machine. */
@@ -21,7 +21,9 @@ export type ProbeParts = {
 /** Time in which a published port without a server behind it is closed again, in milliseconds. */
 const closedAfterMs = 100;
 
-/** The probe for a condition. Throws an `Error` of the words for a value that cannot be evaluated. */
+/**
+ * Creates the probe for a condition. Throws an `Error` for a value that cannot be evaluated, with the message as text.
+ */
 export async function createProbe(readyWhen: Readiness, parts: ProbeParts): Promise<Probe> {
   const { attempt, capture, containment } = parts;
   switch (readyWhen.kind) {
@@ -50,7 +52,9 @@ export async function createProbe(readyWhen: Readiness, parts: ProbeParts): Prom
   }
 }
 
-/** Why the service could not be distinguished from a program that answers already; null if none does. */
+/**
+ * The reason why the service could not be distinguished from a program that already responds; null if there is none.
+ */
 export async function whyTaken(readyWhen: Readiness, expand: Attempt['expand']): Promise<string | null> {
   if (readyWhen.kind !== 'port') return null;
   const text = expand(readyWhen.port);
@@ -121,7 +125,7 @@ async function getUrl(url: string, signal: AbortSignal): Promise<string | null> 
   });
 }
 
-/** Searches what was printed since the last look, and the last line again while it is incomplete. */
+/** Searches the output since the last check, and the last line again while it is incomplete. */
 function lineProbe(matches: (line: string) => boolean, paths: readonly string[]): Probe {
   const offsets = new Map(paths.map((path) => [path, 0]));
   return async () => {

@@ -16,11 +16,11 @@ export type ServiceAttempt = {
   readonly isContained: boolean;
   /** Reports that it is ready. */
   readonly ready: () => void;
-  /** Asks the attempt to end, since it is not ready in time. */
+  /** Ends the attempt, since it is not ready in time. */
   readonly giveUp: () => void;
 };
 
-/** Time limit of one check, and what the last one before the deadline has at least. */
+/** The time limit of one check, and the minimum for the last one before the deadline. */
 const probeTimeoutMs = 10_000;
 const lastProbeTimeoutMs = 1000;
 
@@ -62,7 +62,7 @@ export async function serve(parts: ServiceAttempt): Promise<Outcome> {
   }
 }
 
-/** Checks again and again. Resolves to null when the service is ready, else to the reason why it is not. */
+/** Repeats the check. Resolves to null when the service is ready, else to the reason why it is not. */
 async function untilReady(
   { service, attempt, capture, clock }: ServiceAttempt,
   containment: ProbeParts['containment'],

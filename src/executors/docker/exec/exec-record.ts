@@ -5,7 +5,7 @@ import { isOwnerGone, ownerKey, ownerLabel } from '../container-owner.ts';
 import { requestMessage, requestStatus } from '../docker-problem.ts';
 import { type ExecUser, isMarkedLeft, removeFile, signalMarkedProcesses } from './exec-commands.ts';
 
-/** What a later `wf` needs to find and end a command in a running container. */
+/** The data that a later `wf` needs to find and end a command in a running container. */
 export type ExecRecord = {
   readonly container: string;
   /** `NAME=value` in the environment of every process of the command. */

@@ -15,7 +15,7 @@ export function approvalProblems(entry: ActionEntry): Problem[] {
   return [...placeProblems(entry), ...inputProblems(entry), ...requiredProblems(entry)];
 }
 
-/** What runs several times or stays up has no moment at which it could ask. */
+/** Keys of steps that run several times or stay up, which have no single end to ask at. */
 function placeProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const other = ['parallel', 'matrix', 'service'].find((key) => key in raw);
   if (other === undefined) return [];

@@ -15,7 +15,7 @@ const OF_RUNNING: ReadonlySet<string> = new Set(['exec', 'user', 'workingDir', '
 /** Keys of a container that has a program of its own. */
 const OF_SHARED = ['startup', 'command', 'waitFor', 'logPattern'] as const;
 
-/** What runs in a container that has a program of its own already. */
+/** Keys of steps whose container already has a program. */
 const works = ['command', 'script', 'args', 'call'] as const;
 
 /** Checks the container of a step or handler. */

@@ -3,40 +3,40 @@ import { ApiProblem } from '../../api/problem.ts';
 import type { Diagnostic } from '../../api/types.ts';
 import { checkText, readText, saveText, type TaggedText } from './workflow-files.ts';
 
-/** A text of a workflow file while it is edited. */
+/** An edited text of a workflow file. */
 export type Draft = {
   readonly workflow: string;
   /** The text of the file as it was last read or saved. */
   readonly base: ReadonlySignal<TaggedText>;
   readonly text: Signal<string>;
   readonly isDirty: ReadonlySignal<boolean>;
-  /** The text that someone else has saved meanwhile; null: none is known. */
+  /** The text that another user has saved meanwhile; null if there is none. */
   readonly theirs: ReadonlySignal<TaggedText | null>;
   readonly problems: ReadonlySignal<readonly Diagnostic[]>;
-  /** Why the last save failed. */
+  /** The reason why the last save failed. */
   readonly failure: ReadonlySignal<ApiProblem | null>;
   readonly isSaving: ReadonlySignal<boolean>;
-  /** Saves the text; answers whether the file has it now. Sets `theirs` if the file has another text than the known one. */
+  /** Saves the text; returns whether it was saved. Sets `theirs` if the file has changed since it was read. */
   readonly save: (options?: { readonly allowInvalid?: boolean }) => Promise<boolean>;
-  /** Reports the problems of the present text. */
+  /** Checks the current text. */
   readonly check: (signal: AbortSignal) => Promise<void>;
-  /** Continues from the text of the other one, so that a save replaces it. */
+  /** Accepts the text of the other user as the base, so that a save replaces it. */
   readonly acceptTheirs: () => void;
-  /** Reads the file again, unless the text was changed here. */
+  /** Reads the file again, unless the text has unsaved changes. */
   readonly follow: () => Promise<void>;
 };
 
-/** Texts with changes outlive their screen: a login that expires or a wrong click loses nothing. */
+/** Unsaved texts outlive their screen, so that an expired login or a wrong click loses nothing. */
 const kept = new Map<string, Draft>();
 
-/** Returns the text that was being edited, or reads the file. */
+/** Returns the text under edit, or reads the file. */
 export async function openDraft(workflow: string): Promise<Draft> {
   const draft = kept.get(workflow) ?? createDraft(workflow, await readText(workflow));
   kept.set(workflow, draft);
   return draft;
 }
 
-/** Forgets a text with its changes. */
+/** Discards a text with its changes. */
 export function dropDraft({ workflow }: Draft): void {
   kept.delete(workflow);
 }
@@ -92,7 +92,7 @@ function createDraft(workflow: string, read: TaggedText): Draft {
         const found = await checkText(workflow, text.value, abort);
         if (!abort.aborted) problems.value = found;
       } catch {
-        // The next change or the save reports a daemon that does not answer.
+        // If the daemon does not respond, the next change or the save reports it.
       }
     },
     acceptTheirs: () => {
@@ -112,7 +112,7 @@ function createDraft(workflow: string, read: TaggedText): Draft {
   };
 }
 
-/** A refused save names the file by its path, a check by `-`. */
+/** A refused save names the file by its path, a check names it `-`. */
 function ofOwnFile(workflow: string): (problem: Diagnostic) => Diagnostic {
   return (problem) => (problem.file?.endsWith(`/${workflow}`) ? { ...problem, file: '-' } : problem);
 }

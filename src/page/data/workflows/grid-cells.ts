@@ -12,12 +12,12 @@ const statuses: Readonly<Record<string, StepStatus>> = {
   P: 'pending',
 };
 
-/** The status that a letter of a grid stands for; null: the run has no such step. */
+/** The status that a letter of a grid represents; null if the run does not have the step. */
 export function cellStatus(cells: string, step: number): StepStatus | null {
   return statuses[cells[step] ?? '-'] ?? null;
 }
 
-/** The middle of the numbers, between the two in the middle where they are even; null without any. */
+/** The median of the numbers; null for an empty list. */
 export function median(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];

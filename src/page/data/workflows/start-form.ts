@@ -1,26 +1,26 @@
 import { mentionsIn } from '../../../core/words/mentions.ts';
 import type { RunHead, WorkflowDetail } from '../../api/types.ts';
 
-/** A parameter in the form that starts a workflow. */
+/** A parameter in the start form of a workflow. */
 export type Field = {
   /** Its name, or its position from 1. */
   readonly key: string;
   readonly label: string;
-  /** The default of the file. */
+  /** The default in the file. */
   readonly standard: string;
-  /** The default is a command whose output is the value. */
+  /** The default is a command; its output is the value. */
   readonly isEvaluated: boolean;
-  /** The file gives no value. */
+  /** The file has no default. */
   readonly isOpen: boolean;
   readonly isPositional: boolean;
-  /** What the parameter accepts; null for a positional one. */
+  /** The values that the parameter accepts; null for a positional one. */
   readonly accepts: WorkflowDetail['parameters'][number] | null;
 };
 
-/** A parameter that the file does not declare; without a name it is positional. */
+/** A parameter that the file does not declare; positional if it has no name. */
 export type FreeParam = { readonly name: string; readonly value: string };
 
-/** What was filled in: values by the keys of fields, where no value keeps the default, and further parameters. */
+/** The input of the form: values by field keys, where a missing value keeps the default, and further parameters. */
 export type Filled = { readonly values: Readonly<Record<string, string>>; readonly free: readonly FreeParam[] };
 
 /** The fields of a form for the parameters of a file. */
@@ -39,13 +39,13 @@ export function fieldsOf({ params, parameters }: Pick<WorkflowDetail, 'params' |
   });
 }
 
-/** The values that a field offers; null if any text can be written. */
+/** The values offered by a field; null if it accepts any text. */
 export function choicesOf({ accepts }: Field): readonly string[] | null {
   if (accepts?.choices !== undefined) return accepts.choices;
   return accepts?.type === 'boolean' ? ['true', 'false'] : null;
 }
 
-/** The same values with those of secrets hidden, for commands that are shown and copied. */
+/** The same values with secrets hidden, for the commands to copy. */
 export function withoutSecrets(fields: readonly Field[], { values, free }: Filled): Filled {
   const secret = new Set(fields.flatMap(({ key, accepts }) => (accepts?.secret ? [key] : [])));
   const shown = Object.entries(values).map(([key, value]) => [key, secret.has(key) ? '***' : value]);
@@ -53,8 +53,8 @@ export function withoutSecrets(fields: readonly Field[], { values, free }: Fille
 }
 
 /**
- * The names that a file mentions and does not set itself: a run accepts them as parameters. Null if it accepts no others than
- * those that it declares.
+ * The names that a file mentions and does not set itself: a run accepts them as parameters. Null if it accepts declared
+ * parameters only.
  */
 export function acceptedNames({
   definition,
@@ -69,7 +69,7 @@ export function acceptedNames({
   return free.length === 0 && position <= params.length ? null : free;
 }
 
-/** What a link fills in (`p.DAY=2026-03-01`), except secrets. */
+/** The values from a link (`p.DAY=2026-03-01`), except secrets. */
 export function filledByLink(fields: readonly Field[], query: Readonly<Record<string, string>>): Filled {
   const given = Object.entries(query).flatMap(([key, value]) =>
     key.startsWith('p.') ? [{ name: key.slice(2), value }] : [],
@@ -77,7 +77,7 @@ export function filledByLink(fields: readonly Field[], query: Readonly<Record<st
   return filledBy(fields, given);
 }
 
-/** What fills in the parameters of a past run; secret ones stay as they are. */
+/** The values from the parameters of a past run, except secrets. */
 export function filledByRun(fields: readonly Field[], { params }: Pick<RunHead, 'params'>): Filled {
   const given = params.flatMap(({ name, value, masked }, index) =>
     masked ? [] : [{ name: name ?? String(index + 1), value }],
@@ -100,8 +100,9 @@ function filledBy(fields: readonly Field[], given: readonly FreeParam[]): Filled
 }
 
 /**
- * The parameters to start with, each as one entry: `NAME=value`, or a positional value. What was not filled in keeps its
- * default. Positions before a given one are given too, since the API tells positions by their order. Null: none is given.
+ * The parameters of the start request, each as one entry: `NAME=value`, or a positional value. An empty field keeps its
+ * default. Positions before a given one are included, since the API identifies them by their order. Null if there are
+ * none.
  */
 export function givenParams(fields: readonly Field[], { values, free }: Filled): readonly string[] | null {
   const further = free.filter(({ name, value }) => name !== '' || value !== '');
@@ -129,7 +130,7 @@ export function startRequest(address: string, params: readonly string[] | null):
   return `curl -X POST -H 'Content-Type: application/json' -d ${quoted(body)} ${quoted(address)}`;
 }
 
-/** What is wrong with a parameter, of the problems of a start. */
+/** The problem of one parameter, from the problems of a start. */
 export function faultOf(name: string, message: string): string | null {
   return message.split('\n').find((line) => line.includes(`"${name}"`)) ?? null;
 }

@@ -1,20 +1,23 @@
 import { signal } from '@preact/signals';
 
-/** Where the user wants to go while a text has changes; null: nowhere. */
+/** The destination that awaits confirmation while a text has changes; null: none. */
 export const wantsToLeave = signal<(() => void) | null>(null);
 
-/** A text that is being edited at an address. */
+/** A text under edit at an address. */
 type Guard = { readonly hasChanges: () => boolean; readonly route: (url: string) => void; readonly address: string };
 
 let guard: Guard | null = null;
 
-/** Goes somewhere else, after a question if that would leave changes behind. */
+/** Goes to another address, after a confirmation if unsaved changes would be lost. */
 export function leaving(go: () => void): void {
   if (guard?.hasChanges()) wantsToLeave.value = go;
   else go();
 }
 
-/** Asks before changes at this address are left behind. `route` opens an address. Returns a function that stops it. */
+/**
+ * Asks for a confirmation before the user leaves unsaved changes at this address. `route` opens an address. Returns a
+ * function that stops it.
+ */
 export function guardChanges(hasChanges: () => boolean, route: (url: string) => void): () => void {
   guard = { hasChanges, route, address: location.href };
   return () => {
@@ -24,8 +27,8 @@ export function guardChanges(hasChanges: () => boolean, route: (url: string) => 
 }
 
 /**
- * Watches links, the buttons of the browser and the closing of the tab. Call this before the router listens: events of the
- * window reach listeners in their order.
+ * Watches links, the back and forward buttons and the closing of the tab. Call this before the router listens: events
+ * of the window reach listeners in their order.
  */
 export function watchLeaving(): void {
   addEventListener('click', onClick, true);

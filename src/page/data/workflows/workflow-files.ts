@@ -1,41 +1,41 @@
 import { api, ask, askTagged } from '../../api/client.ts';
 import type { Diagnostic } from '../../api/types.ts';
 
-/** A text of a workflow file, and the tag that a change of it needs. */
+/** A text of a workflow file, and the tag required to change it. */
 export type TaggedText = { readonly text: string; readonly tag: string };
 
 const yaml = {
   headers: { 'Content-Type': 'text/yaml' },
-  // The body is the text itself.
+  // The body is plain text, not JSON.
   bodySerializer: (body: string | undefined) => body ?? '',
 };
 
-/** Reads the text of a file as it is on the disk. */
+/** Reads the text of a file from the disk. */
 export async function readText(name: string): Promise<TaggedText> {
   const request = api.GET('/api/v2/workflows/{name}/source', {
     params: { path: { name } },
     parseAs: 'text',
-    // A browser would answer with a text that it has kept.
+    // Without this a browser would return its cached text.
     cache: 'no-store',
   });
   const { data, tag } = await askTagged<string>(request);
   return { text: data, tag };
 }
 
-/** Replaces a text that is still the one of the tag; answers the new tag. */
+/** Replaces a text if the file still has the tag; returns the new tag. */
 export async function saveText(name: string, { text, tag }: TaggedText, allowInvalid: boolean): Promise<string> {
   const params = { path: { name }, header: { 'If-Match': tag }, query: allowInvalid ? { allowInvalid } : {} };
   const saved = await askTagged(api.PUT('/api/v2/workflows/{name}/source', { params, body: text, ...yaml }));
   return saved.tag;
 }
 
-/** Creates a file in a group; answers the id of the workflow. A text with errors is saved, too. */
+/** Creates a file in a group; returns the id of the workflow. A text with errors is saved as well. */
 export async function createWorkflow(name: string, group: string, text: string): Promise<string> {
   const params = { path: { name }, header: { 'If-None-Match': '*' }, query: { group, allowInvalid: true } };
   return (await ask(api.PUT('/api/v2/workflows/{name}/source', { params, body: text, ...yaml }))).id;
 }
 
-/** Renames a file or moves it to another group; answers the new id. */
+/** Renames a file or moves it to another group; returns the new id. */
 export async function renameWorkflow(name: string, body: { to: string; group: string }): Promise<string> {
   const { tag } = await readText(name);
   const params = { path: { name }, header: { 'If-Match': tag } };
@@ -48,7 +48,7 @@ export async function deleteWorkflow(name: string): Promise<void> {
   await ask(api.DELETE('/api/v2/workflows/{name}', { params: { path: { name }, header: { 'If-Match': tag } } }));
 }
 
-/** The problems of a text that will be that of a workflow. */
+/** Checks a text as the future text of a workflow. */
 export async function checkText(workflow: string, text: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
   const request = api.POST('/api/v2/validate', { params: { query: { workflow } }, body: text, signal, ...yaml });
   return (await ask(request)).files.flatMap(({ diagnostics }) => diagnostics);

@@ -1,10 +1,10 @@
 import type { Workflow } from '../../api/types.ts';
 import { isActive, isBroken } from './workflow-state.ts';
 
-/** What the list of workflows is narrowed to: the text that was typed, a tag, a status. */
+/** The filters of the list of workflows: a text, a tag, a status. */
 export type WorkflowFilter = { readonly find: string; readonly tag: string; readonly only: string };
 
-/** The statuses that the list can be narrowed to. */
+/** The statuses offered by the filter. */
 export const filters = ['failed', 'running', 'broken'] as const;
 export type FilterName = (typeof filters)[number];
 
@@ -20,7 +20,7 @@ export function matches(workflow: Workflow, name: FilterName): boolean {
   }
 }
 
-/** The workflows that a filter leaves: broken ones first, else in their order. */
+/** The workflows that match a filter: broken ones first, then in their order. */
 export function filterWorkflows(workflows: readonly Workflow[], filter: WorkflowFilter): readonly Workflow[] {
   const only = filters.find((name) => name === filter.only);
   const text = filter.find.trim().toLowerCase();

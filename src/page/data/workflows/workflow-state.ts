@@ -5,12 +5,12 @@ export function isBroken({ diagnostics }: Pick<Workflow, 'diagnostics'>): boolea
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** Whether something happens to a workflow by itself. */
+/** Whether a workflow has a schedule that starts, stops or restarts it. */
 export function hasSchedule({ start, stop, restart }: Workflow['schedule']): boolean {
   return start.length + stop.length + restart.length > 0;
 }
 
-/** Whether a run is under way or waits for its turn. */
+/** Whether a run is running or queued. */
 export function isActive(status: string): boolean {
   return ['queued', 'running', 'canceling', 'handling'].includes(status);
 }

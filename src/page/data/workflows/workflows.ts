@@ -4,16 +4,16 @@ import { ApiProblem } from '../../api/problem.ts';
 import type { Workflow } from '../../api/types.ts';
 import { followLive } from '../live.ts';
 
-/** As many as one answer of the API holds. */
+/** The limit of workflows in one response. */
 const PAGE_SIZE = 1000;
 
 const all = signal<readonly Workflow[] | null>(null);
 const failure = signal<ApiProblem | null>(null);
 
-/** All workflows, in the order of their files; null: not read yet. They stay shown from one visit of a list to the next. */
+/** All workflows, in the order of their files; null: not read yet. They are kept between visits of the list. */
 export const workflows: ReadonlySignal<readonly Workflow[] | null> = all;
 
-/** Why the workflows could not be read. */
+/** The problem if the workflows could not be read. */
 export const workflowsProblem: ReadonlySignal<ApiProblem | null> = failure;
 
 /** Reads all workflows again. */
@@ -31,7 +31,7 @@ export function followWorkflows(): () => void {
   const events = {
     workflow: (workflow: Workflow) => {
       const known = all.value?.findIndex(({ file }) => file === workflow.file) ?? -1;
-      // The place of a new file is known to the daemon.
+      // Only the daemon knows the position of a new file.
       if (known === -1) void readWorkflows();
       else all.value = all.value?.with(known, workflow) ?? null;
     },
@@ -42,7 +42,7 @@ export function followWorkflows(): () => void {
   return followLive(null, events, () => void readWorkflows());
 }
 
-/** Suspends the schedule of a workflow, until a time or without an end, or resumes it. */
+/** Suspends the schedule of a workflow, until a time or indefinitely, or resumes it. */
 export async function suspendSchedule(name: string, body: { suspended: boolean; until?: string }): Promise<void> {
   await ask(api.PUT('/api/v2/workflows/{name}/suspended', { params: { path: { name } }, body }));
 }

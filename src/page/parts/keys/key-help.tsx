@@ -27,7 +27,7 @@ const keys = [
   ['Esc', 'close'],
 ] as const;
 
-/** The keys of the page. */
+/** The keyboard shortcuts of the page. */
 export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

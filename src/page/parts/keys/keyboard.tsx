@@ -24,7 +24,7 @@ export function openKeyHelp(): void {
   shown.value = 'keys';
 }
 
-/** The keys of the page, and the dialogs that they open. */
+/** The keyboard shortcuts of the page, and the dialogs that they open. */
 export function Keyboard(): JSX.Element | null {
   const { route } = useLocation();
   useEffect(
@@ -58,7 +58,7 @@ export function Keyboard(): JSX.Element | null {
   return shown.value === 'keys' ? <KeyHelp onClose={close} /> : null;
 }
 
-/** Presses the control of the screen that carries this key as `data-key`. */
+/** Activates the control of the screen that has this key as `data-key`. */
 function press(key: string): boolean {
   const controls = document.querySelectorAll<HTMLElement>('main [data-key]:not(:disabled)');
   const control = [...controls].find(({ dataset }) => dataset['key'] === key);
@@ -66,7 +66,7 @@ function press(key: string): boolean {
   return control !== undefined;
 }
 
-/** Starts the workflow of the screen or of the focused row, else asks for one. */
+/** Starts the workflow of the screen or of the focused row; otherwise opens the palette. */
 function start(): void {
   if (press('s')) return;
   const control = focusedRow()?.querySelector<HTMLElement>('[data-start]');
@@ -74,7 +74,7 @@ function start(): void {
   else if (!isReadOnly.value) shown.value = 'start';
 }
 
-/** Presses the button before or after the one that is pressed. */
+/** Activates the button before or after the active one. */
 function pressBeside(group: string, by: number): void {
   const buttons = [...document.querySelectorAll<HTMLElement>(`main ${group} button`)];
   buttons[buttons.findIndex((button) => button.ariaPressed === 'true') + by]?.click();

@@ -1,7 +1,7 @@
-/** Rows of lists: of workflows and runs, of steps, of a timeline, of a history. */
+/** The rows of lists: of workflows and runs, of steps, of a timeline, of a history. */
 const ROWS = 'main .row, main .step-rows li, main .timeline tbody tr, main .grid tbody tr';
 
-/** Moves the focus to the link of the next row of a list, or of the one before; `Enter` then follows it. */
+/** Moves the focus to the link of the next or previous row of a list; `Enter` then follows it. */
 export function focusRow(step: 1 | -1): void {
   const links = Array.from(document.querySelectorAll<HTMLElement>(ROWS)).flatMap(
     (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
@@ -9,11 +9,11 @@ export function focusRow(step: 1 | -1): void {
   const current = links.findIndex((link) => link.closest(ROWS)?.contains(document.activeElement));
   const next = links[current === -1 ? links.findIndex(isVisible) : current + step];
   next?.focus();
-  // The bar above the page covers what is scrolled below it.
+  // The sticky bar covers the top of the scrolled area.
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The row that has the focus. */
+/** The row with the focus. */
 export function focusedRow(): HTMLElement | null {
   return document.activeElement?.closest<HTMLElement>(ROWS) ?? null;
 }

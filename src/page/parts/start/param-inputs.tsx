@@ -9,11 +9,11 @@ type InputProps = {
   readonly value: string | undefined;
   readonly fault: string | null;
   readonly isDisabled?: boolean;
-  /** Null: as the file has it. */
+  /** Null: the default of the file. */
   readonly onValue: (value: string | null) => void;
 };
 
-/** A parameter: empty, it keeps its default, unless an empty value was chosen. */
+/** A parameter. An empty field keeps its default, unless the user chose an empty value. */
 export function FieldInput({ field, value, fault, isDisabled = false, onValue }: InputProps): JSX.Element {
   const id = `param-${field.key}`;
   const isEmpty = value === '';
@@ -54,7 +54,7 @@ type ValueProps = {
   readonly onValue: (text: string) => void;
 };
 
-/** The control for what a parameter accepts: a choice, a number, a hidden text, or any text. */
+/** The control for the type of a parameter: a choice, a number, a hidden text, or any text. */
 function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Element {
   const { id, value, placeholder, isInvalid, isDisabled = false, onValue } = props;
   const { accepts } = field;
@@ -72,7 +72,7 @@ function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Ele
   }
   const onInput = (event: { readonly currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value);
   if (accepts?.secret === true) {
-    // Not a password field: a browser would offer to keep the value.
+    // Not a password field: a browser would offer to save the value.
     const own = { class: 'hidden-text', autocomplete: 'off', spellcheck: false } as const;
     return <input {...shared} {...own} type="text" placeholder={placeholder} onInput={onInput} />;
   }
@@ -82,7 +82,7 @@ function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Ele
   return <input {...shared} {...limits} type="number" placeholder={placeholder} onInput={onInput} />;
 }
 
-/** A text of one line or more: Enter starts, Shift-Enter begins another line. */
+/** A text of one or more lines: Enter starts, Shift-Enter inserts a line break. */
 function ValueInput(props: ValueProps): JSX.Element {
   const lines = (props.value || props.placeholder).split('\n').length;
   return (

@@ -8,7 +8,7 @@ import { Loading } from '../loading.tsx';
 import { ProblemBox } from '../problem-box.tsx';
 import { StartForm } from './start-form.tsx';
 
-/** The form that starts a workflow, above the list. */
+/** The start form of a workflow, as a dialog over the list. */
 export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const { route } = useLocation();

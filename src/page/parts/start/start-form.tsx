@@ -33,13 +33,13 @@ type StartFormProps = {
   readonly onStarted: (runId: string) => void;
 };
 
-/** The fields of a start, and what starts it. */
+/** The fields of the start form and its submit action. */
 export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.Element {
   const fields = useMemo(() => fieldsOf(workflow), [workflow]);
   const filled = useSignal<Filled>(filledByLink(fields, workflow.runConfig?.disableParamEdit ? {} : query));
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
-  // Made once, so that a double click starts one run.
+  // Created once, so that a double click starts one run.
   const runId = useMemo(newRunId, [workflow.id]);
   const { disableParamEdit = false } = workflow.runConfig ?? {};
   const params = useComputed(() => givenParams(fields, filled.value));
@@ -100,7 +100,7 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   );
 }
 
-/** Starts a run of a workflow. Parameters are given one by one, so that no value is read as several. */
+/** Starts a run of a workflow. Each parameter is one entry, so that no value is split. */
 function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
   const body = { runId, ...(params === null ? {} : { params: [...params] }) };
   return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
@@ -121,7 +121,7 @@ function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) =>
       (page) => {
         runs.value = page.runs.filter((run) => run.params.length > 0);
       },
-      // The form works without them.
+      // The form works without past runs.
       () => {},
     );
   }, [id]);
@@ -147,7 +147,7 @@ function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) =>
   );
 }
 
-/** Commands that start the same run, to be copied. */
+/** Commands that start the same run, to copy. */
 function Commands({ commands }: { commands: readonly (readonly [string, string, string])[] }): JSX.Element {
   const copied = useSignal('');
   return (

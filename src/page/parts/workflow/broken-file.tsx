@@ -7,7 +7,7 @@ import type { Workflow } from '../../api/types.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import { Diagnostics } from './diagnostics.tsx';
 
-/** The row of a file that cannot be run: what is wrong with it, with its lines where they may be seen. */
+/** The row of a broken file: its problems, with the source lines if the login may read them. */
 export function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
   const text = useSignal<string | null>(null);
   const { id, file, diagnostics } = workflow;
@@ -18,7 +18,7 @@ export function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
       ({ definition }) => {
         text.value = definition;
       },
-      // The problems are shown without the text.
+      // Without the text only the problems are shown.
       () => {},
     );
   }, [id]);

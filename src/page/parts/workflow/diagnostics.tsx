@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Diagnostic } from '../../api/types.ts';
 
-/** Problems of workflow files. With the text of the file each has its lines below it. */
+/** Problems of workflow files, each followed by its source line if the text of the file is given. */
 export function Diagnostics(props: {
   diagnostics: readonly Diagnostic[];
   text?: string | null | undefined;
@@ -27,7 +27,7 @@ function place({ file, line, column }: Diagnostic): string {
   return `${name}${line}${column === null ? '' : `:${column}`}`;
 }
 
-/** The line before and the line itself, with what is meant underlined. */
+/** The line of a problem and the one before, with the position underlined. */
 function Frame(props: { diagnostic: Diagnostic; text: string | null | undefined }): JSX.Element | null {
   const { line, column, endLine, endColumn } = props.diagnostic;
   if (!props.text || line === null) return null;

@@ -8,7 +8,7 @@ import { hasSchedule } from '../../data/workflows/workflow-state.ts';
 import { suspendSchedule } from '../../data/workflows/workflows.ts';
 import { momentText } from '../time.tsx';
 
-/** Switches the schedule of a workflow on and off. The switch moves when the daemon has confirmed it. */
+/** Switches the schedule of a workflow on and off. The switch moves once the daemon has confirmed the change. */
 export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Element | null {
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);

@@ -90,7 +90,7 @@ export function SuspendDialog({ workflow, onClose }: { workflow: Workflow; onClo
   );
 }
 
-/** A time as a field has it, in the zone that the page shows: `2026-03-01T10:31`. */
+/** A timestamp as the value of a field, in the selected time zone: `2026-03-01T10:31`. */
 function fieldText(at: number): string {
   return momentText(new Date(at)).slice(0, 16).replace(' ', 'T');
 }

@@ -16,13 +16,13 @@ type BoxProps = {
   readonly href: string;
   readonly hrefOfInstance: (key: string) => string;
   readonly choose: (key: string) => void;
-  /** The name of the chosen step or instance. */
+  /** The name of the selected step or instance. */
   readonly selected: string | null;
   readonly isCritical: boolean;
   readonly unfolding: Unfolding;
 };
 
-/** A fan-out in a graph, which unfolds to its instances. */
+/** A fan-out in a graph, which can be expanded to its instances. */
 export function FanOutBox({
   node,
   step,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Instance } from './instance.ts';
 
-/** `ship[north]` below `ship`: only the part in brackets is seen. */
+/** `ship[north]` below `ship`: only the part in brackets is visible. */
 export function InstanceName({ instance: { name, key } }: { instance: Instance }): JSX.Element {
   return (
     <bdi title={name}>

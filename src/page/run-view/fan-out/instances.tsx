@@ -6,10 +6,10 @@ import { counted } from '../step-text.ts';
 import { MAX_TEXT, shortened } from '../view.ts';
 import { countsText, type Instance, itemText } from './instance.ts';
 
-/** More instances are left out, successful ones first. */
+/** Further instances are omitted, successful ones first. */
 const MAX_INSTANCES = 500;
 
-/** The instances of a fan-out, folded under how many have each status. */
+/** The instances of a fan-out, collapsed below the number of each status. */
 export function Instances({ items }: { items: readonly Instance[] }): JSX.Element {
   const urgent = items.filter(({ status }) => status !== 'succeeded');
   const others = items.filter(({ status }) => status === 'succeeded');

@@ -6,7 +6,7 @@ import { Frame } from '../graph-box.tsx';
 import { stepTitle } from '../step-text.ts';
 import { countsText, type Instance, instanceStep } from './instance.ts';
 
-/** Where the cell of an instance is in the box of its fan-out. */
+/** The cell of an instance in the box of its fan-out. */
 export function cellAt(
   { columns, cellWidth, cellHeight }: Grid,
   index: number,
@@ -23,18 +23,18 @@ type SquaresProps = {
   readonly grid: Grid;
   readonly hrefOf: (key: string) => string;
   readonly choose: (key: string) => void;
-  /** The name of the chosen step or instance. */
+  /** The name of the selected step or instance. */
   readonly selected: string | null;
 };
 
 /**
- * Many instances: a path for each status. A click chooses one. For the keyboard one of them is a link, which arrow keys, Home
- * and End move.
+ * Many instances, one path for each status. A click selects one. For the keyboard one of them is a link, which the
+ * arrow keys, Home and End move.
  */
 export function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps): JSX.Element {
   const [moved, setMoved] = useState<number | null>(null);
   const place = useRef<SVGSVGElement>(null);
-  // The link of another instance is another element, so that screen readers announce it. Focused before the next key.
+  // Each instance has its own element, so that screen readers announce it. Focused before the next key.
   useLayoutEffect(() => {
     if (moved !== null) place.current?.querySelector('a')?.focus();
   }, [moved]);
@@ -85,7 +85,7 @@ export function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps)
 
 type Place = { readonly at: number; readonly columns: number; readonly last: number };
 
-/** The number of the instance to which a key leads, also the same one at an edge; null for any other key. */
+/** The number of the instance that a key moves to, the same one at an edge; null for any other key. */
 function neighbourIn(key: string, { at, columns, last }: Place): number | null {
   const steps: Readonly<Record<string, number>> = {
     ArrowRight: 1,

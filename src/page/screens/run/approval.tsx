@@ -18,7 +18,7 @@ type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval;
 
 /** The approval of a step: its prompt, and the answer or the form for one. */
 export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
-  // Outside of the form, which leaves when another user answers first.
+  // Kept outside of the form, which disappears when another user answers first.
   const problem = useSignal<ApiProblem | null>(null);
   const isWaiting = step.waitingFor === 'approval';
   const kind = isWaiting ? 'approval' : step.status;
@@ -51,7 +51,7 @@ export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
 
 type QuestionProps = ApprovalProps & { readonly problem: { value: ApiProblem | null } };
 
-/** The form of an approval for who may answer it, else who may. */
+/** The approval form for a user who may answer; otherwise a list of those who may. */
 function Question({ step, approval, head, problem }: QuestionProps): JSX.Element {
   const { input, allowed, until } = approval;
   const values = useSignal<Readonly<Record<string, string>>>({});
@@ -63,7 +63,7 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
     if (isPending.value) return;
     isPending.value = true;
     problem.value = null;
-    // Otherwise a step that starts after the answer would be shown instead of it.
+    // Without this a step that starts after the answer would be shown instead.
     change({ step: step.name });
     try {
       await answer();
@@ -148,7 +148,7 @@ function mayAnswer(allowed: readonly string[]): boolean {
   return allowed.length === 0 || name === null || allowed.includes(name);
 }
 
-/** Who may answer, and until when. */
+/** The users that may answer, and the time limit. */
 function About({ allowed, until }: Pick<StepApproval, 'allowed' | 'until'>): JSX.Element | null {
   if (allowed.length === 0 && until === null) return null;
   return (

@@ -19,7 +19,7 @@ const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu
 
 type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
 
-/** The actions of a run: stop while it runs, retry afterwards. */
+/** The actions on a run: stop it while it is active, retry it afterwards. */
 export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
   const problem = useSignal<ApiProblem | null>(null);
   if (isReadOnly.value) return <span class="quiet">read-only</span>;
@@ -49,7 +49,7 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
   );
 }
 
-/** Leads to the first step that waits for approval, where it is answered. */
+/** Links to the first step that waits for approval. */
 function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Element | null {
   const [first] = waitingFor;
   if (first === undefined) return null;
@@ -60,7 +60,7 @@ function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Ele
   );
 }
 
-/** Leads to the sub-run that waits for approval, or to all that do. */
+/** Links to the sub-run that waits for approval, or to all of them. */
 function SubRunLink({ run }: { run: ShownRun }): JSX.Element | null {
   const waiting = run.waitingSubRuns.value;
   const [first] = waiting;
@@ -78,7 +78,7 @@ function SubRunLink({ run }: { run: ShownRun }): JSX.Element | null {
   );
 }
 
-/** On a narrow screen the step is below what is seen. */
+/** On a narrow screen the step is below the visible area. */
 function showStep(): void {
   document.querySelector('.step-pane')?.scrollIntoView({ block: 'nearest' });
 }

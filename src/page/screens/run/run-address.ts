@@ -1,6 +1,6 @@
 import { pathOf } from '../../api/address.ts';
 
-/** The address of the shown run with another step chosen, or instance `key` of a fan-out; everything else of it stays. */
+/** The current address with another step, or instance `key` of a fan-out, selected; the rest stays. */
 export function hrefOfStep(step: string, key?: string): string {
   const url = new URL(location.href);
   for (const key of ['attempt', 'stream', 'tab', 'item', 'pane']) url.searchParams.delete(key);

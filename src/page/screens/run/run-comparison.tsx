@@ -16,12 +16,12 @@ import { useQuery } from '../../parts/use-query.ts';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 
-/** Earlier runs that can be chosen. */
+/** The limit of earlier runs in the selection. */
 const MAX_EARLIER = 20;
-/** In pixels, as the style sheet has it. */
+/** In pixels, as in the style sheet. */
 const rowHeight = matchMedia('(max-width: 640px)').matches ? 60 : 36;
 
-/** A run beside an earlier one of its workflow: by default the last that has finished. */
+/** A run beside an earlier one of its workflow, by default the last finished one. */
 export function RunComparison({ head, steps }: { head: RunHead; steps: readonly StepView[] }): JSX.Element {
   const [query, change] = useQuery();
   const wanted = query['with'] ?? '';
@@ -53,7 +53,7 @@ export function RunComparison({ head, steps }: { head: RunHead; steps: readonly 
   );
 }
 
-/** What the runs differ in as a whole. */
+/** The differences of the runs as a whole. */
 function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.Element {
   const longerMs =
     head.durationMs === null || earlier.durationMs === null ? null : head.durationMs - earlier.durationMs;
@@ -130,7 +130,7 @@ function Result({ step }: { step: StepComparison['step'] }): JSX.Element {
   );
 }
 
-/** Durations are shown to a tenth of a second, so what is less is none. */
+/** Durations have a precision of a tenth of a second; smaller differences count as none. */
 function differenceText(longerMs: number): string {
   if (Math.abs(longerMs) < 100) return 'as long';
   return `${formatDuration(Math.abs(longerMs))} ${longerMs > 0 ? 'longer' : 'shorter'}`;

@@ -8,7 +8,7 @@ import { Instances } from '../../run-view/fan-out/instances.tsx';
 import { RunFacts, RunParams } from '../../run-view/run-facts.tsx';
 import { AttemptLine, StepFacts, StepOutputs } from '../../run-view/step-details.tsx';
 
-/** What is known of a step beside its logs. */
+/** The details of a step other than its logs. */
 export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
   const graph = run.view.value?.graph;
   const needs = graph?.edges.filter(({ to: name }) => name === step.name).map(({ from }) => from) ?? [];
@@ -38,7 +38,7 @@ export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): J
   );
 }
 
-/** What is rarely asked of a run. */
+/** Rarely needed details of a run. */
 export function RunAbout({ head, tags }: { head: RunHead; tags: readonly string[] }): JSX.Element {
   return (
     <>

@@ -15,7 +15,7 @@ import { hrefOfStep } from './run-address.ts';
 const MAX_FAILURES = 5;
 const MAX_LINES = 8;
 
-/** What failed in a run that has ended: why, and the last lines that were printed. */
+/** The failures of a finished run: the reasons, and the last lines of output. */
 export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly StepView[] }): JSX.Element | null {
   const failed = steps.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return null;
@@ -58,7 +58,7 @@ function Tail({ run, step, attempt }: { run: ShownRun; step: string; attempt: nu
       const errors = await readTail({ ...name, stream: 'stderr' });
       lines.value = errors.length > 0 ? errors : await readTail({ ...name, stream: 'stdout' });
     };
-    // The log of the step itself, below, reports a problem.
+    // The log of the step itself, below, reports problems.
     void read().catch(() => {});
   }, [runId, step, attempt]);
   return <LastLines lines={lines.value.slice(-MAX_LINES)} label={`Last lines of ${step}`} />;

@@ -16,14 +16,14 @@ const FanOutBox = lazy(() => import('../../run-view/fan-out/fan-out-box.tsx').th
 type GraphProps = {
   readonly run: ShownRun;
   readonly graph: NonNullable<RunView['graph']>;
-  /** The name of the chosen step or instance, and of its step. */
+  /** The name of the selected step or instance, and of its step. */
   readonly selected: string | null;
   readonly selectedStep: string | null;
   readonly critical: ReadonlySet<string>;
   readonly unfolding: Unfolding;
 };
 
-/** The steps of a run as a drawing, in which each can be chosen. */
+/** The steps of a run as a graph; each can be selected. */
 export function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: GraphProps): JSX.Element {
   const fanOuts = useMemo(
     () => new Set(graph.nodes.filter(({ isFanOut }) => isFanOut).map(({ name }) => name)),
@@ -33,7 +33,7 @@ export function RunGraph({ run, graph, selected, selectedStep, critical, unfoldi
     if (!fanOuts.has(name)) return { name, detail: DETAIL_ROOM };
     const items = unfolding.names.has(name) ? run.step(name).peek()?.items : undefined;
     return {
-      // As long as with any number of instances: boxes never move.
+      // The length for any number of instances: boxes never move.
       name: `${name} x1000`,
       detail: `${DETAIL_ROOM} · 999/1000`,
       room: FOLD_ROOM,
@@ -69,7 +69,7 @@ type NodeProps = {
   readonly unfolding: Unfolding;
 };
 
-/** One step, drawn again alone when it changes. */
+/** One step, which is redrawn alone when it changes. */
 function Node({ run, node, selected, isCritical, unfolding }: NodeProps): JSX.Element | null {
   const { route } = useLocation();
   const step = run.step(node.name).value;

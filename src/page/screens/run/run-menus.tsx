@@ -14,7 +14,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { useRetry } from './use-retry.ts';
 
-/** Actions on a run that are rarely needed. */
+/** The rarely used actions on a run. */
 export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
   const { route } = useLocation();
   const asked = useSignal<true | null>(null);
@@ -47,7 +47,7 @@ type StepMenuProps = {
   readonly step: Pick<StepView, 'name' | 'status'>;
 };
 
-/** Actions on a step of a run that has ended: run it again, and how it counts. */
+/** The actions on a step of a finished run: retry it, and set its status. */
 export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null {
   const asked = useSignal<MarkedStatus | null>(null);
   const problem = useSignal<ApiProblem | null>(null);
@@ -94,7 +94,7 @@ function ask<Answer>(asked: Signal<Answer | null>, answer: Answer): void {
 }
 
 type QuestionProps<Answer> = {
-  /** What is asked; null: nothing. */
+  /** The open confirmation; null: none. */
   readonly asked: Signal<Answer | null>;
   readonly title: (answer: Answer) => string;
   readonly action: (answer: Answer) => string;
@@ -102,7 +102,7 @@ type QuestionProps<Answer> = {
   readonly act: (answer: Answer) => Promise<void>;
 };
 
-/** Asks before an action, and says why it failed. */
+/** Asks for a confirmation of an action, and shows the reason if it fails. */
 function Question<Answer>({ asked, title, action, about, act }: QuestionProps<Answer>): JSX.Element | null {
   const problem = useSignal<ApiProblem | null>(null);
   const answer = asked.value;

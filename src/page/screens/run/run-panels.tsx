@@ -17,7 +17,7 @@ const HandlerRows = lazy(() => import('./run-steps.tsx').then((part) => part.Han
 const StepRows = lazy(() => import('./run-steps.tsx').then((part) => part.StepRows));
 const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
 
-/** Runs among which the last that has finished is sought. */
+/** The number of runs searched for the last finished one. */
 const MAX_EARLIER = 20;
 
 type PanelProps = {
@@ -27,7 +27,7 @@ type PanelProps = {
   readonly selected: string | null;
 };
 
-/** The steps of a run in one of several views, with one choice for all. */
+/** The steps of a run in several views, which share one selection. */
 export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Element {
   const [query, change] = useQuery();
   const graph = run.view.value?.graph ?? null;
@@ -40,7 +40,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
   const unfolding = useUnfolding(query['item'] === undefined ? null : selected);
   const item = steps.find(({ name }) => name === selected)?.items?.find(({ key }) => key === query['item']);
   const selectedName = item?.name ?? selected;
-  // The same element as before is not drawn again: a step that changes draws its own box.
+  // The element is reused, so that it is not redrawn: a step that changes redraws its own box.
   const drawing = useMemo(
     () =>
       graph !== null && (
@@ -110,7 +110,7 @@ function useEarlier(head: RunHead): EarlierRun | null {
   return useMemo(() => chosen && earlierRunOf(chosen), [chosen]);
 }
 
-/** Of a run that has finished: before, every step changes it. */
+/** Only for a finished run: the path of a running one changes with every step. */
 function useCriticalPath(run: ShownRun, head: RunHead, steps: readonly StepView[]): ReadonlySet<string> {
   const view = run.view.value;
   const isFinished = head.finishedAt !== null;
@@ -120,7 +120,7 @@ function useCriticalPath(run: ShownRun, head: RunHead, steps: readonly StepView[
   }, [view, isFinished, isFinished && steps]);
 }
 
-/** Which fan-outs are unfolded, at first the one of which an instance is chosen. */
+/** The expanded fan-outs, at first the one with the selected instance. */
 function useUnfolding(first: string | null): Unfolding {
   const [names, setNames] = useState<ReadonlySet<string>>(new Set(first === null ? [] : [first]));
   return useMemo(() => {

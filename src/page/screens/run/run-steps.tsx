@@ -8,7 +8,7 @@ import { type Unfolding, unfolded } from '../../run-view/fan-out/instance.ts';
 import { StepRow } from '../../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
 
-/** In pixels, as the style sheet has it; for fingers they are higher. */
+/** In pixels, as in the style sheet; larger on touch screens. */
 const rowHeight = matchMedia('(max-width: 640px), (pointer: coarse)').matches ? 44 : 36;
 
 type RowsProps = {
@@ -35,7 +35,7 @@ export function HandlerRows({ steps, selected, earlier }: RowsProps): JSX.Elemen
   );
 }
 
-/** The steps of a run as rows, with the instances of unfolded fan-outs. */
+/** The steps of a run as rows, with the instances of expanded fan-outs. */
 export function StepRows(props: RowsProps & { readonly unfolding: Unfolding }): JSX.Element {
   const { steps, selected, earlier, unfolding } = props;
   const list = useRef<HTMLUListElement>(null);

@@ -22,10 +22,10 @@ type TimelineProps = {
   readonly unfolding: Unfolding;
 };
 
-/** A drag over the axis that is shorter, in pixels, is a click. */
+/** A shorter drag over the axis is a click, in pixels. */
 const SHORTEST_DRAG = 4;
 
-/** When each step of a run was at work. A part of the time can be enlarged by dragging over the axis. */
+/** The timeline of a run. Dragging over the axis zooms into a part of the time. */
 export function RunTimeline({ run, head, steps, selected, critical, unfolding }: TimelineProps): JSX.Element {
   const part = useSignal<{ readonly from: number; readonly to: number } | null>(null);
   const count = run.view.value?.steps.length ?? 0;
@@ -80,7 +80,7 @@ type BrushProps = {
   readonly onChoose: (part: { readonly from: number; readonly to: number }) => void;
 };
 
-/** An area over the axis in which a part of the time is chosen by dragging. */
+/** An area over the axis that selects a part of the time by dragging. */
 function Brush({ scale, onChoose }: BrushProps): JSX.Element {
   const drag = useSignal<{ readonly start: number; readonly end: number } | null>(null);
   const place = (event: PointerEvent & { currentTarget: HTMLElement }) =>

@@ -27,7 +27,7 @@ const RunActions = lazy(() => import('./run-actions.tsx').then((part) => part.Ru
 const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.RunFailures));
 const RunAbout = lazy(() => import('./run-details.tsx').then((part) => part.RunAbout));
 
-/** One run, followed while it runs. The address contains the selected step and view. */
+/** One run, followed while it is active. The address contains the selected step and view. */
 export function Run(): JSX.Element {
   const { id = '' } = useRoute().params;
   const run = useMemo(() => showRun(id), [id]);
@@ -42,7 +42,7 @@ export function Run(): JSX.Element {
   return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void run.reload()} />;
 }
 
-/** What the tab of the browser shows of a status. */
+/** The symbol of a status in the title of the tab. */
 const signs: Readonly<Record<string, string>> = {
   succeeded: '✔',
   partly: '✔',
@@ -112,7 +112,7 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
   );
 }
 
-/** On a narrow screen one of the two panes is shown: the steps, until one is chosen. */
+/** On a narrow screen one of the two panes is visible: the steps, until one is selected. */
 function shownPane(query: Readonly<Record<string, string>>): 'steps' | 'step' {
   return query['step'] === undefined || query['pane'] === 'steps' ? 'steps' : 'step';
 }
@@ -132,7 +132,7 @@ function PaneTabs({ step }: { step: string }): JSX.Element {
   );
 }
 
-/** Says the end of a run and failures of its steps; what was so before it was opened is not said. */
+/** Announces the end of a run and failures of its steps, except those from before it was opened. */
 function useAnnouncements(head: RunHead, steps: readonly StepView[]): void {
   const failed = steps.filter(({ status }) => status === 'failed').at(-1)?.name;
   const said = useRef({ failed, status: head.status });
@@ -144,7 +144,10 @@ function useAnnouncements(head: RunHead, steps: readonly StepView[]): void {
   }, [head.status, failed]);
 }
 
-/** Without a choice: what failed first, else what waits for approval, else what runs, else the last that ran. */
+/**
+ * The default selection: the first failure, else a step that waits for approval, else a running one, else the last one
+ * that ran.
+ */
 function firstOfInterest(steps: readonly StepView[]): StepView | null {
   const started = steps.filter(({ startedAt }) => startedAt !== null);
   const newest = started.toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''));
@@ -160,7 +163,7 @@ function firstOfInterest(steps: readonly StepView[]): StepView | null {
 
 type RunProps = { readonly run: ShownRun; readonly head: RunHead };
 
-/** The id of the workflow of a run; null if its file is gone. */
+/** The id of the workflow of a run; null if its file no longer exists. */
 function workflowOf({ run, head }: RunProps): string | null {
   if (head.file === null || run.view.value?.fileStatus === 'gone') return null;
   return head.file.replace(/^.*\//, '').replace(/\.ya?ml$/, '');

@@ -19,7 +19,7 @@ const AttemptLogs = lazy(() => import('../../log/attempt-logs.tsx').then((part) 
 
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
 
-/** The chosen step: its logs, its details, and its place in the file. */
+/** The selected step: its logs, its details, and its position in the file. */
 export function StepPane({ run, step, head }: StepProps): JSX.Element {
   const [query, change] = useQuery();
   const view = run.view.value;

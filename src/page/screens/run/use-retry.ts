@@ -5,14 +5,14 @@ import { pathOf, to } from '../../api/address.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { newRunId, type RetryPart, retryRun } from '../../data/run-actions.ts';
 
-/** Retries a run, or a part of it, and opens the new run; `problem` gets the reason if that fails. */
+/** Retries a run, or a part of it, and opens the new run; `problem` is the reason of a failure. */
 export function useRetry(
   runId: string,
   problem: Signal<ApiProblem | null>,
 ): { readonly isPending: Signal<boolean>; readonly retry: (part: RetryPart) => Promise<void> } {
   const { route } = useLocation();
   const isPending = useSignal(false);
-  // Made once, so that a second click is the same request.
+  // Created once, so that a second click repeats the same request.
   const newId = useMemo(newRunId, [runId]);
   const retry = async (part: RetryPart) => {
     isPending.value = true;

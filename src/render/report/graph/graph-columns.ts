@@ -6,7 +6,7 @@ const MARGIN = 12;
 const GAP = 24;
 
 /**
- * Draws a graph that is too large for a layout: each layer is a column of squares, one for each step; there are no edges. A
+ * Draws a graph that is too large for a layout: each layer is a column of squares, one for each step, without edges. A
  * step is in the layer after the last of its dependencies.
  */
 export function layOutColumns(graph: Dependencies): {

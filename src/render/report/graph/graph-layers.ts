@@ -1,12 +1,12 @@
 import { drawingOrder } from '../../graph/graph-lanes.ts';
 
-/** From one item to another that depends on it. */
+/** An edge from an item to one that depends on it. */
 export type Edge = readonly [from: number, to: number];
 
-/** A box, or a bend of an edge that goes past a layer. */
+/** A box, or a bend of an edge that passes a layer. */
 export type Vertex = { readonly item: number | null; readonly layer: number };
 
-/** A drawing before it has places: vertices in layers, with edges only between neighbouring layers. */
+/** A drawing before positions are computed: vertices in layers, with edges between neighbouring layers only. */
 export type Layers = {
   readonly vertices: readonly Vertex[];
   /** Numbers of vertices, layer by layer, in their order. */
@@ -15,9 +15,8 @@ export type Layers = {
 };
 
 /**
- * Puts every item into the layer after the last that leads to it. An edge that is longer than one layer gets a bend in each
- * layer between; edges from one item share their bends, as they share the way. Null as soon as that takes more than `most`
- * vertices.
+ * Puts every item into the layer after its last dependency. An edge that is longer than one layer gets a bend in each
+ * layer between; edges from one item share their bends. Null once there are more than `most` vertices.
  */
 export function assignLayers(count: number, edges: readonly Edge[], most: number): Layers | null {
   const next = neighbours(count, edges);
@@ -41,14 +40,14 @@ export function assignLayers(count: number, edges: readonly Edge[], most: number
   return { vertices, order: layers, edges: short };
 }
 
-/** For each vertex where its edges lead. */
+/** The targets of the edges, for each vertex. */
 export function neighbours(count: number, edges: readonly Edge[]): readonly (readonly number[])[] {
   const lists: number[][] = Array.from({ length: count }, () => []);
   for (const [from, to] of edges) lists[from]?.push(to);
   return lists;
 }
 
-/** The same edge, the other way round. */
+/** The same edge in the opposite direction. */
 export function flipped([from, to]: Edge): Edge {
   return [to, from];
 }

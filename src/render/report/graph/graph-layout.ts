@@ -1,42 +1,46 @@
 import { assignLayers, type Edge, flipped, type Layers, neighbours } from './graph-layers.ts';
 import { placeAcross } from './graph-positions.ts';
 
-/** What is to be laid out: boxes with their sizes in pixels, and what leads from which to which. */
+/** The input of a layout: boxes with their sizes in pixels, and edges. */
 export type GraphShape = {
   readonly sizes: readonly { readonly width: number; readonly height: number }[];
   readonly edges: readonly Edge[];
 };
 
-/** A straight or bent piece of an edge. */
+/** A straight or curved piece of an edge. */
 type Segment = { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number };
 
-/** The drawing: where each box has its upper left corner, and the pieces of the edges. */
+/** The drawing: the top left corner of each box, and the pieces of the edges. */
 export type GraphLayout = {
   readonly isVertical: boolean;
   readonly width: number;
   readonly height: number;
   readonly boxes: readonly { readonly x: number; readonly y: number }[];
-  /** Between layers. */
+  /** The curves between layers. */
   readonly bends: readonly Segment[];
-  /** Past a layer, or from a box that is smaller than its layer to where that ends. */
+  /**
+   * The straight pieces that pass a layer, or lead from a box that is smaller than its layer to the end of the layer.
+   */
   readonly straights: readonly Segment[];
-  /** The two ends of each bend: numbers of boxes, from `boxes.length` on numbers of points between them. */
+  /** The two ends of each curve: numbers of boxes, then, from `boxes.length` on, numbers of points between them. */
   readonly links: readonly Edge[];
-  /** The box or point at which each straight begins. */
+  /** The box or point where each straight piece begins. */
   readonly starts: readonly number[];
-  /** Where edges arrive. */
+  /** The ends of edges. */
   readonly ends: readonly { readonly x: number; readonly y: number }[];
 };
 
-/** A larger graph would be unreadable and too slow to lay out. */
+/** The limit of vertices: a larger graph would be unreadable and too slow to lay out. */
 const mostVertices = 12_000;
-/** What a page is wide, about. */
+/** The approximate width of a page, in pixels. */
 const pageWidth = 1100;
 const margin = 12;
-/** Between layers, and between boxes of a layer. */
+/** Gaps between layers, and between boxes of a layer, in pixels. */
 const gaps = { horizontal: { along: 56, across: 12 }, vertical: { along: 40, across: 20 } };
 
-/** Lays out a graph without circles, from left to right or, where that fits the page better, downwards; null: too large. */
+/**
+ * Lays out an acyclic graph, from left to right or, if that fits the page better, downwards; null if it is too large.
+ */
 export function layOutGraph({ sizes, edges }: GraphShape): GraphLayout | null {
   const layers = assignLayers(sizes.length, edges, mostVertices);
   if (layers === null) return null;
@@ -72,7 +76,7 @@ function toTheRight(layers: Layers, sizes: GraphShape['sizes'], gap: typeof gaps
   };
 }
 
-/** Where each layer begins, and behind them where one more would. */
+/** The start of each layer, and the end of the last one. */
 function startsOf(widths: readonly number[], gap: number): readonly number[] {
   let start = margin;
   const starts = widths.map((width) => {
@@ -83,7 +87,7 @@ function startsOf(widths: readonly number[], gap: number): readonly number[] {
   return [...starts, start];
 }
 
-/** The same drawing with its two directions exchanged. */
+/** The same drawing with both axes swapped. */
 function turned(layout: GraphLayout): GraphLayout {
   return {
     isVertical: !layout.isVertical,
@@ -112,7 +116,7 @@ function turnedSegment({ x1, y1, x2, y2 }: Segment): Segment {
 
 const sweeps = 12;
 
-/** The layers with their vertices in an order in which few edges cross: each near the middle of those it is joined with. */
+/** Orders the vertices of each layer to reduce crossings: each near the mean position of its neighbours. */
 function orderLayers(layers: Layers): Layers {
   const count = layers.vertices.length;
   const forward = neighbours(count, layers.edges);
@@ -127,7 +131,7 @@ function orderLayers(layers: Layers): Layers {
   return { ...layers, order: best.order };
 }
 
-/** Each layer sorted by where the neighbours in the layer before it stand. */
+/** Sorts each layer by the positions of the neighbours in the layer before it. */
 function sortedBy(order: Layers['order'], towards: readonly (readonly number[])[]): Layers['order'] {
   const sorted: (readonly number[])[] = [];
   let before = new Map<number, number>();
@@ -145,7 +149,7 @@ function mean(vertices: readonly number[], places: ReadonlyMap<number, number>):
   return vertices.reduce((sum, vertex) => sum + (places.get(vertex) ?? 0), 0) / vertices.length;
 }
 
-/** How many pairs of edges cross. */
+/** The number of pairs of edges that cross. */
 function crossings(order: Layers['order'], forward: readonly (readonly number[])[]): number {
   let count = 0;
   for (let layer = 0; layer + 1 < order.length; layer++) {
@@ -158,7 +162,7 @@ function crossings(order: Layers['order'], forward: readonly (readonly number[])
   return count;
 }
 
-/** Pairs in which the larger number comes first, counted with a Fenwick tree. */
+/** The number of pairs with the larger number first, counted with a Fenwick tree. */
 function inversions(numbers: readonly number[], limit: number): number {
   const tree = new Array<number>(limit + 1).fill(0);
   let count = 0;

@@ -2,7 +2,7 @@ import type { GraphLayout } from './graph-layout.ts';
 
 type Pieces = Pick<GraphLayout, 'bends' | 'straights' | 'isVertical'>;
 
-/** Edges as one SVG path: they leave a box and arrive at one in the direction of the drawing. */
+/** Edges as one SVG path: they leave and enter boxes in the direction of the drawing. */
 export function edgePath({ bends, straights, isVertical }: Pieces): string {
   const curves = bends.map(({ x1, y1, x2, y2 }) => {
     const [a, b] = isVertical
@@ -13,13 +13,13 @@ export function edgePath({ bends, straights, isVertical }: Pieces): string {
   return [...curves, ...straights.map(({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`)].join('');
 }
 
-/** The heads of all edges as one SVG path. */
+/** The arrowheads of all edges as one SVG path. */
 export function arrowPath({ ends, isVertical }: GraphLayout): string {
   const arrows = ends.map(({ x, y }) => `M${x} ${y}${isVertical ? 'l-4 -7h8z' : 'l-7 -4v8z'}`);
   return [...new Set(arrows)].join('');
 }
 
-/** Returns the pieces of those edges that lead from one box to another for which `isWanted` holds. */
+/** Returns the pieces of the edges between boxes for which `isWanted` holds. */
 export function edgesBetween(layout: GraphLayout, isWanted: (from: number, to: number) => boolean): Pieces {
   const { links, starts, boxes } = layout;
   const arriving = new Map(links.flatMap(([from, to], index) => (to < boxes.length ? [] : [[to, { from, index }]])));
@@ -27,7 +27,7 @@ export function edgesBetween(layout: GraphLayout, isWanted: (from: number, to: n
   const passed = new Set<number>();
   links.forEach(([start, to], link) => {
     if (to >= boxes.length) return;
-    // Points lie in a chain from the one box where their edges begin.
+    // Points form a chain from the box where their edges begin.
     const chain = [{ from: start, index: link }];
     for (let at = arriving.get(start); at !== undefined; at = arriving.get(at.from)) chain.push(at);
     if (!isWanted(chain.at(-1)?.from ?? start, to)) return;

@@ -1,12 +1,12 @@
 import { flipped, type Layers, neighbours } from './graph-layers.ts';
 
 const rounds = 6;
-/** How much straighter the way of an edge past a layer is to be than the row of boxes beside it. */
+/** How much more the straightness of an edge that passes a layer counts than that of a row of boxes. */
 const bendWeight = 4;
 
 /**
- * Where the middle of each vertex lies across the layers: near the middle of those it is joined with, in the order of its
- * layer, and never closer to the next than their sizes and the gap allow.
+ * The centre of each vertex across the layers: near the mean position of its neighbours, in the order of its layer, and
+ * no closer to the next vertex than their sizes and the gap allow.
  */
 export function placeAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
   const { vertices, order, edges } = layers;
@@ -54,7 +54,7 @@ function offsetsOf(layer: readonly number[], sizes: readonly number[], gap: numb
 
 type Pool = { sum: number; weight: number; count: number };
 
-/** The numbers closest to those wanted that never descend (pool adjacent violators). */
+/** The ascending numbers closest to the given ones (pool adjacent violators). */
 function ascending(wanted: readonly number[], weights: readonly number[]): readonly number[] {
   const pools: Pool[] = [];
   for (const [index, number] of wanted.entries()) {

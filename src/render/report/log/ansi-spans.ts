@@ -1,20 +1,20 @@
 import { keepColors } from '../../text/sanitize.ts';
 import { applySgr, type SgrState } from '../../text/sgr.ts';
 
-/** A part of a line with one look. Colours that the style sheet has no class for are `#rrggbb`, or null. */
+/** A part of a line with one style. Colours that have no class in the style sheet are `#rrggbb`; null: none. */
 export type AnsiSpan = {
   readonly text: string;
   readonly classes: readonly string[];
   readonly color: string | null;
   readonly background: string | null;
-  /** Where a link of the program leads: `http` or `https` only. */
+  /** The target of a link in the output: `http` or `https` only. */
   readonly href?: string;
 };
 
-/** Lines of output to spans, one after another: what one leaves switched on is on in the next. */
+/** Converts lines of output to spans, one after another: attributes stay active in the following lines. */
 export type AnsiSpans = (line: string) => readonly AnsiSpan[];
 
-/** Attributes beside the colours, by the code that switches them on, with their classes in the style sheet. */
+/** Attributes other than colours, by the code that activates them, with their classes in the style sheet. */
 const attributes: readonly (readonly [code: string, name: string])[] = [
   ['1', 'bold'],
   ['2', 'dim'],
@@ -30,7 +30,7 @@ const attributes: readonly (readonly [code: string, name: string])[] = [
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
 const links = /\u001b\]8;[^;\u0007\u001b]*;([^\u0007\u001b]*)(?:\u0007|\u001b\\)/;
 
-/** Reads colours, other attributes (SGR) and links of lines; every other control sequence is taken out. */
+/** Parses colours, other attributes (SGR) and links of lines; all other control sequences are removed. */
 export function createAnsiSpans(): AnsiSpans {
   const spansOf = createColorSpans();
   return (line) => {
@@ -78,19 +78,19 @@ function lookOf(open: SgrState): Omit<AnsiSpan, 'text'> {
   return { classes, color, background: paint(isInverse ? front : back, 'bg') };
 }
 
-/** A colour of a terminal: one of the sixteen that the page's style sheet names, or any other as `#rrggbb`. */
+/** A terminal colour: one of the sixteen in the style sheet, or any other as `#rrggbb`. */
 type AnsiColor = { readonly index: number } | { readonly hex: string };
 
-/** The steps of the 6 x 6 x 6 cube among the 256 colours, as xterm has them. */
+/** The levels of the 6 x 6 x 6 cube of the 256 colours, as in xterm. */
 const cubeLevels = [0, 95, 135, 175, 215, 255];
 
-/** The colour that a code sets: `31`, `97`, `48;5;196`, `38;2;1;2;3`, `38:2::1:2:3`. Null where it names none. */
+/** The colour set by a code: `31`, `97`, `48;5;196`, `38;2;1;2;3`, `38:2::1:2:3`. Null if the code sets none. */
 function ansiColor(code: string): AnsiColor | null {
   const [first = 0, kind, ...numbers] = code.split(/[;:]/).map((text) => (text === '' ? null : Number(text)));
   if (first === null) return null;
   const simple = sixteen(first);
   if (simple !== null) return { index: simple };
-  // The form with colons may name a colour space before red, green and blue.
+  // The form with colons may contain a colour space before red, green and blue.
   if (kind === 2) return rgb(numbers.slice(-3));
   return kind === 5 ? ofPalette(numbers[0] ?? 0) : null;
 }

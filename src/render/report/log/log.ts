@@ -6,18 +6,18 @@ import { byteText } from '../text.ts';
 import type { AnsiSpan } from './ansi-spans.ts';
 
 const newline = 0x0a;
-/** Markup that is this much longer than its bytes is not worth it: then the text is shown without colours. */
+/** If the markup is longer than its bytes by this factor, the text is shown without colours. */
 const mostGrowth = 4;
 const alwaysAllowed = 4096;
 
-/** A log cut into its spans; `missing` says how much lies between the two parts, null for a whole log. */
+/** A log as spans; `missing` describes the bytes omitted between the two parts, null for a whole log. */
 type CutLog = {
   readonly head: readonly AnsiSpan[];
   readonly missing: string | null;
   readonly tail: readonly AnsiSpan[];
 };
 
-/** The lines of a log with their colours. */
+/** The coloured lines of a log. */
 export function cutLog(log: LogExcerpt): CutLog {
   if (log.tail.length === 0 && log.head.length === log.size)
     return { head: spansOf(log.head), missing: null, tail: [] };
@@ -35,14 +35,14 @@ function spansOf(bytes: Uint8Array): readonly AnsiSpan[] {
   return spansOfLines(lines.map(stripControls));
 }
 
-/** About as long as the markup of a span is. */
+/** The approximate length of the markup of a span. */
 function markupLength({ text, classes, color, background, href }: AnsiSpan): number {
   const link = href === undefined ? 0 : href.length + 60;
   const names = classes.reduce((sum, name) => sum + name.length + 1, 0);
   return text.length + link + names + (names > 0 ? 30 : 0) + (color === null ? 0 : 30) + (background === null ? 0 : 30);
 }
 
-/** A line that the cut goes through is left out; of a single long one what is left of its last character is. */
+/** A line that is cut in two is omitted; of a single long line a cut character is. */
 function upToLineEnd(bytes: Uint8Array): Uint8Array {
   const end = bytes.lastIndexOf(newline);
   if (end !== -1) return bytes.subarray(0, end + 1);
@@ -68,14 +68,14 @@ function isContinuation(byte: number): boolean {
 /** One log that a report could show. */
 export type LogSize = { readonly bytes: number; readonly isUrgent: boolean };
 
-/** Of one log never more than this, a quarter from its start and the rest from its end. */
+/** At most this much of one log, a quarter from its start and the rest from its end, in bytes. */
 const mostOfOne = 256 * 1024;
-/** Of all logs together. */
+/** At most this much of all logs together, in bytes. */
 const mostOfAll = 12 * 1024 * 1024;
 
 /**
- * How many bytes of each log to show, in the order given. Small logs are shown whole; where all together are too much, the
- * long ones are cut to the same length, and those that are not urgent first.
+ * How many bytes of each log to show, in the given order. Small logs are shown whole; if the total is too large, the
+ * long ones are cut to the same length, the less important ones first.
  */
 export function shareLogBudget(logs: readonly LogSize[]): readonly number[] {
   const wanted = logs.map(({ bytes }) => Math.min(bytes, mostOfOne));
@@ -91,7 +91,7 @@ export function shareLogBudget(logs: readonly LogSize[]): readonly number[] {
   return wanted.map((bytes, index) => Math.min(bytes, logs[index]?.isUrgent ? urgentCap : otherCap));
 }
 
-/** The length to which the longest have to be cut for all to fit. */
+/** The length to which the longest must be cut for all to fit. */
 function fairCap(wanted: readonly number[], room: number): number {
   let left = room;
   const ascending = wanted.toSorted((a, b) => a - b);

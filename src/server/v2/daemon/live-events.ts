@@ -11,7 +11,7 @@ import { createPacedWakeups } from './paced-wakeups.ts';
 import { followRunPart, type RunPart } from './run-part.ts';
 import { nextMoments } from './schedule-route.ts';
 
-/** A reader is sent changes at most this often; what changes in between is sent once. */
+/** The shortest interval between two batches of changes to a reader, in milliseconds. */
 const pauseMs = 100;
 
 /** `GET /api/v2/events`. */
@@ -34,7 +34,7 @@ export function followAll(parts: V2Parts): Handler {
 
 type Reading = {
   readonly run: PastRun | null;
-  /** The cursor of a client that comes back; null for a new one. */
+  /** The cursor of a client that reconnects; null for a new one. */
   readonly given: string | null;
   readonly isEndless: boolean;
   readonly access: ApiRequest['access'];
@@ -68,14 +68,14 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
   }
 }
 
-/** Without a position in the journal of this run, a client that comes back gets every step. */
+/** Without a position in the journal of this run, a reconnecting client gets every step. */
 function runAfter(cursor: LiveCursor | null, { stored }: PastRun): number | null {
   if (cursor === null) return null;
   const last = stored?.events.at(-1)?.seq ?? 0;
   return cursor.run === null || cursor.run > last ? 0 : cursor.run;
 }
 
-/** Answers the position up to which all is sent. */
+/** Returns the position up to which everything has been sent. */
 async function sendChanges(
   from: number,
   part: RunPart | null,
@@ -101,7 +101,7 @@ async function sendChanges(
     if (writer.isClosed()) return position;
     writer.write(frame);
   }
-  // Without data it is no event, but the client keeps the cursor.
+  // A frame without data is not an event, but the client keeps the cursor.
   if (part?.position() !== before) writer.write(`id: ${cursorOf(position, part, changes)}\n\n`);
   return position;
 }
@@ -114,24 +114,24 @@ function resetFrame(id: string, why: 'unknown' | 'too-old'): string {
   return eventFrame({ id, event: 'reset', data: JSON.stringify({ why }) });
 }
 
-/** A position in the stream of all changes, and in the journal of the run that is followed with it. */
+/** A position in the stream of all changes, and in the journal of the followed run. */
 type LiveCursor = { readonly position: number; readonly run: number | null };
 
-/** The cursor as a text that clients only pass back. */
+/** The cursor as an opaque text. */
 function liveCursorText({ epoch }: Pick<LiveChanges, 'epoch'>, { position, run }: LiveCursor): string {
   return run === null ? `${epoch}.${position}` : `${epoch}.${position}.${run}`;
 }
 
-/** What a text stands for; null for one that this daemon has not given. */
+/** Parses a cursor; null if this daemon did not create it. */
 function readLiveCursor(text: string, { epoch }: Pick<LiveChanges, 'epoch'>): LiveCursor | null {
   const [, of, position = '', run] = /^([0-9a-f]+)\.(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text) ?? [];
   return of === epoch ? { position: Number(position), run: run === undefined ? null : Number(run) } : null;
 }
 
-/** Changes as events: the present state of what has changed, as the lists have it. */
+/** Converts changes to events: the new state of each changed item, as in the lists. */
 type LiveFrames = (change: Change, access: ApiRequest['access'], id: string) => string;
 
-/** Frames for all streams of a server. */
+/** Cached frames, shared by all streams of a server. */
 function createLiveFrames(parts: V2Parts): LiveFrames {
   const items = createWorkflowItems(parts);
   const listedOf = byFile(parts.workflows);
@@ -167,7 +167,7 @@ function byFile({ list, version }: V2Parts['workflows']): (file: string) => List
   };
 }
 
-/** The queue by the ids of its runs, whose heads are events of their own. */
+/** The queue as ids of runs; the runs themselves are separate events. */
 function queueView({ limit, running, waiting }: ReturnType<V2Parts['queue']>): object {
   return { limit: Number.isFinite(limit) ? limit : null, running, waiting };
 }

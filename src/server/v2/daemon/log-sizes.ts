@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
-/** How long a stream of an attempt is by now, in bytes. */
+/** The current size of a stream of an attempt, in bytes. */
 export type StreamSize = {
   readonly runId: string;
   readonly step: string;
@@ -12,9 +12,9 @@ export type StreamSize = {
   readonly size: number;
 };
 
-/** The sizes of the logs of attempts under way, looked at a few times a second, whatever the steps print. */
+/** The log sizes of running attempts, checked a few times a second regardless of the amount of output. */
 export type LogSizes = {
-  /** `isPast`: the attempt is of interest only while it runs. */
+  /** `isPast`: add the attempt only if it is still running. */
   readonly add: (event: StoredEvent, options: { readonly isPast: boolean }) => void;
   /** The sizes that have changed since the last call. */
   readonly take: () => Iterable<StreamSize>;
@@ -27,13 +27,13 @@ type LogSizesParts = Pick<V2Parts, 'clock'> & {
 };
 
 const lookMs = 250;
-/** Attempts looked at in one look; the others have their turn in the next. */
+/** Attempts checked at a time; the others are checked next. */
 const MAX_ATTEMPTS_PER_LOOK = 200;
 const streams = ['stdout', 'stderr'] as const;
 
 type Attempt = { readonly step: string; readonly attempt: number };
 
-/** Sizes of the attempts of one run. */
+/** Creates the sizes for the attempts of one run. */
 export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }: LogSizesParts): LogSizes {
   const running = new Map<string, Attempt>();
   const known = new Map<string, number>();

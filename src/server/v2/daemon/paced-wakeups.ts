@@ -1,9 +1,9 @@
 import type { Clock } from '../../../engine/clock.ts';
 
-/** Lets a loop wait for work that comes from several sides. */
+/** Lets a loop wait for work from several sources. */
 export type PacedWakeups = {
   readonly wake: () => void;
-  /** Resolves after the next call of `wake`, at the earliest after the pause; at once when the stream has ended. */
+  /** Resolves after the next call of `wake`, but not before the pause has passed; at once when the stream has ended. */
   readonly next: () => Promise<void>;
 };
 

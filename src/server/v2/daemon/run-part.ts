@@ -6,24 +6,24 @@ import { eventFrame } from '../../reply/event-stream.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { createLogSizes, type LogSizes } from './log-sizes.ts';
 
-/** What a stream tells of the one run that its reader looks at: steps that have changed, sizes of logs, warnings. */
+/** Changes of the followed run in a stream: steps, sizes of logs, warnings. */
 export type RunPart = {
   readonly runId: string;
   /**
-   * What has changed since the last call, as events. A reader that is slow gets the newest state of each step, once. Throws where
-   * the run cannot be followed any more.
+   * Returns the changes since the last call, as events. A slow reader gets the newest state of each step, once. Throws
+   * if the run can no longer be followed.
    */
   readonly take: () => Iterable<string>;
-  /** The number of the last event of the run that `take` has returned. */
+  /** The number of the last event of the run included by `take`. */
   readonly position: () => number;
-  /** The run may have changed after its end, as by a mark. */
+  /** Call when the run may have changed after its end, as by a mark. */
   readonly look: () => void;
   readonly close: () => void;
 };
 
 type RunPartOptions = {
   readonly run: PastRun;
-  /** Only what later events have changed; null: only what happens from now on. */
+  /** Start after this event; null: only future changes. */
   readonly after: number | null;
   readonly signal: AbortSignal;
   readonly wake: () => void;
@@ -116,7 +116,7 @@ class FollowedRun implements RunPart {
       for await (const events of this.#tools.feeds.follow(run, this.#progress.position(), this.#left.signal)) {
         if (this.#left.signal.aborted) return;
         const [first] = events;
-        // The journal was damaged: what comes stands for everything from there on.
+        // The journal was damaged: these events replace everything from their first number on.
         if (first !== undefined && first.seq <= this.#progress.position()) await this.#readAgain();
         else this.#add(events);
         wake();

@@ -5,7 +5,7 @@ import type { V2Parts } from '../v2-parts.ts';
 
 const dayMs = 86_400_000;
 const MAX_MOMENTS = 1000;
-/** Moments in an event of the stream of all changes. */
+/** The number of scheduled times in an event of the stream of all changes. */
 const MAX_NEXT_MOMENTS = 50;
 
 /** `GET /api/v2/schedule`. */
@@ -21,7 +21,7 @@ function scheduleReply({ query }: ApiRequest, parts: V2Parts): Reply {
   return jsonReply(scheduleView({ from, to, limit: MAX_MOMENTS }, parts));
 }
 
-/** The next moments of all schedules, of which the stream of all changes sends fewer than a request gets. */
+/** The next times of all schedules; the stream of all changes sends fewer of them than a request returns. */
 export function nextMoments(parts: V2Parts): object {
   const from = parts.clock.now();
   return scheduleView({ from, to: from + 7 * dayMs, limit: MAX_NEXT_MOMENTS }, parts);

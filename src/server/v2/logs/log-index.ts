@@ -27,7 +27,10 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
   });
 }
 
-/** Returns the count of deltas up to the position `after`. Throws an `HttpError` 400 if that is not a position of the index. */
+/**
+ * Returns the count of deltas up to the position `after`. Throws an `HttpError` 400 if the index does not have that
+ * position.
+ */
 function knownDeltas(deltas: readonly number[], after: number): number {
   let position = 0;
   let known = 0;
@@ -39,16 +42,18 @@ function knownDeltas(deltas: readonly number[], after: number): number {
   throw new HttpError(400, '"after" is not a position of this index', { help: 'leave it out for the whole index' });
 }
 
-/** Where the lines of a log begin, as far as the log was read. */
+/** The positions of lines in the part of the log that was read. */
 type LineIndex = {
   readonly size: number;
-  /** A last line without its end counts. */
+  /** An incomplete last line counts. */
   readonly lines: number;
-  /** From the start of one line to the start of the 512th after it, in bytes, from the start of the log on. */
+  /**
+   * The distances in bytes between the starts of a line and of the 512th line after it, from the start of the log on.
+   */
   readonly deltas: readonly number[];
 };
 
-/** Indexes of logs. Those that were used last are kept, and continue at their end when a log has grown. */
+/** Creates a cache of log indexes. The most recently used ones are kept, and extended when a log has grown. */
 type LineIndexes = {
   readonly of: (file: LogFile) => Promise<LineIndex>;
   /** Lines per entry of an index. */
@@ -56,19 +61,19 @@ type LineIndexes = {
 };
 
 const LINES_PER_DELTA = 512;
-/** Indexes kept. */
+/** Number of cached indexes. */
 const MAX_KEPT = 32;
 const lineEnd = 0x0a;
 
 type Growing = { size: number; lineEnds: number; endsWithLine: boolean; lastStart: number; readonly deltas: number[] };
 type Entry = { readonly index: Growing; reading: Promise<unknown> };
 
-/** No log is indexed yet. */
+/** Starts with an empty cache. */
 function createLineIndexes(): LineIndexes {
   const kept = new Map<LogFile['path'], Entry>();
   const entryOf = ({ path }: LogFile, size: number): Entry => {
     const known = kept.get(path);
-    // A log that has become shorter is another one.
+    // A log that has become shorter has been replaced.
     const isSame = known !== undefined && size >= known.index.size;
     const entry = isSame ? known : newEntry();
     kept.delete(path);
@@ -80,7 +85,7 @@ function createLineIndexes(): LineIndexes {
   return {
     every: LINES_PER_DELTA,
     of: async (file) => {
-      // A joined log is another one with each line.
+      // A joined log changes with each line.
       const entry = file.path === null ? newEntry() : entryOf(file, await file.size());
       const reading = entry.reading.then(() => grow(entry.index, file.read(entry.index.size)));
       entry.reading = reading.catch(() => kept.delete(file.path));

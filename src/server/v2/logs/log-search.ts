@@ -19,7 +19,7 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
   const wanted = queryOf(searched);
   const chosen = { step, attempt };
   const run = await namedRun(id, parts);
-  // A step that does not exist is reported before anything is sent.
+  // Report an unknown step before sending anything.
   attemptsOf(run, chosen);
   return {
     status: 200,

@@ -9,7 +9,7 @@ import { namedRun, type V2Parts } from '../v2-parts.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
-/** What is asked for; null: nothing was said. */
+/** The query; null: not given. */
 type Wanted = {
   readonly step: string | null;
   readonly attempt: number | null;
@@ -61,7 +61,7 @@ function wantedIn(query: URLSearchParams, accept: string | undefined): Wanted {
   return { ...wanted, form: isJson ? 'json' : 'text' };
 }
 
-/** The parts of a view that do not depend on what is asked for. */
+/** The parts of a view that do not depend on the query. */
 export function following({ feeds }: Pick<V2Parts, 'feeds'>, signal: AbortSignal): Pick<LogView, 'signal' | 'follow'> {
   return {
     signal,

@@ -14,7 +14,7 @@ import { following } from './run-lines.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
-/** What is asked for. */
+/** The query. */
 type Wanted = {
   readonly step: string;
   readonly attempt: number | null;
@@ -34,13 +34,13 @@ export function stepLogRoute(parts: V2Parts): Handler {
     const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...file };
     const log = await logOf(run, wanted, attempts);
     if (follow && !isFinished(run.state)) return followed(run, { ...wanted, log, headers: own }, parts);
-    // No tag is given out, so there is nothing that could be asked for only if it is still the same.
+    // The response has no tag, so a conditional range cannot match.
     const range = headers['if-range'] === undefined ? headers.range : undefined;
     return stored(log, { range, offset: wanted.offset, headers: own }, parts);
   };
 }
 
-/** The log of the attempt; of a fan-out, those of its instances. */
+/** The log of the attempt; for a fan-out those of its instances. */
 export async function logOf(
   { stored: found }: PastRun,
   { step, stream }: Pick<Wanted, 'step' | 'stream'>,
@@ -92,7 +92,7 @@ async function stored(
         if (writer.isBehind()) await writer.caughtUp();
         if (writer.isClosed()) return;
       }
-      // It was cut off or removed meanwhile: that must not look like a whole answer.
+      // The log was truncated or removed meanwhile: the response must not look complete.
       if (left > 0) output.destroy();
     },
   };
@@ -130,7 +130,7 @@ function fileName({ runId: id }: PastRun, { step, stream }: Wanted, last: Attemp
   return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-200);
 }
 
-/** Bytes from `from` up to before `to`. */
+/** Bytes from `from` (inclusive) to `to` (exclusive). */
 type ByteRange = { readonly from: number; readonly to: number };
 
 /**

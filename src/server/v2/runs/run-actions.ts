@@ -38,7 +38,7 @@ export function retryRunRoute(parts: V2Parts): Handler {
     const order = { selection: selectionOf(chosen), params: readParams(params), useFile, newRunId: runId, strict };
     const run = await namedRun(id, parts);
     const accepted = await parts.runs.retry({ runId: run.runId, trigger: 'api', ...order });
-    // A retry of a retry that never began is one of the run before it.
+    // A retry of a retry that never started is one of the run before it.
     const isSame = ({ retryOf }: RunSummary) =>
       retryOf === run.runId || (retryOf !== null && retryOf === run.state.retryOf);
     if (accepted !== null) return acceptedReply(accepted, isSame, parts);

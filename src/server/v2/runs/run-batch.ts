@@ -28,7 +28,7 @@ async function tryOne(id: string, action: Action, parts: V2Parts): Promise<objec
   }
 }
 
-/** Answers the run that it was done to, or the new one. */
+/** Returns the id of the affected run, or of the new one. */
 async function act(id: string, action: Action, parts: V2Parts): Promise<string> {
   const { runId } = await namedRun(id, parts);
   switch (action) {

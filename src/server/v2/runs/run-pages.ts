@@ -21,7 +21,7 @@ export function listRunsOfWorkflowRoute(parts: V2Parts): Handler {
     pageReply(readQuery('listRunsOfWorkflow', query), parts.workflows.get(name).file, parts);
 }
 
-/** A partial answer reads at most this many runs, so that a filter that matches none answers soon. */
+/** A partial response reads at most this many runs, so that a filter without matches responds soon. */
 const MAX_READ_RUNS = 2000;
 
 async function pageReply(

@@ -5,16 +5,16 @@ import { entityTag } from '../../reply/send.ts';
 import { type Handler, jsonReply } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
 
-/** A view that was sent: a client that has it need not wait for another as long as nothing of this changes. */
+/** A sent view: it is still current for a client as long as nothing below has changed. */
 type SentView = {
   readonly tag: string;
-  /** The run and its sub-runs. */
+  /** Marks of the run and its sub-runs. */
   readonly runIds: readonly string[];
   readonly files: readonly string[];
   readonly stamp: string;
 };
 
-/** Views remembered, a few hundred bytes each. */
+/** Number of remembered views, a few hundred bytes each. */
 const MAX_VIEWS = 1000;
 
 /** `GET /api/v2/runs/{id}/view`. */
@@ -25,7 +25,7 @@ export function viewRunRoute(parts: V2Parts): Handler {
     const isKnown = before !== undefined && asked['if-none-match']?.includes(before.tag) === true;
     if (isKnown && stampOf(before, parts) === before.stamp) return reply(before.tag, '');
     const run = await namedRun(id, parts);
-    // Taken first: an event that comes meanwhile makes it old.
+    // Read first: an event that arrives meanwhile makes it outdated.
     const stamp = parts.runStamp(run.runId);
     const drawn = await drawRun(run, parts.history);
     const body = `${JSON.stringify(runViewJson(drawn))}\n`;

@@ -3,7 +3,7 @@ import { type ApiRequest, HttpError } from '../../route.ts';
 
 /**
  * Checks a request against the present text of a file. The check throws an `HttpError` 412 for another text. Throws an
- * `HttpError` 428 where the request has no `If-Match`.
+ * `HttpError` 428 if the request has no `If-Match`.
  */
 export function expectedText({ headers }: Pick<ApiRequest, 'headers'>): (present: string) => void {
   const known = headers['if-match'];

@@ -21,7 +21,7 @@ const letters: { readonly [status in StepStatus]: string } = {
   scheduled: 'Q',
   pending: 'P',
 };
-/** For a step that a run does not have. */
+/** The letter for a step that a run does not have. */
 const noStep = '-';
 
 /** `GET /api/v2/workflows/{name}/grid`. */
@@ -44,7 +44,7 @@ async function gridReply({ params, query }: ApiRequest, { workflows, history }: 
   return jsonReply({ ...gridOf(runs), nextCursor });
 }
 
-/** Steps in the order of the newest run, then those that only older runs have, then handlers. */
+/** Steps in the order of the newest run, then those of older runs only, then handlers. */
 function gridOf(runs: readonly RunSummary[]): object {
   const found = new Set(runs.flatMap(({ steps, handlers }) => [...steps, ...handlers].map(({ name }) => name)));
   const isHandler = (name: string) => Number(handlerKind(name) !== null);

@@ -28,7 +28,7 @@ export function saveSource(parts: V2Parts): Handler {
   return (request) => (request.headers['if-none-match'] === undefined ? save(request, parts) : create(request, parts));
 }
 
-/** The text that the catalog has read: a newer one on the disk could hold a secret that its masks do not know. */
+/** The text as read by the catalog: a newer one on the disk could contain a secret that the catalog cannot mask. */
 function maskedText({ workflow, sources }: ListedWorkflow, { workflows }: Pick<V2Parts, 'workflows'>): string {
   if (workflow !== null) return workflows.shownText(sources[0]?.text ?? '', workflow);
   throw new HttpError(403, 'a read-only login cannot see the text of a file with errors');

@@ -8,10 +8,10 @@ import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';
 import type { ApiRequest } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
-/** Next starts that the detail of a workflow has. */
+/** The number of next starts in the detail of a workflow. */
 const NEXT_STARTS = 3;
 
-/** What a file says of its workflow, for as long as the catalog keeps the file. */
+/** The data of a workflow from its file, kept as long as the catalog keeps the file. */
 export function fileJson(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
@@ -33,7 +33,7 @@ export function fileJson(
   };
 }
 
-/** What changes of a workflow while its file stays the same. */
+/** The data of a workflow that changes while its file stays the same. */
 export type PresentView = {
   readonly next: Date | null;
   readonly suspended: boolean;
@@ -49,7 +49,7 @@ export function presentView(listed: ListedWorkflow, { workflows }: Pick<V2Parts,
   };
 }
 
-/** The present view and the last runs as lists have them. */
+/** The current view and the last runs, as in lists. */
 export function presentJson(
   { file }: ListedWorkflow,
   present: PresentView,
@@ -58,7 +58,7 @@ export function presentJson(
   return { ...present, lastRun: runIndex.lastRunOf(file), recent: runIndex.recent.of(file) };
 }
 
-/** A workflow with everything that its file says, as written: nothing is evaluated. */
+/** A workflow with the whole content of its file, as written: nothing is evaluated. */
 export function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
   const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
   return {
@@ -80,7 +80,7 @@ export function detailView(listed: ListedWorkflow, access: ApiRequest['access'],
   };
 }
 
-/** A read-only login sees no secrets, and nothing of an invalid file, whose secrets cannot be found. */
+/** A read-only login gets no secrets, and nothing of an invalid file, whose secrets cannot be identified. */
 function definition(
   { sources, workflow }: ListedWorkflow,
   access: ApiRequest['access'],

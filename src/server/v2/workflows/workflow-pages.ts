@@ -10,14 +10,14 @@ import { fileJson, presentJson, presentView } from './workflow-json.ts';
 
 const mostCached = 32;
 
-/** What is asked for: a page of the workflows that fit. `after` is the place of the last one of the page before. */
+/** The request: a page of the matching workflows. `after` is the position of the last one of the previous page. */
 type Wanted = {
   readonly limit: number;
   readonly after: string | null;
   readonly name: string;
   readonly tag: string;
   readonly group: string | null;
-  /** What a login may see differs. */
+  /** The visible data depends on the login. */
   readonly access: ApiRequest['access'];
 };
 
@@ -84,7 +84,7 @@ function pageOf(
   return { shown: fitting.slice(0, count), isLast: fitting.length <= count };
 }
 
-/** The path in the workflows directory, by which all are in order. */
+/** The path in the workflows directory, which is the sort key. */
 function placeOf({ file, group }: ListedWorkflow): string {
   return group === '' ? basename(file) : `${group}/${basename(file)}`;
 }
@@ -95,7 +95,7 @@ function fits(listed: ListedWorkflow, { name, tag, group }: Wanted): boolean {
   return name === '' || listed.name.toLowerCase().includes(name) || basename(listed.file).toLowerCase().includes(name);
 }
 
-/** Workflows as a list has them, in JSON, and until when that stays true without a change of a file or a run. */
+/** The serialized workflows of a list, and the time until which they are valid while no file or run changes. */
 type WorkflowItems = (
   listed: ListedWorkflow,
   access: ApiRequest['access'],
@@ -104,7 +104,7 @@ type WorkflowItems = (
 /** Schedules are read a little later than files. */
 const scheduleDelayMs = 1000;
 
-/** Keeps what files say, ready to be sent, for as long as the catalog keeps them. */
+/** Keeps the serialized data of files as long as the catalog keeps the files. */
 export function createWorkflowItems(parts: Pick<V2Parts, 'workflows' | 'runIndex' | 'clock'>): WorkflowItems {
   const texts = { read: new WeakMap<ListedWorkflow, string>(), write: new WeakMap<ListedWorkflow, string>() };
   return (listed, access) => {

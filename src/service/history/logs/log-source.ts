@@ -14,7 +14,7 @@ export async function logSource(
   return source?.steps.some(({ name, attempts }) => name === step && attempts > 0) ? source : run;
 }
 
-/** A step that ran had an attempt, and so had one of the instances of a fan-out of which a part ran. */
+/** Whether a step has logs: it had an attempt, or one of its instances did. */
 function isKept({ steps }: RunSummary, step: string | null): boolean {
   const found = steps.find(({ name }) => name === step);
   if (found?.status !== 'succeeded' && found?.status !== 'failed') return false;

@@ -2,21 +2,21 @@ import type { LogStream } from '../../../store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
 
-/** A line of a log that was searched for. */
+/** A matching line of a log. */
 export type LogHit = AttemptReference & {
   readonly stream: LogStream;
   /** From 1, in this log. */
   readonly line: number;
-  /** Of the start of the line, in bytes. */
+  /** The start of the line, in bytes. */
   readonly offset: number;
   /** The beginning of the line. */
   readonly text: string;
 };
 
-/** What is searched for: a text as it is, which is fastest, or whatever a test finds in a line. */
+/** The search: a literal text, which is fastest, or a test of each line. */
 export type LogQuery = { readonly text: string } | { readonly test: (line: string) => boolean };
 
-/** Where a search looks. */
+/** The scope of a search. */
 export type LogSearch = {
   readonly query: LogQuery;
   readonly filter: AttemptFilter;
@@ -33,7 +33,10 @@ const MAX_LINE_BYTES = 1024 * 1024;
 const streams = ['stdout', 'stderr'] as const;
 const lineEnd = 0x0a;
 
-/** The lines of a run that match, attempt after attempt. Throws a `WfError` `not-found` for a step that the run does not have. */
+/**
+ * Yields the matching lines of a run, attempt after attempt. Throws a `WfError` `not-found` for a step that the run
+ * does not have.
+ */
 export async function* searchLogs(run: PastRun, search: LogSearch): AsyncGenerator<LogHit, void> {
   for (const attempt of attemptsOf(run, search.filter)) {
     for (const stream of streams) {
@@ -81,7 +84,7 @@ function* searchLines(bytes: Buffer, query: LogQuery, start: Position): Generato
   yield* 'text' in query ? findText(bytes, query.text, start) : findByTest(bytes, query.test, start);
 }
 
-/** Only lines that hold the text become strings. */
+/** Only lines that contain the text are decoded. */
 function* findText(bytes: Buffer, text: string, start: Position): Generator<Found> {
   let [line, lineStart] = [start.line, 0];
   for (let at = bytes.indexOf(text); at !== -1; ) {

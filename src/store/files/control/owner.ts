@@ -15,7 +15,7 @@ import { WfError } from '../../../errors.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 
-/** What the store needs to know about processes: it never inspects them itself. */
+/** The access of the store to processes, which it never inspects itself. */
 export type Processes = {
   /** Identifies a process even after its pid is reused; null if there is no such process. */
   readonly identify: (pid: number) => ProcessIdentity | null;

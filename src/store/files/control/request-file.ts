@@ -39,8 +39,8 @@ export function writeAnswer(directory: string, request: AnswerRequest): boolean 
 }
 
 /**
- * Passes each answer on, then empties its file, since it may hold secrets. The empty file stays: a second answer to the same
- * step finds it.
+ * Passes each answer on, then empties its file, since it may contain secrets. The empty file stays, so that a second
+ * answer to the same step finds it.
  */
 export function takeAnswers(directory: string, take: (request: AnswerRequest) => void): void {
   for (const name of readdirSync(directory)) {
@@ -53,7 +53,7 @@ export function takeAnswers(directory: string, take: (request: AnswerRequest) =>
   }
 }
 
-/** Empties an answer that no owner has taken, once it cannot count any more. */
+/** Empties an answer that no owner has taken and that no longer counts. */
 export function clearAnswer(directory: string, step: string): void {
   const path = answerPath(directory, step);
   // It is gone if the run has been deleted.

@@ -20,7 +20,7 @@ function parse(text: string, path: string): readonly StoredSession[] {
     const sessions: unknown = JSON.parse(text);
     if (Array.isArray(sessions) && sessions.every(isStoredSession)) return sessions;
   } catch {
-    // As any other content that is no list of sessions.
+    // Treated like any other content that is not a list of sessions.
   }
   throw new WfError('storage', `"${path}" is damaged`);
 }

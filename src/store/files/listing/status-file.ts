@@ -36,7 +36,7 @@ export function addStatus(
   try {
     append(dirname(directory), new Map([[runId, { status, stamp: stampOf(fstatSync(fd)) }]]));
   } catch {
-    // The next reader adds it.
+    // The next reader adds the status.
   }
 }
 
