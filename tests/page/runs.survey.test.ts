@@ -8,7 +8,8 @@ import { describeWith } from '../support/require.ts';
 import { accessibilityProblems, withPage } from './visits.ts';
 
 const files = {
-  'quick.yaml': 'params: { DAY: "2026-03-01" }\nsteps:\n  - name: one\n    command: test -e fixed\n',
+  'quick.yaml':
+    'tags: Nightly\nqueue: small\nparams: { DAY: "2026-03-01" }\nsteps:\n  - name: one\n    command: test -e fixed\n',
   'slow.yaml': 'steps:\n  - name: wait\n    command: sleep 60\n',
 };
 
@@ -99,6 +100,12 @@ describeWith('chromium', browserPath !== null, 'the list of runs in a browser', 
       await page.getByRole('combobox', { name: 'Trigger' }).selectOption('api');
       await page.getByRole('combobox', { name: 'Duration' }).selectOption('3600');
       await page.getByText('No run matches.').waitFor();
+      await page.goto(`${daemon.url}/runs?tag=nightly&queue=small`);
+      await expect.poll(() => rows(page).count()).toBe(4);
+      await page.getByRole('searchbox', { name: 'Tag' }).fill('other');
+      await page.keyboard.press('Enter');
+      await page.getByText('No run matches.').waitFor();
+      expect(new URL(page.url()).search).toBe('?tag=other&queue=small');
       await page.goto(`${daemon.url}/runs?from=2000-01-01&to=2000-01-02`);
       await page.getByText('No run matches.').waitFor();
       const day = new Date(JSON.parse(await daemon.get(`/api/v2/runs/${id}`)).createdAt).toLocaleDateString('sv');

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
+import { hasTag } from '../../core/tags.ts';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { RunHead } from '../api/types.ts';
@@ -10,6 +11,8 @@ export type RunFilter = {
   /** `true`: only runs in which a step waits for approval. */
   readonly waiting: string;
   readonly trigger: string;
+  readonly tag: string;
+  readonly queue: string;
   /** Text of the id, the parameters or the error. */
   readonly text: string;
   /** The shortest duration, in seconds. */
@@ -116,6 +119,8 @@ function isWanted(run: RunHead, filter: RunFilter): boolean {
     (filter.status === '' || filter.status.split(',').includes(run.status)) &&
     (filter.waiting === '' || run.waitingFor !== undefined) &&
     (filter.trigger === '' || filter.trigger.split(',').includes(run.trigger)) &&
+    (filter.tag === '' || hasTag(run.tags ?? [], filter.tag)) &&
+    (filter.queue === '' || run.queue === filter.queue) &&
     (text === '' || textOf(run).includes(text)) &&
     (filter.minDuration === '' || (run.durationMs ?? 0) >= 1000 * Number(filter.minDuration)) &&
     (filter.from === '' || created >= Date.parse(filter.from)) &&

@@ -36,6 +36,7 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: FactsProps
         ['File', run.file && <code>{run.file}</code>],
         ['Group', run.group],
         ['Tags', tags.join(', ')],
+        ['Queue', run.queue ?? ''],
         ['Retry of', run.retryOf && <code>{run.retryOf}</code>],
         ['Retry', run.autoRetry && run.autoRetry.n > 0 && `${run.autoRetry.n} of ${run.autoRetry.limit}`],
         ['Next retry', run.autoRetry?.at && moment(run.autoRetry.at)],

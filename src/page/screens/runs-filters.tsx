@@ -17,10 +17,10 @@ const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '
 
 /** The filters of the list of runs. */
 export function RunFilters({ query, change }: FiltersProps): JSX.Element {
-  const text = (name: string, label: string) => (
+  const text = (name: string, label: string, kind = 'find') => (
     <input
       type="search"
-      class="find"
+      class={kind}
       aria-label={label}
       placeholder={label}
       value={query[name] ?? ''}
@@ -55,6 +55,8 @@ export function RunFilters({ query, change }: FiltersProps): JSX.Element {
     <search class="filters">
       {text('workflow', 'Workflow')}
       {text('text', 'Id, parameter or error')}
+      {text('tag', 'Tag', 'find short')}
+      {text('queue', 'Queue', 'find short')}
       {choice(
         'status',
         'Status',

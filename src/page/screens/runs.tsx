@@ -28,6 +28,8 @@ export function Runs(): JSX.Element {
     status: isWaiting ? '' : (query['status'] ?? ''),
     waiting: isWaiting ? 'true' : '',
     trigger: query['trigger'] ?? '',
+    tag: query['tag'] ?? '',
+    queue: query['queue'] ?? '',
     text: query['text'] ?? '',
     minDuration: query['longer'] ?? '',
     from: startOfDay(query['from'] ?? '', isUtc.value),
