@@ -33,6 +33,11 @@ steps:
     parallel: [eu, us]
     run: child
 `,
+  'grandparent.yaml': `
+steps:
+  - name: all
+    run: parent
+`,
   'child.yaml': `
 params: REGION
 steps:
@@ -183,6 +188,17 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
       await page.getByRole('button', { name: 'Approve' }).click();
       await page.locator('.run-header').getByText('Succeeded after').waitFor();
       await expect.poll(() => page.getByRole('link', { name: 'wait for you' }).count()).toBe(0);
+    });
+  });
+
+  it('links to the sub-runs of sub-runs that wait for approval, and to no others', async () => {
+    await withPage(files, async ({ open, start }) => {
+      await start('parent');
+      const page = await open(`/runs/${await start('grandparent')}`);
+      await page.getByRole('link', { name: '4 wait for you' }).waitFor();
+      await page.getByRole('link', { name: 'Answer 2 sub-runs' }).waitFor();
+      await page.reload();
+      await page.getByRole('link', { name: 'Answer 2 sub-runs' }).waitFor();
     });
   });
 });

@@ -1,7 +1,7 @@
 import { autoRetryOf } from '../run/auto-retry.ts';
 import { handlerState } from '../run/handling.ts';
 import type { AskedApproval, RunState, StepState } from '../run/run-state.ts';
-import { heldSteps, instancesOf, stepNode, steps } from '../run/run-state.ts';
+import { heldSteps, instancesOf, stepNode, stepState, steps } from '../run/run-state.ts';
 import type { Approval } from '../workflow.ts';
 import type { ApprovalSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 
@@ -54,8 +54,13 @@ export function reachedHandlers(run: RunState): readonly StepState[] {
   return kinds.flatMap((kind) => handlerState(run, kind) ?? []).filter(({ status }) => status !== 'pending');
 }
 
-/** The public view of one step or handler. */
-export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPath): StepSummary {
+/** The public view of one step or handler. `only`: the names of the instances to include; default: all. */
+export function summarizeStep(
+  run: RunState,
+  step: StepState,
+  logPath: StdoutPath,
+  only?: ReadonlySet<string>,
+): StepSummary {
   const { instances } = step;
   return {
     name: step.name,
@@ -75,7 +80,7 @@ export function summarizeStep(run: RunState, step: StepState, logPath: StdoutPat
     ...(step.child === undefined ? {} : { child: step.child }),
     ...(step.tolerated === null ? {} : { tolerated: step.tolerated }),
     ...(step.repetitions === 0 ? {} : { repetitions: step.repetitions + Number(step.waitingFor !== 'repeat') }),
-    ...(instances === undefined ? {} : { items: summarizeInstances(run, step, logPath) }),
+    ...(instances === undefined ? {} : { items: summarizeInstances(run, step, logPath, only) }),
     ...(step.waitingFor === null ? {} : { waitingFor: step.waitingFor }),
     ...(step.approval === undefined
       ? {}
@@ -105,8 +110,14 @@ function summarizeApproval(
   };
 }
 
-function summarizeInstances(run: RunState, step: StepState, logPath: StdoutPath): readonly InstanceSummary[] {
-  return instancesOf(run, step).map((instance) => {
+function summarizeInstances(
+  run: RunState,
+  step: StepState,
+  logPath: StdoutPath,
+  only?: ReadonlySet<string>,
+): readonly InstanceSummary[] {
+  const instances = only === undefined ? instancesOf(run, step) : Array.from(only, (name) => stepState(run, name));
+  return instances.map((instance) => {
     const { key = '', index = 0, value = '' } = instance.item ?? {};
     return { key, index, item: value, ...summarizeStep(run, instance, logPath) };
   });

@@ -29,7 +29,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     clearTimeout(timer);
     if (source !== null || isSignedOut.value) return;
     const query = new URLSearchParams({
-      ...(run === null ? {} : { run }),
+      ...(run === null ? {} : { run, instances: 'changed' }),
       ...(cursor === '' ? {} : { after: cursor }),
     });
     source = new EventSource(new URL(`api/v2/events?${query}`, document.baseURI));

@@ -20,8 +20,11 @@ export type ShownRun = {
   readonly steps: ReadonlySignal<readonly StepView[]>;
   /** The size of a log of a running attempt. */
   readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
-  /** The steps and instances whose sub-run waits for approval, each with that run. */
-  readonly waitingSubRuns: ReadonlySignal<readonly { readonly step: string; readonly run: RunHead }[]>;
+  /**
+   * The sub-runs that wait for approval, with the step or instance that started them; null for a sub-run of a sub-run,
+   * which only a run that is not a sub-run itself has here.
+   */
+  readonly waitingSubRuns: ReadonlySignal<readonly { readonly step: string | null; readonly run: RunHead }[]>;
   readonly reload: () => Promise<void>;
   /** Follows the run until the returned function is called. */
   readonly follow: () => () => void;
@@ -41,6 +44,8 @@ export function showRun(id: string): ShownRun {
   const sizes = keyed<number>();
   const summary = signal<readonly StepView[]>([]);
   const waiting = waitingRuns();
+  const changes: (() => void)[] = [];
+  let loads = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const summarize = () => {
     timer = undefined;
@@ -53,7 +58,13 @@ export function showRun(id: string): ShownRun {
     if (isHandler && !handlers.value.includes(step.name)) handlers.value = [...handlers.value, step.name];
     timer ??= setTimeout(summarize, SUMMARY_MS);
   };
+  /** Applies a change from the stream, and again to a view that was requested before it. */
+  const change = (apply: () => void) => {
+    apply();
+    if (loads > 0) changes.push(apply);
+  };
   const reload = async () => {
+    loads += 1;
     try {
       const loaded = await ask(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
       batch(() => {
@@ -62,6 +73,7 @@ export function showRun(id: string): ShownRun {
         warnings.value = loaded.warnings;
         handlers.value = loaded.handlers.map(({ name }) => name);
         for (const step of [...loaded.steps, ...loaded.handlers]) steps(step.name).value = step;
+        for (const apply of changes) apply();
         summarize();
         problem.value = null;
       });
@@ -70,18 +82,25 @@ export function showRun(id: string): ShownRun {
     } catch (error) {
       problem.value = ApiProblem.of(error);
     }
+    loads -= 1;
+    if (loads === 0) changes.length = 0;
   };
   const isOwn = (runId: string) => runId === view.value?.run.runId;
   const events = {
     run: (run: RunHead) => {
-      if (isOwn(run.runId)) head.value = run;
-      else waiting.take(run);
+      if (!isOwn(run.runId)) return waiting.take(run);
+      change(() => {
+        head.value = run;
+      });
     },
-    step: ({ runId, step }: { runId: string; step: StepView }) => {
-      if (isOwn(runId)) take(step);
+    step: ({ runId, step, partial }: { runId: string; step: StepView; partial?: boolean }) => {
+      if (isOwn(runId)) change(() => take(partial ? withKnownInstances(step, steps(step.name).peek()) : step));
     },
-    warnings: (change: { runId: string; warnings: string[] }) => {
-      if (isOwn(change.runId)) warnings.value = change.warnings;
+    warnings: (sent: { runId: string; warnings: string[] }) => {
+      if (!isOwn(sent.runId)) return;
+      change(() => {
+        warnings.value = sent.warnings;
+      });
     },
     log: ({ runId, size, ...log }: LogSize) => {
       if (isOwn(runId)) sizes(logKey(log)).value = size;
@@ -98,10 +117,12 @@ export function showRun(id: string): ShownRun {
     waitingSubRuns: computed(() => {
       const known = waiting.runs.value;
       if (known.size === 0) return [];
-      return summary.value.flatMap(childrenOf).flatMap(({ step, child }) => {
+      const own = summary.value.flatMap(childrenOf).flatMap(({ step, child }) => {
         const found = known.get(child);
         return found === undefined ? [] : [{ step, run: found }];
       });
+      const others = [...known.values()].filter(({ runId }) => !own.some(({ run }) => run.runId === runId));
+      return [...own, ...others.filter((run) => isDescendant(run, head.value)).map((run) => ({ step: null, run }))];
     }),
     logSize: (log) => sizes(logKey(log)),
     reload,
@@ -126,6 +147,20 @@ function childrenOf(step: StepView): readonly { readonly step: string; readonly 
   return [step, ...(step.items ?? [])].flatMap(({ name, child }) =>
     child === undefined ? [] : [{ step: name, child }],
   );
+}
+
+/** Whether a sub-run belongs to a run that is not a sub-run: one process carries a run with all its sub-runs. */
+function isDescendant({ owner }: RunHead, root: RunHead | null): boolean {
+  if (root === null || root.trigger === 'workflow' || owner === null) return false;
+  return owner.pid === root.owner?.pid && owner.host === root.owner.host;
+}
+
+/** Adds the known instances to a fan-out whose `items` are the changed ones only. */
+function withKnownInstances(step: StepView, known: StepView | null): StepView {
+  if (known?.items === undefined) return step;
+  const items = [...known.items];
+  for (const item of step.items ?? []) items[item.index] = item;
+  return { ...step, items };
 }
 
 function logKey({ step, attempt, stream }: Omit<LogSize, 'runId' | 'size'>): string {

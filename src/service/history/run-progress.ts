@@ -11,13 +11,16 @@ import { MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';
 export type FollowedProgress = {
   /** The number of the last event that was added. */
   readonly position: () => number;
-  /** Adds one event and returns the changed step, if any. */
-  readonly add: (event: StoredEvent) => string | null;
+  /** Adds one event and returns its change of a step, if any. */
+  readonly add: (event: StoredEvent) => StepChange | null;
   readonly state: () => RunState;
-  /** A step or handler as `GET /runs/{id}/view` shows it. */
-  readonly stepView: (step: string) => object;
+  /** A step or handler as `GET /runs/{id}/view` shows it. `only`: the names of the instances to include; default: all. */
+  readonly stepView: (step: string, only?: ReadonlySet<string>) => object;
   readonly warnings: () => readonly string[];
 };
+
+/** A changed step; `instance`: the changed instance of a fan-out, null for the step itself. */
+export type StepChange = { readonly step: string; readonly instance: string | null };
 
 /** Creates the progress of a run, beginning with the events already read. */
 export function followProgress({ state: read, stored, damage }: PastRun): FollowedProgress {
@@ -34,11 +37,11 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
       if (next === null) return null;
       state = next;
       addToAttempts(attempts, event);
-      return stepOf(event, state);
+      return changeOf(event, state);
     },
-    stepView: (name) => {
+    stepView: (name, only) => {
       const step = stepState(state, name);
-      return stepViewJson(summarizeStep(state, step, logPath), step, (of) =>
+      return stepViewJson(summarizeStep(state, step, logPath, only), step, (of) =>
         (attempts.get(of) ?? []).slice(-MAX_ATTEMPTS),
       );
     },
@@ -49,9 +52,11 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
   };
 }
 
-/** Returns the step whose view an event changes: of an instance the fan-out. */
-export function stepOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): string | null {
+/** Returns the step whose view an event changes; null if it changes none, or a step that the run does not have. */
+export function changeOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): StepChange | null {
   if (!('step' in event) || event.type === 'run.warned' || event.step === null) return null;
   const index = graph.index.get(event.step);
-  return (index === undefined ? undefined : nodeAt(graph, index).instanceOf) ?? event.step;
+  if (index === undefined) return null;
+  const { instanceOf } = nodeAt(graph, index);
+  return instanceOf === undefined ? { step: event.step, instance: null } : { step: instanceOf, instance: event.step };
 }

@@ -72,7 +72,11 @@ function SubRunLink({ run }: { run: ShownRun }): JSX.Element | null {
       </a>
     );
   return (
-    <a class="button" href={to.run(first.run.runId)} title={`The run of ${first.step} waits for approval`}>
+    <a
+      class="button"
+      href={to.run(first.run.runId)}
+      title={`${first.step === null ? 'A sub-run' : `The run of ${first.step}`} waits for approval`}
+    >
       Answer {shortName(first.run.waitingFor?.[0] ?? '')} in {shortName(first.run.workflow)}
     </a>
   );

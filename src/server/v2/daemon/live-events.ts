@@ -18,7 +18,7 @@ const pauseMs = 100;
 export function followAll(parts: V2Parts): Handler {
   const frames = createLiveFrames(parts);
   return async ({ query, headers, access }: ApiRequest): Promise<Reply> => {
-    const { run: word, after, follow: isEndless } = readQuery('followAll', query);
+    const { run: word, after, instances, follow: isEndless } = readQuery('followAll', query);
     const run = word === null ? null : await namedRun(word, parts);
     const given = String(headers['last-event-id'] ?? '') || after;
     return {
@@ -26,7 +26,7 @@ export function followAll(parts: V2Parts): Handler {
       headers: eventStreamHeaders,
       stream: async (output, signal) => {
         const writer = createStreamWriter(output, signal, parts.clock);
-        await sendLive({ run, given, isEndless, access, writer, signal }, frames, parts);
+        await sendLive({ run, given, instances, isEndless, access, writer, signal }, frames, parts);
       },
     };
   };
@@ -36,6 +36,7 @@ type Reading = {
   readonly run: PastRun | null;
   /** The cursor of a client that reconnects; null for a new one. */
   readonly given: string | null;
+  readonly instances: 'all' | 'changed';
   readonly isEndless: boolean;
   readonly access: ApiRequest['access'];
   readonly writer: StreamWriter;
@@ -43,12 +44,13 @@ type Reading = {
 };
 
 async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): Promise<void> {
-  const { run, given, isEndless, writer, signal } = reading;
+  const { run, given, instances, isEndless, writer, signal } = reading;
   const { changes, clock } = parts;
   const cursor = given === null ? null : readLiveCursor(given, changes);
   const wakeups = createPacedWakeups(signal, clock, pauseMs);
   const stop = beat(writer, clock);
-  const part = run && followRunPart({ run, after: runAfter(cursor, run), signal, wake: wakeups.wake }, parts);
+  const options = { onlyChanged: instances === 'changed', signal, wake: wakeups.wake };
+  const part = run && followRunPart({ ...options, run, after: runAfter(cursor, run) }, parts);
   const leave = await changes.join(wakeups.wake, part);
   try {
     writer.write(comeBackLine);

@@ -1,7 +1,12 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import { steps } from '../../../core/run/run-state.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import { type FollowedProgress, followProgress, stepOf } from '../../../service/history/run-progress.ts';
+import {
+  changeOf,
+  type FollowedProgress,
+  followProgress,
+  type StepChange,
+} from '../../../service/history/run-progress.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { createLogSizes, type LogSizes } from './log-sizes.ts';
@@ -25,6 +30,8 @@ type RunPartOptions = {
   readonly run: PastRun;
   /** Start after this event; null: only future changes. */
   readonly after: number | null;
+  /** Of fan-outs send changed instances only. */
+  readonly onlyChanged: boolean;
   readonly signal: AbortSignal;
   readonly wake: () => void;
 };
@@ -39,7 +46,8 @@ export function followRunPart(options: RunPartOptions, tools: RunPartTools): Run
 class FollowedRun implements RunPart {
   readonly #options: RunPartOptions;
   readonly #tools: RunPartTools;
-  readonly #changed = new Set<string>();
+  /** The changed steps, each with its changed instances; null: the step as a whole. */
+  readonly #changed = new Map<string, Set<string> | null>();
   readonly #left = new AbortController();
   readonly #sizes: LogSizes;
   #progress: FollowedProgress;
@@ -55,7 +63,7 @@ class FollowedRun implements RunPart {
     this.#progress = followProgress(run);
     const events = run.stored?.events ?? [];
     const missed = after === null ? [] : events.filter(({ seq }) => seq > after);
-    for (const event of missed) this.#mark(stepOf(event, run.state));
+    for (const event of missed) this.#mark(changeOf(event, run.state));
     this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
     this.#sent = this.#progress.position();
     this.#sizes = createLogSizes(run, { ...tools, wake, fail: this.#fail });
@@ -85,9 +93,9 @@ class FollowedRun implements RunPart {
       yield eventFrame({ event: 'warnings', data: JSON.stringify({ runId: this.runId, warnings }) });
     }
     const position = this.#progress.position();
-    for (const step of this.#changed) {
+    for (const [step, instances] of this.#changed) {
       this.#changed.delete(step);
-      yield eventFrame({ event: 'step', data: JSON.stringify(this.#view(step)) });
+      yield eventFrame({ event: 'step', data: JSON.stringify(this.#view(step, instances)) });
     }
     this.#sent = position;
   }
@@ -96,8 +104,9 @@ class FollowedRun implements RunPart {
     if (!this.#isFollowing) this.#readRest().catch(this.#fail);
   };
 
-  #view(step: string): object {
-    return { runId: this.runId, step: this.#progress.stepView(step) };
+  #view(step: string, instances: ReadonlySet<string> | null): object {
+    if (instances === null) return { runId: this.runId, step: this.#progress.stepView(step) };
+    return { runId: this.runId, step: this.#progress.stepView(step, instances), partial: true };
   }
 
   readonly #fail = (error: unknown): void => {
@@ -105,8 +114,13 @@ class FollowedRun implements RunPart {
     this.#options.wake();
   };
 
-  #mark(step: string | null): void {
-    if (step !== null && this.#options.run.state.graph.index.has(step)) this.#changed.add(step);
+  #mark(change: StepChange | null): void {
+    if (change === null) return;
+    const { step, instance } = change;
+    const known = this.#changed.get(step);
+    if (instance === null || !this.#options.onlyChanged) this.#changed.set(step, null);
+    else if (known === undefined) this.#changed.set(step, new Set([instance]));
+    else known?.add(instance);
   }
 
   async #follow(): Promise<void> {
@@ -147,6 +161,6 @@ class FollowedRun implements RunPart {
     const run = await this.#tools.history.read(this.runId);
     if (run === null) return;
     this.#progress = followProgress(run);
-    for (const { name } of steps(run.state)) this.#changed.add(name);
+    for (const { name } of steps(run.state)) this.#changed.set(name, null);
   }
 }

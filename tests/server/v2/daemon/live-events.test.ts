@@ -113,6 +113,31 @@ test('also sends the steps, logs and later marks of the selected run', async () 
   stream.leave();
 });
 
+test('sends only the changed instances of a fan-out to a client that requests this', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
+  const command = `sh -c 'case $ITEM in n1?) ;; *) until [ -e "$DIR/go" ]; do sleep 0.02; done;; esac'`;
+  const fanOut = `params: DIR=\nsteps:\n  - name: all\n    parallel: {items: [${names}], maxConcurrent: 40}\n    command: ${command}\n`;
+  const world = await apiWorld({ 'gated.yaml': fanOut });
+  const { stream } = await gatedRun(world, '&instances=changed');
+  await stream.until('"partial":true');
+  go(world);
+  await world.runs.settled();
+  await stream.until('"status":"succeeded","reason":null');
+  await stream.until('"name":"all","status":"succeeded"');
+
+  const [view] = JSON.parse((await world.ask('GET', '/api/v2/runs/r/view')).body).steps;
+  const steps = eventsIn(stream).filter(({ event }) => event === 'step');
+  const partial = steps.filter(({ data }) => data['partial'] === true).map(({ data }) => data['step'] as typeof view);
+  expect(partial.length).toBeGreaterThan(0);
+  expect(partial.some(({ items }) => items.length < names.length)).toBe(true);
+  const known = new Map<number, unknown>();
+  for (const { items = [] } of steps.map(({ data }) => data['step'] as typeof view))
+    for (const item of items) known.set(item.index, item);
+  expect(names.map((_, index) => known.get(index))).toEqual(view.items);
+  expectDescribed(stream);
+  stream.leave();
+});
+
 test('a client that reconnects receives each missed change once', async () => {
   const world = await apiWorld({ 'gated.yaml': gated, 'a.yaml': quick });
   const first = await gatedRun(world);
@@ -301,10 +326,10 @@ test('a read-only login gets no text of a broken file', async () => {
   for (const stream of [full, reading]) stream.leave();
 });
 
-async function gatedRun(world: ApiWorld): Promise<{ readonly stream: Stream }> {
+async function gatedRun(world: ApiWorld, query = ''): Promise<{ readonly stream: Stream }> {
   const body = { runId: 'r', params: { DIR: world.directory } };
   expect((await world.ask('POST', '/api/v2/workflows/gated/runs', { body })).status).toBe(201);
-  const stream = await openStream(world, '/api/v2/events?run=r');
+  const stream = await openStream(world, `/api/v2/events?run=r${query}`);
   await stream.until('event: daemon');
   return { stream };
 }
