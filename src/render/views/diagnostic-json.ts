@@ -15,7 +15,7 @@ export type DiagnosticJson = {
   readonly help: string | null;
 };
 
-/** Returns the JSON form of a diagnostic. Without a `help` its label takes that place. */
+/** Returns the JSON form of a diagnostic. Its `help` begins with the label, such as `did you mean "command"?`. */
 export function diagnosticJson({ severity, code, message, place, label, help }: Diagnostic): DiagnosticJson {
   return {
     severity,
@@ -26,8 +26,13 @@ export function diagnosticJson({ severity, code, message, place, label, help }: 
     column: place?.start.column ?? null,
     endLine: place?.end.line ?? null,
     endColumn: place?.end.column ?? null,
-    help: help ?? (label === '' ? null : label),
+    help: advice(label, help),
   };
+}
+
+function advice(label: string, help: string | null): string | null {
+  if (label === '') return help;
+  return help === null ? label : `${label}${label.endsWith('?') ? '' : '.'} ${help}`;
 }
 
 /** Formats a diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
