@@ -23,6 +23,8 @@ export function ProblemBox({ problem, retry }: { problem: ApiProblem; retry?: ((
   );
 }
 
+/** The name of the program stays as it is typed. */
 function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+  const start = text.startsWith('wf ') ? 'w' : text.charAt(0).toUpperCase();
+  return `${start}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -68,28 +68,36 @@ export function Timeline(props: TimelineProps): JSX.Element {
   );
 }
 
+const signs: readonly (readonly [text: string, shape: ComponentChildren])[] = [
+  ['an attempt', <rect class="bar succeeded" y="1" width="22" height="8" rx="2" />],
+  ['waiting before the next attempt', <path class="wait" d="M0 5h22" />],
+  ['waiting for approval', <rect class="held approval" y="2.5" width="22" height="5" />],
+  [
+    'a service until it is ready',
+    <g>
+      <rect class="bar succeeded" y="1" width="22" height="8" rx="2" />
+      <rect class="unready" y="1" width="11" height="4" />
+    </g>,
+  ],
+  ['ready, waiting for a free slot', <path class="queue" d="M0 5h22" />],
+  [
+    'critical path: the run waited for these steps',
+    <rect class="critical-mark" x="1" y="1" width="20" height="8" rx="2" />,
+  ],
+];
+
 /** The legend of a timeline. */
 export function TimelineLegend(): JSX.Element {
-  const sample = (shape: ComponentChildren) => (
-    <svg width="22" height="10" aria-hidden="true">
-      {shape}
-    </svg>
-  );
   return (
     <p class="legend">
-      {sample(<rect class="bar succeeded" y="1" width="22" height="8" rx="2" />)} an attempt
-      {sample(<path class="wait" d="M0 5h22" />)} waiting before the next attempt
-      {sample(<rect class="held approval" y="2.5" width="22" height="5" />)} waiting for approval
-      {sample(
-        <>
-          <rect class="bar succeeded" y="1" width="22" height="8" rx="2" />
-          <rect class="unready" y="1" width="11" height="4" />
-        </>,
-      )}{' '}
-      a service until it is ready
-      {sample(<path class="queue" d="M0 5h22" />)} ready, waiting for a free slot
-      {sample(<rect class="critical-mark" x="1" y="1" width="20" height="8" rx="2" />)} critical path: the run waited
-      for these steps
+      {signs.map(([text, shape]) => (
+        <span key={text}>
+          <svg width="22" height="10" aria-hidden="true">
+            {shape}
+          </svg>{' '}
+          {text}
+        </span>
+      ))}
     </p>
   );
 }
