@@ -13,8 +13,14 @@ afterAll(async () => (await started)?.close());
 /** A page of a daemon in a browser. */
 export type Journey = {
   readonly daemon: Daemon;
-  /** Opens a path of the daemon in a window of its own. */
-  readonly open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
+  /** The browser of all windows. */
+  readonly browser: Browser;
+  /** Opens a path of the daemon in a window of its own; `prepare` is called before. */
+  readonly open: (
+    path: string,
+    options?: BrowserContextOptions,
+    prepare?: (page: Page) => Promise<void>,
+  ) => Promise<Page>;
   /** Starts a workflow; returns the id of the run. */
   readonly start: (workflow: string) => Promise<string>;
   /** Asks for a run to be stopped. */
@@ -49,13 +55,15 @@ export function withPage<T>(
     const browser = await started;
     const visits: Awaited<ReturnType<typeof visit>>[] = [];
     try {
-      const open = async (path: string, context: BrowserContextOptions = {}) => {
-        const opened = await visit(browser, daemon.url + path, { viewport: { width: 1280, height: 800 }, ...context });
+      const open: Journey['open'] = async (path, context = {}, prepare = undefined) => {
+        const size = { viewport: { width: 1280, height: 800 } };
+        const opened = await visit(browser, daemon.url + path, { ...size, ...context }, prepare);
         visits.push(opened);
         return opened.page;
       };
       const result = await use({
         daemon,
+        browser,
         open,
         write,
         serve,

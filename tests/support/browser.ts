@@ -20,18 +20,26 @@ export const plainHost = 'wf.test';
 /** Starts the browser; the caller closes it. */
 export function launchBrowser(): Promise<Browser> {
   const isRoot = process.getuid?.() === 0;
-  const args = [`--host-resolver-rules=MAP ${plainHost} 127.0.0.1`, ...(isRoot ? ['--no-sandbox'] : [])];
+  // The same pixels on every machine.
+  const drawing = ['--disable-lcd-text', '--font-render-hinting=none', '--force-color-profile=srgb', '--disable-gpu'];
+  const args = [`--host-resolver-rules=MAP ${plainHost} 127.0.0.1`, ...drawing, ...(isRoot ? ['--no-sandbox'] : [])];
   return chromium.launch({ executablePath: browserPath ?? '', args });
 }
 
-/** Opens an address in a window of its own, which goes away with the browser. */
-export async function visit(browser: Browser, address: string, options: BrowserContextOptions): Promise<Visit> {
+/** Opens an address in a window of its own, which is closed with the browser; `prepare` is called before. */
+export async function visit(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions,
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<Visit> {
   const page = await browser.newPage(options);
   const requests: string[] = [];
   const messages: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => messages.push(message.text()));
   page.on('pageerror', (error) => messages.push(String(error)));
+  await prepare(page);
   await page.goto(address);
   return { page, requests, messages };
 }
