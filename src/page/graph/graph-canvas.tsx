@@ -91,6 +91,11 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
   );
   const path = useMemo(() => pathOf(drawn, critical, chosen), [drawn, critical, chosen]);
   const edges = useMemo(() => <Edges layout={layout} path={path} />, [layout, path]);
+  const inside = isLarge ? seen.window.value : null;
+  const allBoxes = useMemo(
+    () => <Boxes drawn={drawn} drawNode={drawNode} inside={inside} found={found} />,
+    [drawn, drawNode, inside, found],
+  );
   return (
     <div class="graph-area">
       <div class="zoom">
@@ -130,9 +135,7 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
         <svg class="graph" ref={svg} viewBox={`0 0 ${layout.width} ${layout.height}`}>
           {edges}
           {isPlain && run !== undefined && <LiveOverview drawn={drawn} run={run} found={found} />}
-          {(!isPlain || areBoxesDrawn) && (
-            <Boxes drawn={drawn} drawNode={drawNode} inside={isLarge ? seen.window.value : null} found={found} />
-          )}
+          {(!isPlain || areBoxesDrawn) && allBoxes}
         </svg>
       </section>
     </div>

@@ -1,5 +1,6 @@
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
 import type { GraphLabel } from '../../../render/report/graph/graph-items.ts';
 import type { RunView } from '../../api/types.ts';
@@ -48,29 +49,36 @@ export function RunGraph({ run, graph, selected, selectedStep, critical, unfoldi
     }),
     [run, drawn],
   );
-  return (
-    <GraphCanvas
-      drawn={drawn}
-      run={statuses}
-      selected={selectedStep}
-      critical={critical}
-      drawNode={(node) => (
-        <Node run={run} node={node} selected={selected} isCritical={critical.has(node.name)} unfolding={unfolding} />
-      )}
-    />
+  const chosen = useSignal(selected);
+  useLayoutEffect(() => {
+    chosen.value = selected;
+  }, [selected]);
+  // The function is reused, so that another selection redraws the boxes that it concerns only.
+  const drawNode = useMemo(
+    () => (node: PlacedNode) => (
+      <Node run={run} node={node} chosen={chosen} isCritical={critical.has(node.name)} unfolding={unfolding} />
+    ),
+    [run, critical, unfolding],
   );
+  return <GraphCanvas drawn={drawn} run={statuses} selected={selectedStep} critical={critical} drawNode={drawNode} />;
 }
 
 type NodeProps = {
   readonly run: ShownRun;
   readonly node: PlacedNode;
-  readonly selected: string | null;
+  /** The name of the selected step or instance. */
+  readonly chosen: ReadonlySignal<string | null>;
   readonly isCritical: boolean;
   readonly unfolding: Unfolding;
 };
 
 /** One step, which is redrawn alone when it changes. */
-function Node({ run, node, selected, isCritical, unfolding }: NodeProps): JSX.Element | null {
+function Node({ run, node, chosen, isCritical, unfolding }: NodeProps): JSX.Element | null {
+  /** The selected step or instance if it is in this box. */
+  const selected = useComputed(() => {
+    const name = chosen.value;
+    return name === node.name || name?.startsWith(`${node.name}[`) ? name : null;
+  }).value;
   const { route } = useLocation();
   const step = run.step(node.name).value;
   if (step === null) return null;
