@@ -20,6 +20,8 @@ function manySteps(count: number, first: string): string {
 
 const files = {
   'thousand.yaml': manySteps(1000, '"true"'),
+  // Two steps end every 0.1 seconds, and two begin.
+  'live.yaml': `maxActiveSteps: 2\n${manySteps(1000, 'sleep 0.1').replaceAll('"true"', 'sleep 0.1')}`,
   // No other step is reached, which ends the run at once.
   'huge.yaml': manySteps(10_000, '"false"'),
 };
@@ -79,6 +81,29 @@ describeWith('chromium', browserPath !== null, 'a run of many steps in a browser
     });
   });
 
+  it('of 1,000 steps that runs keeps the page responsive', { timeout: 300_000 }, async () => {
+    await withPage(files, async ({ open, start, stop, daemon }) => {
+      const runId = await start('live');
+      const page = await open(`/runs/${runId}`);
+      await drawn(page, '.graph a', 1000);
+      const session = await measured(page);
+      const changesOf = async () =>
+        JSON.parse(await daemon.get(`/api/v2/runs/${runId}`)).steps.filter(
+          ({ status }: { status: string }) => status === 'succeeded',
+        ).length;
+      const rates: number[] = [];
+      for (let index = 0; index < 3; index++) {
+        const [before, from] = [await metric(session, 'TaskDuration'), Date.now()];
+        await page.waitForTimeout(2000);
+        rates.push((1e6 * ((await metric(session, 'TaskDuration')) - before)) / (Date.now() - from));
+      }
+      expect(await changesOf()).toBeGreaterThan(20);
+      expect(Math.min(...rates)).toBeLessThan(300 * SLACK);
+      expect(await usedHeap(session)).toBeLessThan(25e6 * SLACK);
+      await stop(runId);
+    });
+  });
+
   it('of 10,000 steps is drawn as a whole, and with boxes when enlarged', { timeout: 600_000 }, async () => {
     await withPage(files, async (journey) => {
       const runId = await journey.start('huge');
@@ -96,6 +121,39 @@ describeWith('chromium', browserPath !== null, 'a run of many steps in a browser
       await page.getByRole('button', { name: 'Steps' }).click();
       await page.locator('.step-row').first().waitFor();
       expect(await page.locator('.step-row').count()).toBeLessThan(200);
+    });
+  });
+});
+
+const thousandFiles = Object.fromEntries(
+  Array.from({ length: 1000 }, (_, at) => [
+    `${at % 4 === 0 ? '' : `group-${at % 4}/`}workflow-${at}.yaml`,
+    `description: does number ${at}\ntags: [tag-${at % 10}]\nsteps: [{ name: one, command: "true" }]\n`,
+  ]),
+);
+
+describeWith('chromium', browserPath !== null, 'a list of 1,000 workflows in a browser', () => {
+  it('is one response of the API and a stream of events', { timeout: 120_000 }, async () => {
+    await withPage(thousandFiles, async ({ open, daemon }) => {
+      const busy: number[] = [];
+      for (let index = 0; index < TRIES; index++) {
+        const page = await open('/system');
+        await page.getByRole('heading', { name: 'Settings' }).waitFor();
+        const session = await measured(page);
+        const before = await metric(session, 'TaskDuration');
+        const asked: string[] = [];
+        page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+        await page.goto(daemon.url);
+        await drawn(page, '.row.workflow', 1000);
+        busy.push(1000 * ((await metric(session, 'TaskDuration')) - before));
+        expect(asked.filter((path) => path.startsWith('/api/')).toSorted()).toEqual([
+          '/api/v2/events',
+          '/api/v2/workflows',
+        ]);
+        expect(await usedHeap(session)).toBeLessThan(25e6 * SLACK);
+        await page.close();
+      }
+      expect(Math.min(...busy)).toBeLessThan(500 * SLACK);
     });
   });
 });
