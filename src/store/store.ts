@@ -156,9 +156,10 @@ export type OwnerVerdict = 'alive' | 'gone' | 'unknown';
 export type RunRemoval = {
   /**
    * Removes a run with its logs; returns the freed bytes, or null if it must stay, is already gone, or has an owner.
-   * `mayGo` checks it again when no other process can change it.
+   * `mayGo` checks it before it is held, unless the caller has just done so (`isChecked`), and again when no other
+   * process can change it.
    */
-  readonly remove: (runId: string, mayGo: () => boolean) => number | null;
+  readonly remove: (runId: string, mayGo: () => boolean, options?: { readonly isChecked: boolean }) => number | null;
   /** The bytes that `remove` would free. */
   readonly sizeOf: (runId: string) => number;
   /** Finishes interrupted removals; returns the freed bytes, and the problems of what could not be removed. */

@@ -134,19 +134,24 @@ async function removeIfOver(
   { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
 ): Promise<RemovedRun | null> {
   const run = readForRemoval(archive, runId);
-  const wasLost = run !== null && (await isLost(run, { archive, isAlive, isElsewhere }));
+  const isKnownOver = run !== null && isFinished(run.state);
+  const wasLost = run !== null && !isKnownOver && (await isLost(run, { archive, isAlive, isElsewhere }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: its age counts from its last known event.
   if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
   if (dryRun) return { runId, run, label, time, bytes: archive.sizeOf(runId) };
   // Processes that a dead owner left running must be ended before their record is removed.
   if (wasLost) await history.read(runId);
-  // An owner in another namespace may have died after its last event and before it released the run.
-  else await archive.judgeOwner(runId).catch(leaveToRemoval);
-  const bytes = archive.remove(runId, () => {
+  const mayGo = () => {
     const found = readForRemoval(archive, runId);
     return isOver(found) && found?.state.createdAt === run?.state.createdAt;
-  });
+  };
+  let bytes = archive.remove(runId, mayGo, { isChecked: isKnownOver });
+  if (bytes === null && !wasLost) {
+    // An owner in another namespace may have died after its last event and before it released the run.
+    await archive.judgeOwner(runId).catch(leaveToRemoval);
+    bytes = archive.remove(runId, mayGo);
+  }
   return bytes === null ? null : { runId, run, label, time, bytes };
 }
 

@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  ftruncateSync,
-  linkSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Owner, ProcessIdentity } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
+import { removeIfPossible } from '../../../remove-file.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 
@@ -141,7 +133,7 @@ function take(path: string, owner: Owner): Ownership | null {
     if (errorCode(error) === 'EEXIST') return null;
     throw error;
   } finally {
-    rmSync(draft, { force: true });
+    removeIfPossible(draft);
   }
 }
 

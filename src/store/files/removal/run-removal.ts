@@ -13,9 +13,13 @@ import { discardRun, emptyTrash } from './trash.ts';
 /** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
   const { isAlive } = processes;
+  let owner: Owner | null = null;
   return {
-    remove: (runId, mayGo) =>
-      isRunId(runId) ? removeRun({ runsDir, runId, owner: thisOwner(processes), isAlive, mayGo }) : null,
+    remove: (runId, mayGo, { isChecked } = { isChecked: false }) => {
+      if (!isRunId(runId)) return null;
+      owner ??= thisOwner(processes);
+      return removeRun({ runsDir, runId, owner, isAlive, mayGo, isChecked });
+    },
     sizeOf: (runId) => (isRunId(runId) ? removableBytes(join(runsDir, runId)) : 0),
     finishRemovals: () => emptyTrash(runsDir),
     claimTidying: (now, everyMs) => claimTidying(runsDir, now, everyMs),
@@ -27,8 +31,8 @@ type RemovalRequest = {
   readonly runId: string;
   readonly owner: Owner;
   readonly isAlive: Processes['isAlive'];
-  /** Checks the run again, when no other process can change it. */
   readonly mayGo: () => boolean;
+  readonly isChecked: boolean;
 };
 
 /**
@@ -36,9 +40,9 @@ type RemovalRequest = {
  * owned first, as for a recovery: so no two processes remove it (if they try at the very same moment, all may give way
  * until the next time), and none removes another run that has got its id meanwhile. Throws a `WfError` `storage`.
  */
-function removeRun({ runsDir, runId, owner, isAlive, mayGo }: RemovalRequest): number | null {
+function removeRun({ runsDir, runId, owner, isAlive, mayGo, isChecked }: RemovalRequest): number | null {
   // Checked before as well: a waiting run must never be owned, even briefly, by a process that does not carry it.
-  if (!mayGo()) return null;
+  if (!isChecked && !mayGo()) return null;
   const ownership = own(join(runsDir, runId), owner, isAlive);
   if (ownership === null) return null;
   try {
