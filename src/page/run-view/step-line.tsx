@@ -7,7 +7,7 @@ import { type EarlierRun, earlierNote } from './earlier.ts';
 import { FoldButton } from './fan-out/fold-button.tsx';
 import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
 import { InstanceName } from './fan-out/instance-name.tsx';
-import { counted } from './step-text.ts';
+import { attemptsText } from './step-text.ts';
 import type { StepView } from './view.ts';
 
 type LineProps = {
@@ -27,7 +27,7 @@ export function StepLine({ step, now, name, item = null, earlier }: LineProps): 
     step.items !== undefined && step.error === null && progressText(step.items),
     step.error,
     step.kept && 'kept from an earlier run',
-    step.attempts > 1 && counted(step.attempts, 'attempt'),
+    attemptsText(step),
   ];
   return (
     <>

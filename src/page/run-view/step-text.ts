@@ -28,6 +28,14 @@ export function stepTitle(step: StepView, needs: readonly string[]): string {
   return `${countedName(step)}: ${presentLook(step).word}${progress}${needs.length === 0 ? '' : `, needs ${needs.join(', ')}`}`;
 }
 
+/** `2 attempts`, `3 repetitions`, `3 repetitions in 4 attempts`; empty for a single attempt. */
+export function attemptsText({ attempts, repetitions }: Pick<StepView, 'attempts' | 'repetitions'>): string {
+  if (attempts <= 1) return '';
+  if (repetitions === undefined) return counted(attempts, 'attempt');
+  const repeated = counted(repetitions, 'repetition');
+  return repetitions === attempts ? repeated : `${repeated} in ${counted(attempts, 'attempt')}`;
+}
+
 /** `1 step`, `12 steps`. */
 export function counted(count: number, word: string): string {
   return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;

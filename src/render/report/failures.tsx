@@ -80,13 +80,13 @@ async function lastLines(file: LogFile, count: number): Promise<readonly string[
 export function Failures({ report: { view, children }, steps, places, tails }: FailuresProps): JSX.Element | null {
   const failed = steps.filter(({ step }) => isFailure(step));
   if (failed.length === 0) return null;
-  const { runId, finishedAt, file } = view.run;
+  const { runId, finishedAt, file, strict = false } = view.run;
   const canRetry = finishedAt !== null && !(view.masked && file === null);
   return (
     <section id="failures">
       <h2>What failed</h2>
       {failed.slice(0, MAX_FAILURES).map(({ step, anchor, node }) => (
-        <FailureBox key={anchor} step={step} href={`#${anchor}`} place={placeLink(node, places)}>
+        <FailureBox key={anchor} step={step} isStrict={strict} href={`#${anchor}`} place={placeLink(node, places)}>
           <ChildRun child={children.get(step.name)} tails={tails} />
           <Tail runId={runId} step={step.name} tails={tails} />
         </FailureBox>
@@ -94,7 +94,7 @@ export function Failures({ report: { view, children }, steps, places, tails }: F
       <MoreFailures count={failed.length - MAX_FAILURES} />
       {canRetry && (
         <p class="note">
-          Run again what did not succeed: <code>{suggestRetry(runId, '', view.masked)}</code>
+          Retry what failed: <code>{suggestRetry(runId, '', view.masked)}</code>
         </p>
       )}
     </section>
@@ -108,17 +108,17 @@ function MoreFailures({ count }: { count: number }): JSX.Element | null {
 /** The sub-run of a failed step: its id, its failed steps, and the command that writes its report. */
 function ChildRun({ child, tails }: { child: ChildView | undefined; tails: Tails }): JSX.Element | null {
   if (child === undefined) return null;
-  const { runId, workflow } = child.summary;
+  const { runId, workflow, strict = false } = child.summary;
   const failed = failedSteps(child.summary);
   return (
     <div class="child">
       <p>
-        Run <code>{runId}</code> of workflow <bdi>{workflow}</bdi>. Its report: <code>{reportHint(runId)}</code>
+        Run <code>{runId}</code> of workflow <bdi>{workflow}</bdi>. Report: <code>{reportHint(runId)}</code>
       </p>
       {failed.slice(0, MAX_FAILURES).map((step) => {
         const inner = child.children.get(step.name);
         return (
-          <FailureBox key={step.name} step={step} href={null}>
+          <FailureBox key={step.name} step={step} isStrict={strict} href={null}>
             <ChildRun child={inner} tails={tails} />
             {/* The output of a step with a child run is the result of that run as JSON. */}
             {inner === undefined && <Tail runId={runId} step={step.name} tails={tails} />}
@@ -140,7 +140,7 @@ function Tail({ runId, step, tails }: TailProps): JSX.Element | null {
     <>
       <LastLines lines={lines} label={`Last lines of ${step}`} />
       <p class="note">
-        Its whole log: <code>{logsHint(runId, { step, attempt: null, stream: null })}</code>
+        Full log: <code>{logsHint(runId, { step, attempt: null, stream: null })}</code>
       </p>
     </>
   );

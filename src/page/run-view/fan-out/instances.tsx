@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { presentLook } from '../../../render/report/status-look.ts';
 import { formatDuration } from '../../../render/text/duration.ts';
 import { StatusIcon } from '../../parts/status-icon.tsx';
-import { counted } from '../step-text.ts';
+import { attemptsText, counted } from '../step-text.ts';
 import { MAX_TEXT, shortened } from '../view.ts';
 import { countsText, type Instance, itemText } from './instance.ts';
 
@@ -30,7 +30,7 @@ export function Instances({ items }: { items: readonly Instance[] }): JSX.Elemen
 
 function InstanceLine({ instance }: { instance: Instance }): JSX.Element {
   const look = presentLook(instance);
-  const why = [itemText(instance), instance.error, instance.attempts > 1 && counted(instance.attempts, 'attempt')];
+  const why = [itemText(instance), instance.error, attemptsText(instance)];
   return (
     <li class={`step-row ${look.kind}`}>
       <StatusIcon look={look} label={look.word} />

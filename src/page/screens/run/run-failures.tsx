@@ -36,7 +36,7 @@ function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element 
   const explaining = explainingNode(step);
   const child = run.view.value?.subRuns.find((each) => each.step === name)?.run;
   return (
-    <FailureBox step={step} href={hrefOfStep(name)}>
+    <FailureBox step={step} isStrict={run.head.value?.strict === true} href={hrefOfStep(name)}>
       {child !== undefined && (
         <p>
           <a href={to.run(child.runId)}>
