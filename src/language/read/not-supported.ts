@@ -4,20 +4,22 @@ import { canonicalKey } from './canonical-key.ts';
 /** A key of the file format that is not implemented: whether it is planned, and what to use instead. */
 export type NotSupported = { readonly isPlanned: boolean; readonly help: string };
 
-/** The names of keys, several in one line, and what to write instead; empty if nothing is equivalent. */
+/** The names of keys, several in one line, and what to write instead. */
 type Table = { readonly [names: string]: string };
 
 /** Planned keys. They are errors for now: without the key, a file would do something else than its author meant. */
 const planned: { readonly [map: string]: Table } = {
   top: {
     artifacts: 'Copy the files in a command of the step.',
-    'otel ssh': '',
+    otel: 'Follow the runs by "/api/v2/events" of the daemon, or send the lines of their logs ("logForwarding").',
+    ssh: 'Write "executor: {type: ssh, config: ...}" in the steps.',
   },
   step: {
     artifacts: 'Copy the files in a command.',
     'sources generates method': 'Check under "preconditions" whether something has changed.',
     dotenv: 'Write "dotenv" at the top of the file, or the variables under "env".',
-    'queue labels overlapPolicy maxOutputSize otel runConfig catchupWindow': '',
+    otel: 'Follow the runs by "/api/v2/events" of the daemon.',
+    'queue labels overlapPolicy maxOutputSize runConfig catchupWindow': 'Write it at the top of the file.',
   },
 };
 
