@@ -15,6 +15,7 @@ import { bindAddress, isLoopbackAddress, MIN_LOGIN_LENGTH } from './connection/b
 import { limitConnections } from './connection/connections.ts';
 import { connectionsThatFit, defaultLimits, type Limits } from './connection/limits.ts';
 import { createListener } from './connection/listener.ts';
+import { slowRequests } from './connection/slow-request.ts';
 import { readTlsIdentity } from './connection/tls-files.ts';
 import { rawReply } from './reply/raw-reply.ts';
 import type { Reply, Route } from './route.ts';
@@ -116,7 +117,11 @@ function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {
   const server = tls === null ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsIdentity(tls) });
   server.maxHeadersCount = limits.headerCount + 1;
   server.setTimeout(limits.idleMs);
-  server.on('clientError', refuse);
+  const refuseIfSlow = slowRequests(server);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseIfSlow(socket, () => refuse(error, socket));
+    else refuse(error, socket);
+  });
   limitConnections(server, limits, tls === null);
   return server;
 }

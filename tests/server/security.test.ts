@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Limits } from '../../src/server/connection/limits.ts';
 import type { Route } from '../../src/server/route.ts';
@@ -255,6 +256,32 @@ test('a client that is too slow gets 408', async () => {
   expect(await raw(`GET /it HTTP/1.1\r\n${host}X: `)).toMatch(/^HTTP\/1\.1 408/);
   const begun = `POST /it HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
   expect(await raw(begun)).toMatch(/^HTTP\/1\.1 408/);
+});
+
+test('a complete request gets its response although the event loop was blocked for longer than its limit', async () => {
+  const limits = { headersMs: 100, requestMs: 200, checkMs: 20 };
+  const { address } = await apiServer(routes, {}, { limits });
+  const host = `Host: localhost:${address.port}\r\n`;
+  const post = `POST /it HTTP/1.1\r\n${host}Connection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`;
+  /** Sends the first part, and the second right before the event loop is blocked. */
+  const blocked = async (first: string, second: string) => {
+    const socket = connect(address.port, '127.0.0.1').setEncoding('latin1');
+    await once(socket, 'connect');
+    socket.write(first);
+    await pause(40);
+    // From here on, the timers of the server come before its sockets.
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.write(second);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    let answer = '';
+    for await (const text of socket) answer += text;
+    return answer.split(' ')[1];
+  };
+
+  expect(await blocked('', `GET /it HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).toBe('200');
+  expect(await blocked(`${post}{`, '}')).toBe('200');
+  expect(await blocked('', `GET /it HTTP/1.1\r\n${host}X: `)).toBe('408');
+  expect(await blocked(post, '{')).toBe('408');
 });
 
 test('connections beyond the limit get 503, and a closed one makes room', async () => {
