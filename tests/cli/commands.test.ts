@@ -67,6 +67,7 @@ describe('wf validate', () => {
                 column: 5,
                 endLine: 3,
                 endColumn: 11,
+                label: 'did you mean "command"?',
                 help: expect.any(String),
               },
             ],

@@ -419,7 +419,7 @@ test(
       expect(await told('run', 'broken')).toBe(`error: unknown key "comand" in step "one"
   ┌─ broken.yaml:3:5
 3 │     comand: echo one
-  │     ^^^^^^
+  │     ^^^^^^ did you mean "command"?
   help: Known keys here: name, id, description, dir, command, script, args, shell, ... (wf schema steps).
 
 1 error in 1 file

@@ -107,17 +107,19 @@ function sourceOf(source: JsonMap): readonly Source[] {
 
 /** Parses a diagnostic sent by a daemon. */
 export function diagnosticOf(diagnostic: JsonMap): Diagnostic {
+  const label = textIn(diagnostic, 'label') ?? '';
+  const help = textIn(diagnostic, 'help');
   return {
     severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error',
     code: textIn(diagnostic, 'code') ?? '',
     message: textIn(diagnostic, 'message') ?? '',
     place: placeOf(diagnostic),
-    label: textIn(diagnostic, 'label') ?? '',
+    label,
     related: listIn(diagnostic, 'related').filter(isObject).flatMap(relatedOf),
     importedFrom: listIn(diagnostic, 'importedFrom')
       .filter(isObject)
       .flatMap((place) => placeOf(place) ?? []),
-    help: textIn(diagnostic, 'help'),
+    help: help === label ? null : help,
   };
 }
 

@@ -1,6 +1,12 @@
 import { isSignedOut } from '../data/connection.ts';
 import type { Diagnostic, Problem } from './types.ts';
 
+/** The advice about a problem of a file: its label, such as `did you mean "command"?`, and its help. */
+export function advice({ label, help }: Diagnostic): string {
+  if (label === null || help === null || help === label) return help ?? label ?? '';
+  return `${label}${label.endsWith('?') ? '' : '.'} ${help}`;
+}
+
 /** A failed request, described for the user. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';

@@ -13,6 +13,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
+import { advice } from '../api/problem.ts';
 import type { Diagnostic } from '../api/types.ts';
 import type { Comparison } from './comparison.ts';
 import { editorTheme } from './editor-theme.ts';
@@ -125,11 +126,14 @@ function basics(label: string): Extension {
 
 /** A problem as a mark in the text; null if it has no position or belongs to an imported file. */
 function marksIn(text: Text): (problem: Diagnostic) => readonly Mark[] {
-  return ({ file, line, column, endLine, endColumn, severity, message, help }) => {
+  return (problem) => {
+    const { file, line, column, endLine, endColumn, severity } = problem;
     if (line === null || file !== '-') return [];
     const from = positionIn(text, line, column ?? 1);
     const to = endLine === null ? text.lineAt(from).to : positionIn(text, endLine, endColumn ?? 1);
-    return [{ from, to: Math.max(from, to), severity, message: help ? `${message}\n${help}` : message }];
+    return [
+      { from, to: Math.max(from, to), severity, message: [problem.message, advice(problem)].join('\n').trimEnd() },
+    ];
   };
 }
 

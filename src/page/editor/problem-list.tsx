@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { advice } from '../api/problem.ts';
 import type { Diagnostic } from '../api/types.ts';
 import { counted } from '../run-view/step-text.ts';
 
@@ -28,7 +29,7 @@ export function ProblemList({ problems, onChoose }: ProblemListProps): JSX.Eleme
                 <strong class={problem.severity}>{problem.severity}</strong>
                 <span>
                   {problem.message}
-                  {problem.help && <span class="quiet"> {problem.help}</span>}
+                  {advice(problem) !== '' && <span class="quiet"> {advice(problem)}</span>}
                 </span>
                 <span class="quiet">{place(problem)}</span>
               </button>

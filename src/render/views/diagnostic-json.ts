@@ -12,10 +12,11 @@ export type DiagnosticJson = {
   readonly column: number | null;
   readonly endLine: number | null;
   readonly endColumn: number | null;
+  readonly label: string | null;
   readonly help: string | null;
 };
 
-/** Returns the JSON form of a diagnostic. Its `help` begins with the label, such as `did you mean "command"?`. */
+/** Returns the JSON form of a diagnostic. Without a `help` its label takes that place too. */
 export function diagnosticJson({ severity, code, message, place, label, help }: Diagnostic): DiagnosticJson {
   return {
     severity,
@@ -26,13 +27,9 @@ export function diagnosticJson({ severity, code, message, place, label, help }: 
     column: place?.start.column ?? null,
     endLine: place?.end.line ?? null,
     endColumn: place?.end.column ?? null,
-    help: advice(label, help),
+    label: label === '' ? null : label,
+    help: help ?? (label === '' ? null : label),
   };
-}
-
-function advice(label: string, help: string | null): string | null {
-  if (label === '') return help;
-  return help === null ? label : `${label}${label.endsWith('?') ? '' : '.'} ${help}`;
 }
 
 /** Formats a diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */

@@ -226,6 +226,7 @@ test('as JSON a diagnostic has all its keys', () => {
       column: 5,
       endLine: 10,
       endColumn: 11,
+      label: 'did you mean "command"?',
       help: 'did you mean "command"?',
     },
     {
@@ -237,6 +238,7 @@ test('as JSON a diagnostic has all its keys', () => {
       column: null,
       endLine: null,
       endColumn: null,
+      label: null,
       help: null,
     },
   ]);

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { advice } from '../../api/problem.ts';
 import type { Diagnostic } from '../../api/types.ts';
 
 /** Problems of workflow files, each followed by its source line if the text of the file is given. */
@@ -15,7 +16,7 @@ export function Diagnostics(props: {
             {diagnostic.line === null ? null : <span class="quiet"> {place(diagnostic)}</span>}
           </p>
           <Frame diagnostic={diagnostic} text={props.text} />
-          {diagnostic.help && <p class="quiet">{diagnostic.help}</p>}
+          {advice(diagnostic) !== '' && <p class="quiet">{advice(diagnostic)}</p>}
         </li>
       ))}
     </ul>
