@@ -101,10 +101,10 @@ describeWith('chromium', browserPath !== null, 'the editor of workflow files in 
       await page.keyboard.type('4, inter');
       await expect.poll(() => options.first().textContent()).toBe('intervalSecnumber or variable');
       await options.first().click();
-      await page.keyboard.type('2');
+      await page.keyboard.type('2, repeat: true');
       await expect
         .poll(() => page.locator('.cm-line', { hasText: 'repeatPolicy' }).textContent())
-        .toBe('    repeatPolicy: {limit: 4, intervalSec: 2}');
+        .toBe('    repeatPolicy: {limit: 4, intervalSec: 2, repeat: true}');
       await page.getByText('No problems').waitFor();
 
       // The closing bracket exists already.
