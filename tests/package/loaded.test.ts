@@ -90,6 +90,7 @@ test('no slow builtin module is loaded unless needed', () => {
   const slow = [
     'crypto',
     'dns',
+    'fs/promises',
     'http',
     'https',
     'module',

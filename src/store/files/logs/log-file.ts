@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, readSync, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { openRegular } from '../../../regular-file.ts';
 import type { LogFile } from '../../logs.ts';
 import { errorCode, storageError } from '../disk/private-files.ts';
@@ -56,6 +56,8 @@ async function* readRange(path: string, from: number, to: number): AsyncGenerato
 }
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
+  // Loaded when the first log is opened: a run with little output opens none and starts its step earlier.
+  const { open } = process.getBuiltinModule('node:fs/promises');
   try {
     return await open(path, flags);
   } catch (error) {
