@@ -189,15 +189,17 @@ class LocalRunIndex implements ServedRuns {
     const listed = this.#list.read();
     if (listed === null) return;
     await this.#addUnfinished(listed.fresh);
-    const removed = this.#list.take(listed);
+    const removed = listed.removed.map((runId) => ({ runId, file: this.#list.fileOf(runId) }));
+    this.#list.take(listed);
     this.#number += 1;
-    this.#lifecycle.keep(new Set(listed.ids));
-    for (const [runId, file] of removed) {
+    const fresh = new Set(listed.fresh);
+    this.#lifecycle.keep((runId) => this.#list.has(runId) || fresh.has(runId));
+    for (const { runId, file } of removed) {
       this.#entries.delete(runId);
       this.#notify(runId, file);
     }
-    const added = this.#isFirstList ? [] : listed.fresh.filter((runId) => listed.files.has(runId));
-    for (const runId of added) this.#notify(runId, this.#list.fileOf(runId));
+    const added = this.#isFirstList ? [] : listed.added;
+    for (const [runId, file] of added) this.#notify(runId, file);
   }
 
   /** Adds new runs, the oldest first; at the start only those that may be unfinished, or whose finish is not reported yet. */

@@ -96,9 +96,9 @@ export class RunLifecycle {
   }
 
   /** Drops the runs that no longer exist. */
-  keep(runIds: ReadonlySet<string>): void {
+  keep(exists: (runId: string) => boolean): void {
     for (const runId of this.#lives.keys()) {
-      if (runIds.has(runId)) continue;
+      if (exists(runId)) continue;
       this.#lives.delete(runId);
       this.#held.forget(runId);
       if (this.#isOpen) this.#parts.listener.gone(runId);

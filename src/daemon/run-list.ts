@@ -9,50 +9,64 @@ export type RunStamps = {
 };
 
 export type RunListParts = {
-  readonly archive: Pick<RunArchive, 'list' | 'labels' | 'timeOf'>;
+  readonly archive: Pick<RunArchive, 'list' | 'labels' | 'readLabel' | 'timeOf'>;
   readonly stamps: Pick<RunStamps, 'ofList'>;
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** The directory of the runs after a change. */
+/** The changes of the directory of the runs. */
 export type ListedRuns = {
   readonly stamp: string | null;
   /** The ids of all runs, newest first. */
   readonly ids: readonly string[];
-  /** New ids, and those whose first event was missing before. */
+  /** New ids, and those whose first event was missing before; newest first. */
   readonly fresh: readonly string[];
-  /** The file of the workflow by run; null: the run has no file. Runs without their first event are missing. */
-  readonly files: ReadonlyMap<string, string | null>;
+  /** The file of the workflow by fresh run; null: the run has no file. Runs without their first event are missing. */
+  readonly added: ReadonlyMap<string, string | null>;
+  readonly removed: readonly string[];
 };
 
+/** The runs of one workflow, newest first; the array is replaced, never changed. */
+type Group = { readonly file: string; ids: readonly string[] };
+
+/** Up to this number of runs, their own files are read faster than the labels of all runs. */
+const fewRuns = 100;
 /** A run directory may exist this long before its first event is written. */
 export const longestBirthMs = 5000;
 
-/** The ids of all runs and the files of their workflows, as of the last `take`. */
+/**
+ * The ids of all runs and the files of their workflows, as of the last `take`. A change touches only the runs and
+ * workflows that it adds or removes: a daemon may have tens of thousands of runs, and starts some every second.
+ */
 export class RunList {
   readonly #parts: RunListParts;
   #stamp: string | null = null;
-  #files: ListedRuns['files'] = new Map();
-  #idsByFile: ReadonlyMap<string, readonly string[]> = new Map();
+  /** The group of each run; null for a run without a file. */
+  readonly #runs = new Map<string, Group | null>();
+  readonly #groups = new Map<string, Group>();
 
   constructor(parts: RunListParts) {
     this.#parts = parts;
   }
 
+  has(runId: string): boolean {
+    return this.#runs.has(runId);
+  }
+
   /** Returns the file of the workflow of a run; null also for an unknown run. */
   fileOf(runId: string): string | null {
-    return this.#files.get(runId) ?? null;
+    return this.#runs.get(runId)?.file ?? null;
   }
 
   /** Returns the ids of the runs of a workflow, newest first. */
-  readonly idsOf = (file: string): readonly string[] => this.#idsByFile.get(file) ?? [];
+  readonly idsOf = (file: string): readonly string[] => this.#groups.get(file)?.ids ?? [];
 
   /** Returns the files of all workflows with runs. */
-  readonly files = (): readonly string[] => [...this.#idsByFile.keys()];
+  readonly files = (): readonly string[] => [...this.#groups.keys()];
 
   /** Returns the newest run of each workflow. */
   lastIds(): readonly string[] {
-    return [...this.#idsByFile.values()].flatMap(([last]) => last ?? []);
+    return [...this.#groups.values()].flatMap(({ ids: [last] }) => last ?? []);
   }
 
   /** Reads the directory; null if it has not changed. */
@@ -61,44 +75,75 @@ export class RunList {
     const stamp = stamps.ofList();
     if (stamp !== null && stamp === this.#stamp) return null;
     const ids = archive.list();
-    const fresh = ids.filter((runId) => !this.#files.has(runId));
-    if (fresh.length === 0 && ids.length === this.#files.size) {
+    const fresh = ids.filter((runId) => !this.#runs.has(runId)).map(copyOf);
+    const hasRemoved = ids.length - fresh.length < this.#runs.size;
+    if (fresh.length === 0 && !hasRemoved) {
       this.#stamp = stamp;
       return null;
     }
-    const labelOf = archive.labels(fresh);
+    const added = this.#filesOf(fresh, ids);
+    const removed = hasRemoved ? this.#missingIn(new Set(ids)) : [];
+    return { stamp: added.size === fresh.length ? stamp : null, ids, fresh, added, removed };
+  }
+
+  /** Accepts what `read` returned. */
+  take({ stamp, ids, added, removed }: ListedRuns): void {
+    this.#stamp = stamp;
+    const gone = new Set(removed);
+    for (const group of this.#groupsOf(removed)) group.ids = group.ids.filter((runId) => !gone.has(runId));
+    for (const runId of removed) this.#runs.delete(runId);
+    for (const [runId, file] of added) this.#runs.set(runId, file === null ? null : this.#groupOf(file));
+    const areNewest = [...added.keys()].every((runId, index) => runId === ids[index]);
+    for (const [group, runIds] of this.#byGroup(added.keys()))
+      group.ids = areNewest ? [...runIds, ...group.ids] : ids.filter((runId) => this.#runs.get(runId) === group);
+    for (const { file, ids: left } of this.#groups.values()) if (left.length === 0) this.#groups.delete(file);
+  }
+
+  #filesOf(fresh: readonly string[], ids: readonly string[]): ListedRuns['added'] {
+    const { archive } = this.#parts;
+    const labelOf = fresh.length > fewRuns ? archive.labels(ids) : archive.readLabel;
     const files = new Map<string, string | null>();
-    for (const runId of ids) {
-      const known = this.#files.get(runId);
-      const file = known === undefined ? labelOf(runId)?.file : known;
+    for (const runId of fresh) {
+      const file = labelOf(runId)?.file;
       if (file !== undefined) files.set(runId, file);
       else if (!this.#isBeingMade(runId)) files.set(runId, null);
     }
-    return { stamp: files.size === ids.length ? stamp : null, ids, fresh, files };
-  }
-
-  /** Accepts what `read` returned; returns the removed runs with their files. */
-  take({ stamp, files }: ListedRuns): readonly (readonly [runId: string, file: string | null])[] {
-    const removed = [...this.#files].filter(([runId]) => !files.has(runId));
-    this.#stamp = stamp;
-    this.#files = files;
-    this.#idsByFile = groupByFile(files);
-    return removed;
+    return files;
   }
 
   #isBeingMade(runId: string): boolean {
     return this.#parts.clock.now() - this.#parts.archive.timeOf(runId) < longestBirthMs;
   }
+
+  #missingIn(ids: ReadonlySet<string>): readonly string[] {
+    return [...this.#runs.keys()].filter((runId) => !ids.has(runId));
+  }
+
+  #groupOf(file: string): Group {
+    const group = this.#groups.get(file) ?? { file, ids: [] };
+    this.#groups.set(file, group);
+    return group;
+  }
+
+  #groupsOf(runIds: Iterable<string>): Iterable<Group> {
+    return this.#byGroup(runIds).keys();
+  }
+
+  /** Groups known runs that have a file, and keeps their order. */
+  #byGroup(runIds: Iterable<string>): ReadonlyMap<Group, readonly string[]> {
+    const groups = new Map<Group, string[]>();
+    for (const runId of runIds) {
+      const group = this.#runs.get(runId) ?? null;
+      if (group === null) continue;
+      const ids = groups.get(group);
+      if (ids === undefined) groups.set(group, [runId]);
+      else ids.push(runId);
+    }
+    return groups;
+  }
 }
 
-/** Groups run ids by file and keeps their order. */
-function groupByFile(files: ListedRuns['files']): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const [runId, file] of files) {
-    if (file === null) continue;
-    const group = groups.get(file);
-    if (group === undefined) groups.set(file, [runId]);
-    else group.push(runId);
-  }
-  return groups;
+/** An id read from a listing is a part of its text, all of which would stay in memory with it. */
+function copyOf(runId: string): string {
+  return Buffer.from(runId, 'latin1').toString('latin1');
 }

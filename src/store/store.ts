@@ -103,8 +103,13 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly readAgain: (runId: string, before: StoredRun | null) => StoredRun | null;
   /** When the run was created, in milliseconds since 1970-01-01 UTC, without reading it; 0 if unknown. */
   readonly timeOf: (runId: string) => number;
-  /** Labels of runs, with as few reads as possible; the result returns null for a run whose label is unknown. */
+  /**
+   * The labels of all runs, with as few reads as possible; the result returns null for a run whose label is unknown.
+   * `runIds` must be all runs: what is stored of others is dropped.
+   */
   readonly labels: (runIds: readonly string[]) => (runId: string) => RunLabel | null;
+  /** The label of a run, by a small read; null if unknown. */
+  readonly readLabel: (runId: string) => RunLabel | null;
   /** The statuses of finished runs, without reading them; `runIds` must be all runs. */
   readonly statuses: (runIds: readonly string[]) => RunStatuses;
   /** The first event of the run, by a small read; null if unknown. */

@@ -16,17 +16,15 @@ export async function runWords(config: Config, word: string): Promise<readonly C
   const ids = archive.list();
   if (ids.length === 0) return [];
   const recent = ids.slice(0, mostLooked);
-  const labelOf = archive.labels(recent);
-  const workflows = new Set(recent.flatMap((id) => labelOf(id)?.workflow ?? []));
+  const workflows = new Set(recent.flatMap((id) => archive.readLabel(id)?.workflow ?? []));
   const begun = ids.filter((id) => id.startsWith(word)).slice(0, mostRuns);
-  const ownLabelOf = archive.labels(begun);
   return [
     { value: '@latest', description: 'the last run' },
     { value: '@failed', description: 'the last run that failed' },
     ...[...workflows].map((value) => ({ value, description: 'its last run' })),
     ...begun.map((id) => ({
       value: shortId(id),
-      description: `${ownLabelOf(id)?.workflow ?? 'run'}, ${dateAndTime(archive.timeOf(id))}`,
+      description: `${archive.readLabel(id)?.workflow ?? 'run'}, ${dateAndTime(archive.timeOf(id))}`,
     })),
   ];
 }

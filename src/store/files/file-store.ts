@@ -14,7 +14,7 @@ import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/read-events.ts';
 import { createRunJournal } from './journal/run-journal.ts';
 import { followRuns } from './listing/follow-runs.ts';
-import { indexNewRun, knownRuns } from './listing/known-runs.ts';
+import { indexNewRun, knownRuns, readLabel } from './listing/known-runs.ts';
 import { listRunIds } from './listing/run-ids.ts';
 import { listingOf } from './listing/run-listing.ts';
 import { timeOfRun } from './listing/run-time.ts';
@@ -63,6 +63,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const known = knownRuns(runsDir, runIds);
       return (runId) => known.labels.get(runId) ?? null;
     },
+    readLabel: (runId) => (isRunId(runId) ? readLabel(join(runsDir, runId)) : null),
     statuses: (runIds) => openStatuses(runsDir, runIds),
     readCreated: (runId) => readCreated(join(runsDir, runId)),
     readEvents: (runId) => readEvents(join(runsDir, runId)),

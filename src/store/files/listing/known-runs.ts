@@ -25,7 +25,7 @@ export function knownRuns(runsDir: string, ids: readonly string[]): IndexedRuns 
   const missing = ids.filter((runId) => !index.labels.has(runId));
   const found = emptyIndex();
   for (const runId of missing) {
-    const label = labelOf(join(runsDir, runId));
+    const label = readLabel(join(runsDir, runId));
     if (label !== null) put(found, runsDir, runId, label);
   }
   const isContested = missing.some((runId) => index.contested.has(runId));
@@ -61,7 +61,7 @@ function pick({ labels, times }: IndexedRuns, ids: readonly string[]): IndexedRu
 }
 
 /** The label from the first event, as it was shown; a run without an event has the names of its workflow. */
-function labelOf(directory: string): RunLabel | null {
+export function readLabel(directory: string): RunLabel | null {
   const created = readCreated(directory);
   if (created !== null) return { workflow: created.workflow, group: created.group, file: created.file };
   try {
