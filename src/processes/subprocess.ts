@@ -4,11 +4,12 @@ import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failed } from '../core/run/outcome.ts';
-import type { Outcome } from '../core/run/run.ts';
+import type { Outcome, ProcessIdentity } from '../core/run/run.ts';
 import type { Attempt } from '../executors/executor.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
 import { startFileThreads } from './file-threads.ts';
+import { startByHandle } from './process-handle.ts';
 import { identify, identityOf } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
@@ -39,6 +40,8 @@ export async function runProcess(
 /** Runs the program as a child of this process. */
 async function runChild(attempt: Attempt, program: Program, feed?: (input: Writable) => void): Promise<Outcome> {
   const { stdoutFd, stderrFd } = attempt.log;
+  const handled = feed === undefined ? startByHandle(program, [stdoutFd, stderrFd]) : null;
+  if (handled !== null) return follow({ ...handled, identity: identityFor(handled.pid) }, program, attempt);
   let child: ChildProcess;
   try {
     child = spawnDetached(program, [feed ? 'pipe' : 'ignore', stdoutFd, stderrFd]);
@@ -48,8 +51,7 @@ async function runChild(attempt: Attempt, program: Program, feed?: (input: Writa
   }
   const { pid } = child;
   if (child.stdin !== null) feed?.(child.stdin);
-  const identity = identify(pid) ?? identityOf(pid, null);
-  return follow({ identity, ended: exitOf(child), abandon: () => child.unref() }, program, attempt);
+  return follow({ identity: identityFor(pid), ended: exitOf(child), abandon: () => child.unref() }, program, attempt);
 }
 
 /**
@@ -76,6 +78,10 @@ async function follow(started: StartedProcess, program: Program, attempt: Attemp
   } finally {
     tree.release();
   }
+}
+
+function identityFor(pid: number): ProcessIdentity {
+  return identify(pid) ?? identityOf(pid, null);
 }
 
 /** Not `close`, which waits for every holder of the output. */
