@@ -9,7 +9,7 @@ const path = require('node:path');
 const vm = require('node:vm');
 
 const WRITABLE_BY_OTHERS = 0o022;
-const KEPT_FILES = 8;
+const KEPT_FILES = 12;
 /** The function with which Node wraps a CommonJS module. */
 const HEAD = '(function (exports, require, module, __filename, __dirname) {';
 const TAIL = '\n})';
@@ -22,14 +22,15 @@ const EXIT_UNUSABLE = 2;
  */
 exports.compile = function compile(file) {
   const source = readBundle(file);
-  const cacheFile = locate(source.stat);
-  const cachedData = cacheFile === null ? undefined : read(cacheFile);
+  const [cacheFile, ...similar] = locate(source.stat);
+  const own = cacheFile && read(cacheFile);
+  const cachedData = similar.reduce((found, other) => found || read(other), own);
   const script = new vm.Script(source.text, {
     filename: file,
     cachedData,
   });
-  const isNew = cachedData === undefined || script.cachedDataRejected;
-  if (cacheFile !== null && isNew && !leavesNoTrace()) {
+  const isNew = own === undefined || script.cachedDataRejected;
+  if (cacheFile !== undefined && isNew && !leavesNoTrace()) {
     process.once('exit', (code) => code === EXIT_UNUSABLE || write(cacheFile, script));
   }
   return script.runInThisContext();
@@ -66,19 +67,27 @@ function readBundle(file) {
 }
 
 /**
- * Path of the cached code for this bundle and Node version; null if there is no such directory. V8 compares only the
- * length of the text, and npm gives every unpacked file the same modification time: hence version and ctime. Each
- * command has its own file, since the cache holds only functions that were called: after `wf help`, every run would
- * have to compile for 30 ms.
+ * Paths of the cached code for this bundle and Node version, the best first; none if there is no such directory. V8
+ * compares only the length of the text, and npm gives every unpacked file the same modification time: hence version and
+ * ctime. Each command has its own file, since the cache holds only functions that were called: after `wf help`, every
+ * run would have to compile for 30 ms. So has a command with options, which calls more (`src/cli/main.ts`); until that
+ * exists, the one without saves most.
  */
 function locate(stat) {
   const folder = cacheFolder(process.env);
-  if (folder === null || process.getuid === undefined) return null;
+  if (folder === null || process.getuid === undefined) return [];
   // Read with `fs`: `require` takes longer to find and store it.
   const { version } = JSON.parse(fs.readFileSync(path.join(__dirname, '..', 'package.json'), 'utf8'));
-  const command = /^[a-z]{1,20}$/.test(process.argv[2]) ? process.argv[2] : 'wf';
-  const key = [command, version, process.version, process.arch, stat.size, stat.ctimeMs];
-  return path.join(folder, `${key.join('-')}.code`);
+  const words = process.argv.slice(2);
+  const command = /^[a-z]{1,20}$/.test(words[0]) ? words[0] : 'wf';
+  const key = [version, process.version, process.arch, stat.size, stat.ctimeMs].join('-');
+  const files = hasOptions(words) ? [`${command}+-${key}`, `${command}-${key}`] : [`${command}-${key}`];
+  return files.map((name) => path.join(folder, `${name}.code`));
+}
+
+function hasOptions(words) {
+  const end = words.indexOf('--');
+  return words.some((word, at) => word.startsWith('-') && (end === -1 || at < end));
 }
 
 function cacheFolder(env) {

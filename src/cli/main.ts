@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import { stackOf } from '../stack.ts';
 import { exitCodes } from './exit-codes.ts';
-import { buildProgram } from './program.ts';
+import { plainRun } from './program/plain-run.ts';
 import { findColor } from './terminal/color.ts';
-import { createConsole } from './terminal/console.ts';
+import { type Console, createConsole } from './terminal/console.ts';
 import { printError } from './terminal/print-error.ts';
 
 // Node prints uncaught errors with positions of the bundle instead of the source.
@@ -24,19 +24,23 @@ export async function main(argv: readonly string[]): Promise<number> {
     return exitCodes.unusable;
   }
   const console = createConsole(process.env, await findColor(argv, process.env));
-  let exitCode: number = exitCodes.succeeded;
-  try {
-    const setExitCode = (code: number) => {
-      exitCode = code;
-    };
-    const program = buildProgram(console, setExitCode, argv);
-    await program.parseAsync(argv, { from: 'user' });
-  } catch (error) {
-    exitCode = await printError(error, console);
-  }
+  const exitCode = await execute(argv, console).catch((error: unknown) => printError(error, console));
   await Promise.all([console.out.drained(), console.err.drained()]);
   const isCut = console.out.hasFailed() && !carriesRuns.has(argv[0] ?? '');
   return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
+}
+
+/** Runs the command and resolves to its exit code. */
+async function execute(argv: readonly string[], console: Console): Promise<number> {
+  const run = plainRun(argv);
+  if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);
+  const { buildProgram } = await import('./program.ts');
+  let exitCode: number = exitCodes.succeeded;
+  const setExitCode = (code: number) => {
+    exitCode = code;
+  };
+  await buildProgram(console, setExitCode, argv).parseAsync(argv, { from: 'user' });
+  return exitCode;
 }
 
 /** Reads workflows for another thread of this process, see `bin/load-worker.js`. */

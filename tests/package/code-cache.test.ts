@@ -164,16 +164,26 @@ test('another program of the same size and time does not use the cached one', ()
 
 test('old caches are removed when there are many', () => {
   mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
-  for (let at = 0; at < 10; at += 1) {
+  for (let at = 0; at < 14; at += 1) {
     writeFileSync(join(cacheFolder, `${at}.code`), '');
     utimesSync(join(cacheFolder, `${at}.code`), at, at);
   }
 
   run();
 
-  expect(readdirSync(cacheFolder).filter((name) => name.length === 6)).toEqual(
-    [3, 4, 5, 6, 7, 8, 9].map((at) => `${at}.code`),
-  );
+  const left = ['3.code', '4.code', '5.code', '6.code', '7.code', '8.code', '9.code'];
+  expect(readdirSync(cacheFolder).filter((name) => name.length === 6)).toEqual(left);
+});
+
+test('a command with options has a cache of its own, and uses the other one until then', () => {
+  run({ HOME: home }, 'run');
+
+  const options = ['run', '--', '-x'];
+  expect(run({ HOME: home }, ...options)).toEqual(['one\n', 'used']);
+  expect(readdirSync(cacheFolder)).toHaveLength(1);
+  expect(run({ HOME: home }, 'run', '-x')).toEqual(['one\n', 'used']);
+  expect(readdirSync(cacheFolder)).toHaveLength(2);
+  expect(run({ HOME: home }, 'run', '-x')).toEqual(['one\n', 'used']);
 });
 
 test('--no-history leaves no cache, but uses one', () => {

@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { findPlaces } from '../../config/places.ts';
 import { findProjectFile } from '../../config/project-file.ts';
 import { WfError } from '../../errors.ts';
-import { withExecOptions } from '../program/run-commands.ts';
 
 /**
  * Whether to use colours: by the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null if none is
  * set. Needed before the arguments are parsed, since parsing errors are printed too.
  */
 export async function findColor(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean | null> {
-  const own = ownWords(argv);
+  const own = await ownWords(argv);
   if (own.includes('--no-color')) return false;
   if (own.includes('--color')) return true;
   const forced = env['FORCE_COLOR'];
@@ -21,13 +19,15 @@ export async function findColor(argv: readonly string[], env: NodeJS.ProcessEnv)
 }
 
 /** The arguments of `wf` itself: words after `--` are data, and words after the command of `wf exec` belong to it. */
-function ownWords(argv: readonly string[]): readonly string[] {
+async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   return words[0] === 'exec' ? optionsOfExec(words) : words;
 }
 
 /** The words before the command of `wf exec`, without the values of options. */
-function optionsOfExec([, ...words]: readonly string[]): readonly string[] {
+async function optionsOfExec([, ...words]: readonly string[]): Promise<readonly string[]> {
+  const { Command } = await import('commander');
+  const { withExecOptions } = await import('../program/run-commands.ts');
   const { options } = withExecOptions(new Command());
   const takeValue = new Set(options.filter(({ required }) => required).map(({ long }) => long));
   const found: string[] = [];

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { type ErrorCode, WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
@@ -16,7 +16,7 @@ const generalHelp: Partial<Record<ErrorCode, string>> = {
  * Prints an error: a `WfError` as a message, anything else as a bug with its stack. Resolves to the exit code.
  */
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
+  if (isCommandLineError(error)) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
   if (error instanceof InvalidWorkflow) {
     const { renderDiagnostics } = await import('../../render/views/diagnostics.ts');
     const { color, unicode } = errTerminal;
@@ -39,4 +39,9 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
   }
   err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);
   return exitCodes.failed;
+}
+
+/** Not by `instanceof`, which would load the parser of options for every command. */
+function isCommandLineError(error: unknown): error is CommanderError {
+  return error instanceof Error && 'code' in error && /^commander[.]/.test(String(error.code));
 }
