@@ -4,7 +4,19 @@
 // a breach. What a folder may import as a value it may import as a type, and the types of contracts besides.
 
 /** Each costs more to load than most runs need: only where it is used, by `import()`, or by `require` where nothing waits. */
-const HEAVY = ['ajv', 'croner', 'cronstrue', 'dockerode', 'got', 'jq-web', 'nodemailer', 'prom-client', 're2js', 'zx'];
+const HEAVY = [
+  'ajv',
+  'croner',
+  'cronstrue',
+  'dockerode',
+  'got',
+  'jq-web',
+  'nodemailer',
+  'prom-client',
+  're2js',
+  'yaml',
+  'zx',
+];
 
 /** Any builtin module; unlike these, a path to a file has a dot. */
 const ANY = '[a-z0-9_/]+';
@@ -138,7 +150,7 @@ const FOLDERS = {
   config: {
     src: [
       'core/',
-      'language/(near-names|read/(canonical-key|decode|file-problem|parse|scalar))[.]ts$',
+      'language/(near-names|read/(canonical-key|decode|file-problem|node|parse))[.]ts$',
       '(basic-login|descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
     ],
     packages: ['yaml'],

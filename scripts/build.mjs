@@ -14,6 +14,7 @@ const HEAVY = {
   'zx/core': 'zx',
   re2js: 're2js',
   'ajv/dist/2020.js': 'ajv',
+  yaml: 'yaml',
   dockerode: 'dockerode',
   got: 'got',
   nodemailer: 'nodemailer',
@@ -21,6 +22,9 @@ const HEAVY = {
   croner: 'croner',
   cronstrue: 'cronstrue',
 };
+
+/** What the program uses of a package; the file of another package has everything. */
+const USED = { yaml: ['Composer', 'Lexer', 'Parser', 'isAlias', 'isMap', 'isSeq', 'parse'] };
 
 /**
  * Parts of the program that most runs do not need, in files of their own, with their entry modules, which are loaded by
@@ -67,13 +71,13 @@ export async function build() {
 export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
   const used = new Set();
-  const plugins = [ownFiles(used), yamlAsModules, dataBeside, leftOut, noColorDetection];
+  const plugins = [ownFiles(used), dataBeside, leftOut, noColorDetection];
   const bundles = await bundleProgram(entry, outDir, plugins);
   for (const name of [...used].sort()) {
     bundles.push(
       await bundle(join(outDir, 'vendor', `${HEAVY[name]}.cjs`), {
         stdin: await reexport(name),
-        plugins: [noNativeCode, leftOut],
+        plugins: [noNativeCode, leftOut, yamlAsModules],
       }),
     );
   }
@@ -278,11 +282,12 @@ const leftOut = {
 };
 
 /**
- * A module with the exports that `import()` of the package has in Node, where `default` may be a whole CommonJS
- * package.
+ * A module with the exports that the program uses, or those that `import()` of the package has in Node, where `default`
+ * may be a whole CommonJS package.
  */
 async function reexport(name) {
-  const names = 'default' in (await import(name)) ? ['*', '{ default }'] : ['*'];
+  const all = 'default' in (await import(name)) ? ['*', '{ default }'] : ['*'];
+  const names = Object.hasOwn(USED, name) ? [`{ ${USED[name].join(', ')} }`] : all;
   return {
     contents: names.map((exported) => `export ${exported} from '${name}';`).join('\n'),
     sourcefile: 'reexport.mjs',

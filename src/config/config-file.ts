@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isMap, isScalar, type Node, type Pair } from 'yaml';
 import { messageOf, WfError } from '../errors.ts';
 import { didYouMean, nearNames } from '../language/near-names.ts';
 import { canonicalKey } from '../language/read/canonical-key.ts';
 import { decode } from '../language/read/decode.ts';
 import { fileProblem, placesOf } from '../language/read/file-problem.ts';
+import { type MapEntry, type MapNode, type Node, textOf } from '../language/read/node.ts';
 import { parse } from '../language/read/parse.ts';
-import { textOf } from '../language/read/scalar.ts';
 import { readRegular } from '../regular-file.ts';
 
 /** One key of a file and its value. */
@@ -37,11 +36,10 @@ export function readConfigFile(path: string): readonly Entry[] | null {
   const [problem] = found;
   if (problem !== undefined) throw fileProblem(problem);
   if (document === null || document.contents === null) return [];
-  const toPlain = (node: Node): unknown => node.toJS(document, { maxAliasCount: 0 });
   const placeAt = placesOf(source);
-  const entries = entriesOf(document.contents, { placeAt, toPlain, base: dirname(path) });
+  const entries = entriesOf(document.contents, { placeAt, base: dirname(path) });
   if (entries !== null) return entries;
-  throw new WfError('usage', `${placeAt(document.contents.range[0]).text}: the configuration must be a map`);
+  throw new WfError('usage', `${placeAt(document.contents.start).text}: the configuration must be a map`);
 }
 
 /** The error for an unknown key, with suggestions. */
@@ -52,14 +50,13 @@ export function unknownKey({ key, place }: Pick<Entry, 'key' | 'place'>, known: 
 
 type Reading = {
   readonly placeAt: ReturnType<typeof placesOf>;
-  readonly toPlain: (node: Node) => unknown;
   readonly base: string;
 };
 
 function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null {
-  if (node === null || (isScalar(node) && node.value === null)) return [];
-  if (!isMap(node)) return null;
-  const entries = node.items.map((pair) => entryOf(pair as Pair<Node, Node | null>, reading));
+  if (node === null || (node.kind === 'scalar' && node.value === null)) return [];
+  if (node.kind !== 'map') return null;
+  const entries = node.entries.map((entry) => entryOf(entry, reading));
   const seen = new Set<string>();
   for (const { key, place } of entries) {
     if (seen.has(canonicalKey(key))) throw new WfError('usage', `${place}: duplicate key "${key}"`);
@@ -68,12 +65,12 @@ function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null
   return entries;
 }
 
-function entryOf({ key, value }: Pair<Node, Node | null>, reading: Reading): Entry {
-  const { line, text: place } = reading.placeAt(key.range?.[0] ?? 0);
-  if (!isScalar(key)) throw new WfError('usage', `${place}: a key must be text`);
+function entryOf({ key, value }: MapEntry, reading: Reading): Entry {
+  const { line, text: place } = reading.placeAt(key?.start ?? 0);
+  if (key?.kind !== 'scalar') throw new WfError('usage', `${place}: a key must be text`);
   return {
     key: textOf(key),
-    value: value === null ? null : plainValue(value, place, reading),
+    value: plainValue(value, place),
     entries: entriesOf(value, reading),
     base: reading.base,
     line,
@@ -81,12 +78,21 @@ function entryOf({ key, value }: Pair<Node, Node | null>, reading: Reading): Ent
   };
 }
 
-function plainValue(node: Node, place: string, { toPlain }: Reading): unknown {
-  try {
-    return toPlain(node);
-  } catch {
-    throw new WfError('usage', `${place}: the value cannot be read`, { help: 'write it without aliases' });
-  }
+function plainValue(node: Node | null, place: string): unknown {
+  if (node === null) return null;
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'list') return node.items.map((item) => plainValue(item, place));
+  if (node.kind === 'map') return plainMap(node, place);
+  throw new WfError('usage', `${place}: the value cannot be read`, { help: 'write it without aliases' });
+}
+
+function plainMap({ entries }: MapNode, place: string): unknown {
+  return Object.fromEntries(
+    entries.map(({ key, value }) => {
+      if (key?.kind !== 'scalar') throw new WfError('usage', `${place}: a key must be text`);
+      return [textOf(key), plainValue(value, place)];
+    }),
+  );
 }
 
 /** Only regular files are read: a pipe or a device in a project must not block a command. */

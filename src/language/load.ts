@@ -1,6 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import type { Document } from 'yaml';
 import type { JsonObject, Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
@@ -18,6 +17,7 @@ import { decode } from './read/decode.ts';
 import { readImports } from './read/imports.ts';
 import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { toDiagnostics } from './read/to-diagnostics.ts';
+import type { YamlDocument } from './read/yaml-document.ts';
 
 /**
  * The input of a load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group`
@@ -148,7 +148,7 @@ function isTemplatePath(path: string): boolean {
   return /[$`~]/.test(path);
 }
 
-function documentsOf(files: readonly SpecFile[]): Map<Source, Document.Parsed> {
+function documentsOf(files: readonly SpecFile[]): Map<Source, YamlDocument> {
   return new Map(files.flatMap(({ source, document }) => (document === null ? [] : [[source, document] as const])));
 }
 

@@ -1,10 +1,8 @@
-import type { Node, YAMLMap } from 'yaml';
-import { isMap, isScalar, isSeq } from 'yaml';
 import type { Place, Source } from './diagnostic.ts';
 import { canonicalKey } from './read/canonical-key.ts';
 import { lineIndex } from './read/line-index.ts';
+import { type MapNode, type Node, textOf } from './read/node.ts';
 import { parse } from './read/parse.ts';
-import { textOf } from './read/scalar.ts';
 
 /**
  * Finds the positions of steps, and of handlers as `handlerOn.<kind>`, in the texts of a workflow. The position of a
@@ -27,36 +25,36 @@ type NamedEntry = { readonly name: string; readonly start: number; readonly end:
 
 function namedEntries(source: Source): NamedEntry[] {
   const contents = parse(source).document?.contents;
-  if (!isMap(contents)) return [];
+  if (contents?.kind !== 'map') return [];
   const steps = valueOfKey(contents, 'steps');
   const handlers = valueOfKey(contents, 'handleron');
   return [...listedSteps(steps), ...entriesOf(steps, ''), ...entriesOf(handlers, 'handlerOn.')];
 }
 
 function listedSteps(steps: Node | null): NamedEntry[] {
-  if (!isSeq(steps)) return [];
+  if (steps?.kind !== 'list') return [];
   return steps.items.flatMap((item) => {
-    if (!isMap(item)) return [];
+    if (item.kind !== 'map') return [];
     const name = valueOfKey(item, 'name') ?? valueOfKey(item, 'id');
-    const [start = 0, end = 0] = item.range ?? [];
-    return isScalar(name) ? [{ name: textOf(name), start, end }] : [];
+    const { start, end } = item;
+    return name?.kind === 'scalar' ? [{ name: textOf(name), start, end }] : [];
   });
 }
 
 /** The entries of a map by their keys; kinds of handlers in the documented spelling. */
 function entriesOf(map: Node | null, prefix: string): NamedEntry[] {
-  if (!isMap(map)) return [];
-  return map.items.flatMap(({ key, value }) => {
-    if (!isScalar(key)) return [];
-    const [start = 0] = key.range ?? [];
-    const end = (value as Node | null)?.range?.[1] ?? start;
+  if (map?.kind !== 'map') return [];
+  return map.entries.flatMap(({ key, value }) => {
+    if (key?.kind !== 'scalar') return [];
+    const { start } = key;
+    const end = value?.end ?? start;
     return [{ name: prefix === '' ? textOf(key) : `${prefix}${canonicalKey(textOf(key))}`, start, end }];
   });
 }
 
-function valueOfKey(map: YAMLMap, key: string): Node | null {
-  const pair = map.items.find((item) => isScalar(item.key) && canonicalKey(textOf(item.key)) === key);
-  return (pair?.value as Node | null | undefined) ?? null;
+function valueOfKey(map: MapNode, key: string): Node | null {
+  const entry = map.entries.find((other) => other.key?.kind === 'scalar' && canonicalKey(textOf(other.key)) === key);
+  return entry?.value ?? null;
 }
 
 function endOfLine(text: string, start: number, end: number): number {

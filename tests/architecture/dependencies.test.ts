@@ -23,7 +23,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['executors-imports-only-what-it-may', 'src/executors/planted.ts', "import '../engine/engine.ts';"],
   ['processes-imports-only-what-it-may', 'src/processes/planted.ts', "import '../executors/registry.ts';"],
   ['start-up-imports-only-what-it-may', 'src/start-up/planted.ts', "import 'node:crypto';"],
-  ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'yaml';"],
+  ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'commander';"],
   ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
   ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local/local.ts';"],
   ['mail-imports-only-what-it-may', 'src/mail/planted.ts', "import '../executors/registry.ts';"],

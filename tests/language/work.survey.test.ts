@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../src/language/diagnostic.ts';
 import { loadWorkflow } from '../../src/language/load.ts';
 import { nearNames } from '../../src/language/near-names.ts';
 import { decode } from '../../src/language/read/decode.ts';
-import { keyDepthCounter } from '../../src/language/read/parse.ts';
+import { keyDepthCounter } from '../../src/language/read/parse-yaml.ts';
 
 vi.mock('../../src/language/near-names.ts', { spy: true });
 vi.mock('../../src/language/check/pattern.ts', { spy: true });

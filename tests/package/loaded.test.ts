@@ -30,7 +30,7 @@ function workflowFile(text: string): string {
 
 const launcher = ['bin/wf.js', 'package.json'];
 const program = ['bin/code-cache.js', 'bin/wf.js', 'dist/wf.cjs'];
-const always = ['chalk', 'commander', 'yaml'];
+const always = ['chalk', 'commander'];
 
 test('--version loads only the launcher', () => {
   expect(loadedBy('--version')).toEqual({ code: 0, files: launcher, packages: [] });
@@ -40,6 +40,15 @@ test('validate loads the program and no heavy package', () => {
   const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
 
   expect(loadedBy('validate', file)).toEqual({ code: 0, files: program, packages: always });
+});
+
+test('only a file in an unusual form loads the package yaml', () => {
+  const file = workflowFile('steps:\n  - &first\n    name: one\n    command: echo 1\n');
+
+  const { code, files, packages } = loadedBy('validate', file);
+
+  expect([code, files]).toEqual([0, [...program.slice(0, 2), 'dist/vendor/yaml.cjs', ...program.slice(2)]]);
+  expect(packages).toEqual([...always, 'yaml']);
 });
 
 test('code that most runs do not need is in other files', () => {

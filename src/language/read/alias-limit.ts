@@ -1,9 +1,7 @@
-import type { Node } from 'yaml';
-import { isScalar } from 'yaml';
 import { LARGEST_FILE } from './decode.ts';
+import { type Node, textOf } from './node.ts';
 import type { Reader } from './reader.ts';
 import { rangeOf, report } from './reader.ts';
-import { textOf } from './scalar.ts';
 
 /** Maximum number of values, and of letters in them and their keys, that aliases may add to a file. */
 const MOST_VALUES = 20_000;
@@ -12,7 +10,7 @@ const MOST_LETTERS = LARGEST_FILE;
 /** Counts a value added by an alias. Returns false if the limit is exceeded. */
 export function admitsValue(reader: Reader, node: Node): boolean {
   reader.aliases.values++;
-  if (isScalar(node)) reader.aliases.letters += textOf(node).length;
+  if (node.kind === 'scalar') reader.aliases.letters += textOf(node).length;
   return isWithinLimit(reader);
 }
 

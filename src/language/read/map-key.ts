@@ -1,5 +1,3 @@
-import type { Node, Pair, YAMLMap } from 'yaml';
-import { isAlias, isScalar } from 'yaml';
 import type { Json } from '../../core/workflow.ts';
 import { executorOfType } from '../dagu/step-types.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
@@ -9,10 +7,10 @@ import { executorConfigSchema, executorTypes, knownKeys, resolve } from '../sche
 import type { Schema } from '../schema/schema-type.ts';
 import { admitsKey, reportAliasBomb } from './alias-limit.ts';
 import { canonicalKey } from './canonical-key.ts';
+import { type MapEntry, type MapNode, type Node, textOf } from './node.ts';
 import { type NotSupported, notSupportedAt } from './not-supported.ts';
 import type { Range, Reader, Target } from './reader.ts';
-import { anchorOf, rangeOf, report } from './reader.ts';
-import { textOf } from './scalar.ts';
+import { rangeOf, report } from './reader.ts';
 import type { Synonym } from './synonyms.ts';
 import { synonymOf } from './synonyms.ts';
 
@@ -25,7 +23,7 @@ const MOST_KEYS_IN_HELP = 8;
 export type Key = { readonly text: string; readonly range: Range };
 /** An entry of a map being read: `schema` describes the map, `seen` holds the previous keys. */
 export type PairContext = {
-  readonly pair: Pair;
+  readonly pair: MapEntry;
   readonly key: Key;
   readonly schema: Schema;
   readonly place: Target;
@@ -122,13 +120,19 @@ export function refuseDuplicate(
 }
 
 /** The key of an entry as text; null, after a report, if it is missing or not allowed. */
-export function keyOf(reader: Reader, pair: Pair): Key | null {
-  const node = resolveKey(reader, pair.key as Node | null);
-  if (!isScalar(node) || (node.value === null && textOf(node) === '')) {
-    const range = node === null || node.range === undefined ? rangeOf(pair.value as Node) : rangeOf(node);
-    report(reader, 'complex-key', range, node === null || isScalar(node) ? 'a key is missing' : 'a key must be text', {
-      help: 'Put text with brackets, braces or a leading colon in quotes.',
-    });
+export function keyOf(reader: Reader, pair: MapEntry): Key | null {
+  const node = resolveKey(reader, pair.key);
+  if (node?.kind !== 'scalar' || (node.value === null && textOf(node) === '')) {
+    const range = rangeOf(node ?? pair.value);
+    report(
+      reader,
+      'complex-key',
+      range,
+      node === null || node.kind === 'scalar' ? 'a key is missing' : 'a key must be text',
+      {
+        help: 'Put text with brackets, braces or a leading colon in quotes.',
+      },
+    );
     return null;
   }
   const text = textOf(node);
@@ -136,28 +140,27 @@ export function keyOf(reader: Reader, pair: Pair): Key | null {
     report(reader, 'forbidden-key', rangeOf(node), `the key "${text}" is not allowed`);
     return null;
   }
-  const isAdded = reader.aliases.depth > 0 || isAlias(pair.key);
+  const isAdded = reader.aliases.depth > 0 || pair.key?.kind === 'alias';
   if (isAdded && !admitsKey(reader, text)) {
-    if (reader.aliases.depth === 0) reportAliasBomb(reader, pair.key as Node);
+    if (reader.aliases.depth === 0) reportAliasBomb(reader, pair.key ?? node);
     return null;
   }
-  return { text, range: rangeOf(pair.key as Node) };
+  return { text, range: rangeOf(pair.key) };
 }
 
 function resolveKey(reader: Reader, node: Node | null): Node | null {
-  if (node !== null && isAlias(node)) return reader.anchors.get(node.source)?.node ?? node;
-  const anchor = node === null ? undefined : anchorOf(node);
-  if (node !== null && anchor !== undefined) reader.anchors.set(anchor, { node, open: false });
+  if (node?.kind === 'alias') return reader.anchors.get(node.name)?.node ?? node;
+  if (node?.anchor !== undefined) reader.anchors.set(node.anchor, { node, open: false });
   return node;
 }
 
 /** Settings of an executor are read by the schema of its type, which may come after them. */
-export function schemaFor(key: string, node: YAMLMap, schema: Schema): Schema {
+export function schemaFor(key: string, node: MapNode, schema: Schema): Schema {
   const isStep = schema.properties?.with !== undefined;
   const holdsSettings = canonicalKey(key) === 'config' || (isStep && canonicalKey(key) === 'with');
   if (!holdsSettings || schema.properties?.type === undefined || schema.properties.config === undefined) return schema;
-  const type = node.items.find((pair) => isScalar(pair.key) && canonicalKey(textOf(pair.key)) === 'type')?.value;
-  const name = !isScalar(type) ? null : isStep ? executorOfType(textOf(type)) : textOf(type);
+  const type = node.entries.find(({ key }) => key?.kind === 'scalar' && canonicalKey(textOf(key)) === 'type')?.value;
+  const name = type?.kind !== 'scalar' ? null : isStep ? executorOfType(textOf(type)) : textOf(type);
   const config = typeof name === 'string' ? executorConfigSchema(name) : null;
   return config === null ? schema : withConfig(schema, config);
 }

@@ -1,5 +1,3 @@
-import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { parseSpan } from '../../core/span.ts';
 import type { Json } from '../../core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
@@ -10,12 +8,15 @@ import type { KnownKey } from '../schema/schema.ts';
 import { resolve, typesOf } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
 import { admitsValue, reportAliasBomb } from './alias-limit.ts';
+import { DEEPEST } from './limits.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
-import { DEEPEST } from './parse.ts';
+import type { AliasNode, ListNode, MapEntry, MapNode, Node, ScalarNode } from './node.ts';
+import { textOf } from './node.ts';
 import type { Range, Reader, Recorder, Target } from './reader.ts';
-import { anchorOf, rangeOf, report } from './reader.ts';
-import { scalarValue, textOf } from './scalar.ts';
+import { rangeOf, report } from './reader.ts';
+import { scalarValue } from './scalar.ts';
+import type { YamlDocument } from './yaml-document.ts';
 
 /** The content of a file, with documented keys in their documented spelling and without unknown keys. */
 export type ReadResult = {
@@ -34,7 +35,7 @@ const MOST_SUGGESTIONS = 50;
  * Converts a document to plain values by the schema, which defines the documented keys, and whether `1.10` is a number
  * or a text. With a `record` it also reports all positions.
  */
-export function read(source: Source, document: Document.Parsed, schema: Schema, record?: Recorder): ReadResult {
+export function read(source: Source, document: YamlDocument, schema: Schema, record?: Recorder): ReadResult {
   const reader: Reader = {
     source,
     problems: [],
@@ -46,9 +47,8 @@ export function read(source: Source, document: Document.Parsed, schema: Schema, 
     aliases: { depth: 0, values: 0, letters: 0 },
     suggestionsLeft: MOST_SUGGESTIONS,
   };
-  for (const warning of document.warnings) {
-    if (warning.code !== 'TAG_RESOLVE_FAILED') continue;
-    report(reader, 'unknown-tag', warning.pos, 'unknown tag', { help: 'Write the value without a tag.' });
+  for (const range of document.unknownTags) {
+    report(reader, 'unknown-tag', range, 'unknown tag', { help: 'Write the value without a tag.' });
   }
   const contents = document.contents;
   const value = contents === null ? null : readNode(reader, contents, { path: [], schema: resolve(schema), depth: 0 });
@@ -56,31 +56,30 @@ export function read(source: Source, document: Document.Parsed, schema: Schema, 
 }
 
 function readNode(reader: Reader, node: Node, place: Target): Json {
-  if (isAlias(node)) return readAlias(reader, node, place);
+  if (node.kind === 'alias') return readAlias(reader, node, place);
   if (reader.aliases.depth > 0 && !admitsValue(reader, node)) return null;
-  const anchor = anchorOf(node);
+  const { anchor } = node;
   if (anchor !== undefined) reader.anchors.set(anchor, { node, open: true });
   const value = readPlain(reader, node, place);
   if (anchor !== undefined) reader.anchors.set(anchor, { node, open: false });
   return value;
 }
 
-function readPlain(reader: Reader, node: Node, place: Target): Json {
+function readPlain(reader: Reader, node: Exclude<Node, AliasNode>, place: Target): Json {
   if (place.depth > DEEPEST) {
     report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists are nested more than ${DEEPEST} levels deep`);
     return null;
   }
-  if (isScalar(node)) {
+  if (node.kind === 'scalar') {
     const value = scalarOf(node, place.schema);
     if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
     return value;
   }
-  if (isSeq(node)) return readList(reader, node, place);
-  return isMap(node) ? readMap(reader, node, place) : null;
+  return node.kind === 'list' ? readList(reader, node, place) : readMap(reader, node, place);
 }
 
 /** A length such as `2d12h` counts as its seconds where a number of seconds is expected. */
-function scalarOf(node: Scalar, schema: Schema): Json {
+function scalarOf(node: ScalarNode, schema: Schema): Json {
   const value = scalarValue(node, valueTypes(schema), schema.enum);
   if (schema['x-seconds'] !== true || typeof value !== 'string') return value;
   const spanMs = parseSpan(value);
@@ -99,20 +98,20 @@ function refuseZero(reader: Reader, node: Node): null {
   return null;
 }
 
-function readAlias(reader: Reader, node: Alias, place: Target): Json {
-  const target = reader.anchors.get(node.source);
+function readAlias(reader: Reader, node: AliasNode, place: Target): Json {
+  const target = reader.anchors.get(node.name);
   if (target === undefined) {
     const { anchors } = reader;
     const count = anchors.size;
     // Later anchors cannot be meant.
-    const label = () => didYouMean(nearNames(node.source, [...anchors.keys()].slice(0, count)));
-    report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.source}" is defined before this alias`, {
+    const label = () => didYouMean(nearNames(node.name, [...anchors.keys()].slice(0, count)));
+    report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.name}" is defined before this alias`, {
       label,
     });
     return null;
   }
   if (target.open) {
-    report(reader, 'alias-limit', rangeOf(node), `the alias "*${node.source}" refers to a value that contains it`);
+    report(reader, 'alias-limit', rangeOf(node), `the alias "*${node.name}" refers to a value that contains it`);
     return null;
   }
   reader.aliases.depth++;
@@ -122,22 +121,21 @@ function readAlias(reader: Reader, node: Alias, place: Target): Json {
   return value;
 }
 
-function readList(reader: Reader, node: YAMLSeq, place: Target): Json {
+function readList(reader: Reader, node: ListNode, place: Target): Json {
   const schema = resolve(place.schema.items ?? {});
-  return node.items.map((item, index) => {
-    const child = item as Node;
+  return node.items.map((child, index) => {
     const path = [...place.path, index];
     reader.record?.(path, rangeOf(child), rangeOf(child));
     return readNode(reader, child, { path, schema, depth: place.depth + 1 });
   });
 }
 
-function readMap(reader: Reader, node: YAMLMap, place: Target): Json {
+function readMap(reader: Reader, node: MapNode, place: Target): Json {
   const result: Record<string, Json> = {};
   const seen = new Map<string, { key: string; range: Range }>();
   const schema = place.schema;
-  for (const merge of node.items.filter(isMerge)) readMerge(reader, merge, { place, result });
-  for (const pair of node.items) {
+  for (const merge of node.entries.filter(isMerge)) readMerge(reader, merge, { place, result });
+  for (const pair of node.entries) {
     if (isMerge(pair)) continue;
     const key = keyOf(reader, pair);
     if (key === null) reader.damaged.add(result);
@@ -147,9 +145,9 @@ function readMap(reader: Reader, node: YAMLMap, place: Target): Json {
 }
 
 /** `<<: *defaults`: the keys of other maps, read before the map's own keys, which replace them. */
-function readMerge(reader: Reader, merge: Pair, target: { place: Target; result: Record<string, Json> }): void {
-  const value = merge.value as Node | null;
-  const sources = isSeq(value) ? (value.items as Node[]) : [value];
+function readMerge(reader: Reader, merge: MapEntry, target: { place: Target; result: Record<string, Json> }): void {
+  const { value } = merge;
+  const sources = value?.kind === 'list' ? value.items : [value];
   for (const source of sources) {
     const before = reader.problems.length;
     const merged = source === null ? null : readNode(reader, source, target.place);
@@ -158,7 +156,7 @@ function readMerge(reader: Reader, merge: Pair, target: { place: Target; result:
       continue;
     }
     if (typeof merged !== 'object' || merged === null || Array.isArray(merged)) {
-      const range = source === null ? rangeOf(merge.key as Node) : rangeOf(source);
+      const range = rangeOf(source ?? merge.key);
       report(reader, 'wrong-type', range, '"<<" takes a map, or a list of maps');
       continue;
     }
@@ -175,8 +173,8 @@ function readPair(reader: Reader, context: PairContext): void {
   }
   const path = [...place.path, known.name];
   if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
-  const node = context.pair.value as Node | null;
-  const range = node === null || node.range === undefined ? key.range : rangeOf(node);
+  const node = context.pair.value;
+  const range = node === null ? key.range : rangeOf(node);
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);
   const before = reader.problems.length;
   const value = node === null ? null : readNode(reader, node, { path, schema: known.schema, depth: place.depth + 1 });
@@ -199,12 +197,11 @@ function emptyValue(types: readonly string[]): Json {
 
 /** An ignored value may still contain anchors that others refer to. */
 function skip(reader: Reader, { pair, place }: PairContext): void {
-  const node = pair.value as Node | null;
+  const node = pair.value;
   if (node !== null)
     readNode({ ...reader, record: null }, node, { path: place.path, schema: {}, depth: place.depth + 1 });
 }
 
-function isMerge(pair: Pair): boolean {
-  const key = pair.key;
-  return isScalar(key) && (key as Scalar).type === 'PLAIN' && textOf(key) === '<<';
+function isMerge({ key }: MapEntry): boolean {
+  return key?.kind === 'scalar' && key.isPlain && textOf(key) === '<<';
 }

@@ -1,9 +1,9 @@
-import type { Node } from 'yaml';
 import type { DiagnosticCode } from '../codes.ts';
 import type { Source } from '../diagnostic.ts';
 import type { Path, Problem, ProblemOptions } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { Schema } from '../schema/schema-type.ts';
+import type { Node } from './node.ts';
 
 /** Called for every value, with the ranges of its key and of the value itself. */
 export type Recorder = (path: Path, key: Range, value: Range) => void;
@@ -45,11 +45,5 @@ export function report(
 
 /** The range of a node; the start of the text if there is no node. */
 export function rangeOf(node: Node | null): Range {
-  const range = node?.range;
-  return range === null || range === undefined ? [0, 0] : [range[0], range[1]];
-}
-
-/** The name after `&` before a node. */
-export function anchorOf(node: Node): string | undefined {
-  return (node as { anchor?: string }).anchor;
+  return node === null ? [0, 0] : [node.start, node.end];
 }

@@ -1,5 +1,5 @@
-import type { Scalar } from 'yaml';
 import type { Json } from '../../core/workflow.ts';
+import { type ScalarNode, textOf } from './node.ts';
 
 const TRUE = new Set(['true', 'yes', 'on', 'y']);
 const FALSE = new Set(['false', 'no', 'off', 'n']);
@@ -10,7 +10,7 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
  * and `"587"` a number if one is expected. Otherwise it has its type in YAML 1.2, and the schema reports it. `types`
  * are names of JSON types; null: any. `words` are the only texts allowed; empty: any text is.
  */
-export function scalarValue(node: Scalar, types: readonly string[] | null, words: readonly unknown[] = []): Json {
+export function scalarValue(node: ScalarNode, types: readonly string[] | null, words: readonly unknown[] = []): Json {
   const native = nativeValue(node);
   if (types === null || native === null) return native;
   const text = textOf(node);
@@ -28,12 +28,7 @@ export function scalarValue(node: Scalar, types: readonly string[] | null, words
   return types.includes('string') ? text : native;
 }
 
-/** The text of a scalar as written in the file, without its quotes. */
-export function textOf(node: Scalar): string {
-  return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value ?? ''));
-}
-
-function nativeValue(node: Scalar): Json {
+function nativeValue(node: ScalarNode): Json {
   const value = node.value;
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;

@@ -1,4 +1,3 @@
-import type { Document } from 'yaml';
 import type { Json } from '../../core/workflow.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { readDaguKeys } from '../dagu/read-keys.ts';
@@ -12,6 +11,7 @@ import { canonicalKey } from './canonical-key.ts';
 import { parse } from './parse.ts';
 import { read } from './read.ts';
 import { validate } from './validate.ts';
+import type { YamlDocument } from './yaml-document.ts';
 
 /** One file of a workflow: the root, an import or the base. */
 export type SpecFile = {
@@ -19,7 +19,7 @@ export type SpecFile = {
   /**
    * The parsed document, for positions; null if the text could not be parsed. It is large and not kept after loading.
    */
-  readonly document: Document.Parsed | null;
+  readonly document: YamlDocument | null;
   readonly raw: RawWorkflow;
   /** False if the text could not be read as a map: then missing keys are not reported. */
   readonly isReadable: boolean;

@@ -1,8 +1,8 @@
 import type { YAMLParseError } from 'yaml';
-import { Lexer } from 'yaml';
 import type { Source } from '../diagnostic.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
+import { yamlPackage } from './yaml-package.ts';
 
 /**
  * One mistake often causes several parser errors: errors within this many lines of a shown problem are dropped as its
@@ -120,7 +120,7 @@ function openProblem(source: Source, at: number): Problem {
 function openingBefore(text: string, offset: number): number | null {
   const open: number[] = [];
   let at = 0;
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new (yamlPackage().Lexer)().lex(text)) {
     if (isControl(lexeme)) continue;
     const end = at + lexeme.length;
     const isQuoted = lexeme.length > 0 && (lexeme[0] === '"' || lexeme[0] === "'");

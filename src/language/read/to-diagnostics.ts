@@ -1,4 +1,3 @@
-import type { Document } from 'yaml';
 import { pathOfDagu } from '../dagu/paths.ts';
 import type { Diagnostic, Place, Source } from '../diagnostic.ts';
 import { type Path, type Problem, pathMark, type Spot } from '../problem.ts';
@@ -6,6 +5,7 @@ import { workflowSchema } from '../schema/schema.ts';
 import { lineIndex } from './line-index.ts';
 import { read } from './read.ts';
 import type { Range } from './reader.ts';
+import type { YamlDocument } from './yaml-document.ts';
 
 /** Maximum number of problems shown; the rest is only counted. */
 const MOST = 100;
@@ -24,7 +24,7 @@ type Placed = { readonly problem: Problem; readonly file: number; readonly offse
 export type Loaded = {
   readonly sources: readonly Source[];
   readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
-  readonly documents: ReadonlyMap<Source, Document.Parsed>;
+  readonly documents: ReadonlyMap<Source, YamlDocument>;
 };
 
 /**
@@ -114,7 +114,7 @@ type Locator = {
  * Creates a locator for files with these documents. Each file is indexed once, when its first position is requested; a
  * path is found by reading the document again and recording all positions.
  */
-function createLocator(documents: ReadonlyMap<Source, Document.Parsed>): Locator {
+function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
   const indexes = new Map<Source, (start: number, end: number) => Place>();
   const positions = new Map<Source, Positions>();
   const rangeOf = (spot: Spot): Range | null => {
@@ -139,7 +139,7 @@ function createLocator(documents: ReadonlyMap<Source, Document.Parsed>): Locator
 
 type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;
 
-function positionsOf(source: Source, document: Document.Parsed | undefined): Positions {
+function positionsOf(source: Source, document: YamlDocument | undefined): Positions {
   const positions = new Map<string, { key: Range; value: Range }>();
   if (document === undefined) return positions;
   read(source, document, workflowSchema, (path, key, value) => positions.set(pathMark(path), { key, value }));

@@ -1,0 +1,151 @@
+import type { MapEntry, Node, ScalarNode } from '../node.ts';
+import {
+  afterSpaces,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  DASH,
+  DOT,
+  DOUBLE_QUOTE,
+  HASH,
+  NEWLINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  SINGLE_QUOTE,
+  SPACE,
+  TAB,
+  unusual,
+} from './characters.ts';
+import { coreValue } from './core-value.ts';
+import { quotedAt } from './quoted.ts';
+
+/** Maximum nesting of brackets and braces. */
+const DEEPEST_FLOW = 20;
+/** Maximum length of a key, below that of YAML. */
+const LONGEST_KEY = 1000;
+/** Characters that begin something other than a plain text, or a text only in some places. */
+const INDICATORS = '?:,[]{}#&*!|>\'"%@` \t\n\ufeff';
+
+/** A value on one line: what follows it on the line is for the caller to check. */
+export function valueAt(text: string, at: number): Node {
+  const first = text.charCodeAt(at);
+  if (first === OPEN_BRACKET || first === OPEN_BRACE) return flowAt(text, at, 1);
+  if (isQuote(first)) return quotedAt(text, at);
+  const end = plainEnd(text, at);
+  if (text.charCodeAt(end) === COLON) throw unusual;
+  return plainScalar(text, at, end);
+}
+
+/** A key, which ends at its colon; null if there is none at the start of the line or list entry. */
+export function keyAt(text: string, at: number): ScalarNode | null {
+  const first = text.charCodeAt(at);
+  if (isQuote(first)) return keyOrNull(text, quotedAt(text, at));
+  if (first === DASH || first === DOT || !startsPlain(text, at)) return null;
+  const end = plainEnd(text, at);
+  return text.charCodeAt(end) === COLON ? keyOrNull(text, plainScalar(text, at, end)) : null;
+}
+
+function keyOrNull(text: string, key: ScalarNode): ScalarNode | null {
+  if (key.end - key.start > LONGEST_KEY) throw unusual;
+  return text.charCodeAt(key.end) === COLON && isSpace(text.charCodeAt(key.end + 1)) ? key : null;
+}
+
+function plainScalar(text: string, start: number, end: number): ScalarNode {
+  const source = text.slice(start, end);
+  return { kind: 'scalar', start, end, anchor: undefined, value: coreValue(source), text: source, isPlain: true };
+}
+
+/** The end of an unquoted text: of its last character before a comment or the end of the line, or its colon as a key. */
+function plainEnd(text: string, from: number): number {
+  if (!startsPlain(text, from)) throw unusual;
+  let end = from;
+  for (let at = from; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code > COLON) end = at + 1;
+    else if (code === NEWLINE) return end;
+    else if (code === SPACE) {
+      if (text.charCodeAt(at + 1) === HASH) return end;
+    } else if (code === TAB || (code === COLON && isSpace(text.charCodeAt(at + 1)))) {
+      if (code === TAB || end < at) throw unusual;
+      return end;
+    } else end = at + 1;
+  }
+}
+
+function startsPlain(text: string, at: number): boolean {
+  if (text.charCodeAt(at) !== DASH) return !INDICATORS.includes(text.charAt(at));
+  const next = text.charCodeAt(at + 1);
+  return !isSpace(next) && !isFlowIndicator(next);
+}
+
+/** `[a, "b"]`, `{a: b}` or `[a: b]` on one line. */
+function flowAt(text: string, start: number, depth: number): Node {
+  if (depth > DEEPEST_FLOW) throw unusual;
+  const isList = text.charCodeAt(start) === OPEN_BRACKET;
+  const close = isList ? CLOSE_BRACKET : CLOSE_BRACE;
+  const items: Node[] = [];
+  const entries: MapEntry[] = [];
+  let at = afterSpaces(text, start + 1);
+  while (text.charCodeAt(at) !== close) {
+    const entry = flowEntryAt(text, at, depth);
+    if (!isList && entry.key === null) throw unusual;
+    if (isList) items.push(entry.key === null ? entry.value : mapOf(entry.key, entry.value));
+    else entries.push(entry);
+    at = afterSpaces(text, entry.value.end);
+    if (text.charCodeAt(at) === COMMA) at = afterSpaces(text, at + 1);
+    else if (text.charCodeAt(at) !== close) throw unusual;
+  }
+  const place = { start, end: at + 1, anchor: undefined };
+  return isList ? { kind: 'list', ...place, items } : { kind: 'map', ...place, entries };
+}
+
+/** A value in brackets or braces, with its key if it has one. */
+function flowEntryAt(
+  text: string,
+  at: number,
+  depth: number,
+): { readonly key: ScalarNode | null; readonly value: Node } {
+  const value = flowValueAt(text, at, depth);
+  if (value.kind !== 'scalar' || text.charCodeAt(value.end) !== COLON) return { key: null, value };
+  const isColon = !value.isPlain || text.charCodeAt(value.end + 1) === SPACE;
+  if (!isColon || value.end - value.start > LONGEST_KEY) throw unusual;
+  return { key: value, value: flowValueAt(text, afterSpaces(text, value.end + 1), depth) };
+}
+
+function mapOf(key: ScalarNode, value: Node): Node {
+  return { kind: 'map', start: key.start, end: value.end, anchor: undefined, entries: [{ key, value }] };
+}
+
+function flowValueAt(text: string, at: number, depth: number): Node {
+  const first = text.charCodeAt(at);
+  if (first === OPEN_BRACKET || first === OPEN_BRACE) return flowAt(text, at, depth + 1);
+  return isQuote(first) ? quotedAt(text, at) : plainScalar(text, at, flowPlainEnd(text, at));
+}
+
+/** The end of an unquoted text in brackets or braces. */
+function flowPlainEnd(text: string, from: number): number {
+  if (!startsPlain(text, from)) throw unusual;
+  let end = from;
+  for (let at = from; ; at++) {
+    const code = text.charCodeAt(at);
+    const next = text.charCodeAt(at + 1);
+    if (isFlowIndicator(code) || (code === COLON && (isSpace(next) || isFlowIndicator(next)))) return end;
+    if (code === NEWLINE || code === TAB || (code === SPACE && next === HASH)) throw unusual;
+    if (code !== SPACE) end = at + 1;
+  }
+}
+
+function isQuote(code: number): boolean {
+  return code === DOUBLE_QUOTE || code === SINGLE_QUOTE;
+}
+
+function isSpace(code: number): boolean {
+  return code === SPACE || code === NEWLINE || code === TAB;
+}
+
+function isFlowIndicator(code: number): boolean {
+  return (
+    code === COMMA || code === OPEN_BRACKET || code === CLOSE_BRACKET || code === OPEN_BRACE || code === CLOSE_BRACE
+  );
+}

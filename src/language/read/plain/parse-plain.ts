@@ -1,0 +1,192 @@
+import { MOST_TOKENS } from '../limits.ts';
+import type { ListNode, MapEntry, MapNode, Node, ScalarNode } from '../node.ts';
+import { blockScalarAt } from './block-scalar.ts';
+import { afterSpaces, DASH, GREATER, HASH, NEWLINE, PIPE, SPACE, unusual } from './characters.ts';
+import { keyAt, valueAt } from './inline.ts';
+
+/** Maximum nesting of lists and maps. */
+const DEEPEST_BLOCK = 50;
+/** Tokens of parts of a text at most, each with the white space before it: texts have two, and a value ends its line. */
+const TOKENS_OF_KEY = 4;
+const TOKENS_OF_VALUE = 4;
+const TOKENS_OF_DASH = 2;
+const TOKENS_OF_COMMENT = 3;
+
+/**
+ * The map in a text of the form that nearly all files have, in a tenth of the time of the package `yaml`: lists and maps by
+ * indentation, and keys and values on one line or after `|` or `>`. Null for any other text, valid or not: only the
+ * package decides about it. The nodes, their values and offsets are those of the package.
+ */
+export function parsePlain(text: string): MapNode | null {
+  if (text.includes('\r')) return null;
+  try {
+    return new PlainText(text).contents();
+  } catch (error) {
+    if (error === unusual) return null;
+    throw error;
+  }
+}
+
+class PlainText {
+  /** With an end of its last line, which may be missing in the file. */
+  readonly #text: string;
+  /** Length of the text in the file. */
+  readonly #length: number;
+  /** The next content: the first character of a line or list entry, and its column; -1 at the end of the text. */
+  #at = 0;
+  #column = 0;
+  /** The end of the last value with the white space and comments that belong to it. */
+  #end = 0;
+  /** The largest indentation of the comments between there and the next content; -1 if there are none. */
+  #commentIndent = -1;
+  #tokens = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text.endsWith('\n') ? text : `${text}\n`;
+    this.#length = text.length;
+  }
+
+  contents(): MapNode {
+    this.#toContent(0);
+    if (this.#column === 0 && this.#text.startsWith('---', this.#at)) this.#toContent(this.#lineAfter(this.#at + 3));
+    const key = this.#column === 0 ? keyAt(this.#text, this.#at) : null;
+    if (key === null) throw unusual;
+    const map = this.#map(key);
+    if (this.#column !== -1) throw unusual;
+    return map;
+  }
+
+  /**
+   * Goes to the next content from the start of a line. `tail` is the indentation of the list or map whose value ended
+   * before that line: comments with more indentation belong to the value if they come first.
+   */
+  #toContent(line: number, tail = Number.POSITIVE_INFINITY): void {
+    this.#commentIndent = -1;
+    let start = line;
+    let at = afterSpaces(this.#text, start);
+    for (let code = this.#text.charCodeAt(at); code === NEWLINE || code === HASH; code = this.#text.charCodeAt(at)) {
+      const next = this.#text.indexOf('\n', at) + 1;
+      if (code === HASH) this.#comment(at - start, next, tail);
+      this.#count(TOKENS_OF_COMMENT);
+      start = next;
+      at = afterSpaces(this.#text, start);
+    }
+    this.#column = at < this.#text.length ? at - start : -1;
+    this.#at = at;
+  }
+
+  #comment(indent: number, next: number, tail: number): void {
+    if (indent > tail && this.#commentIndent === -1) this.#end = Math.min(next, this.#length);
+    else this.#commentIndent = Math.max(this.#commentIndent, indent);
+  }
+
+  #count(tokens: number): void {
+    this.#tokens += tokens;
+    if (this.#tokens > MOST_TOKENS) throw unusual;
+  }
+
+  /** The start of the next line, if nothing but a comment is left of this one. */
+  #lineAfter(from: number): number {
+    const at = afterSpaces(this.#text, from);
+    const code = this.#text.charCodeAt(at);
+    if (code !== NEWLINE && (code !== HASH || at === from)) throw unusual;
+    if (code === HASH) this.#count(TOKENS_OF_COMMENT);
+    return this.#text.indexOf('\n', at) + 1;
+  }
+
+  #isEntry(): boolean {
+    const next = this.#text.charCodeAt(this.#at + 1);
+    return this.#text.charCodeAt(this.#at) === DASH && (next === SPACE || next === NEWLINE);
+  }
+
+  #block(): Node {
+    if (this.#isEntry()) return this.#list();
+    const key = keyAt(this.#text, this.#at);
+    if (key === null) throw unusual;
+    return this.#map(key);
+  }
+
+  #map(first: ScalarNode): MapNode {
+    const [start, column] = [this.#at, this.#column];
+    const entries: MapEntry[] = [];
+    this.#enter();
+    for (let key: ScalarNode | null = first; key !== null; ) {
+      entries.push({ key, value: this.#value(key.end + 1, column, true) });
+      key = this.#column === column ? keyAt(this.#text, this.#at) : null;
+      if (key === null && this.#column === column) throw unusual;
+    }
+    return { kind: 'map', start, end: this.#leave(column), anchor: undefined, entries };
+  }
+
+  #list(): ListNode {
+    const [start, column] = [this.#at, this.#column];
+    const items: Node[] = [];
+    this.#enter();
+    while (this.#column === column && this.#isEntry()) items.push(this.#item(column));
+    return { kind: 'list', start, end: this.#leave(column), anchor: undefined, items };
+  }
+
+  #enter(): void {
+    if (++this.#depth > DEEPEST_BLOCK) throw unusual;
+  }
+
+  /**
+   * The end of a list or map at a column. Comments after it that are not indented less belong to it: they are not before its
+   * end, but before that of the list or map around it.
+   */
+  #leave(column: number): number {
+    if (this.#column > column) throw unusual;
+    this.#depth--;
+    const end = this.#end;
+    if (column > 0 && this.#commentIndent >= column) {
+      this.#end = Math.min(this.#at, this.#length);
+      this.#commentIndent = -1;
+    }
+    return end;
+  }
+
+  #item(column: number): Node {
+    this.#count(TOKENS_OF_DASH);
+    const at = afterSpaces(this.#text, this.#at + 1);
+    const key = keyAt(this.#text, at);
+    if (key === null) return this.#value(this.#at + 1, column, false);
+    this.#column += at - this.#at;
+    this.#at = at;
+    return this.#map(key);
+  }
+
+  /** The value after a key or `-` of a list or map at a column. */
+  #value(from: number, column: number, isOfKey: boolean): Node {
+    this.#count(TOKENS_OF_VALUE + (isOfKey ? TOKENS_OF_KEY : 0));
+    const at = afterSpaces(this.#text, from);
+    const first = this.#text.charCodeAt(at);
+    if (first === NEWLINE || first === HASH) return this.#below(at, column, isOfKey);
+    if (first === PIPE || first === GREATER) return this.#blockScalar(at, column);
+    const value = valueAt(this.#text, at);
+    // Elements in brackets have at most three tokens for two characters.
+    if (value.kind !== 'scalar') this.#count(2 * (value.end - at));
+    const next = this.#lineAfter(value.end);
+    this.#end = Math.min(next, this.#length);
+    this.#toContent(next, column);
+    return value;
+  }
+
+  #blockScalar(at: number, column: number): ScalarNode {
+    const { node, next } = blockScalarAt(this.#text, at, { column, length: this.#length });
+    this.#end = node.end;
+    this.#toContent(next);
+    return node;
+  }
+
+  /** A list or map on the lines below; nothing if these belong to the lists and maps around it. */
+  #below(at: number, column: number, isOfKey: boolean): Node {
+    this.#toContent(this.#text.indexOf('\n', at) + 1);
+    const isBelow = this.#column > column || (isOfKey && this.#column === column && this.#isEntry());
+    if (isBelow) return this.#block();
+    const hasComment = this.#text.charCodeAt(at) === HASH || this.#commentIndent !== -1;
+    if (!isOfKey || hasComment) throw unusual;
+    this.#end = at;
+    return { kind: 'scalar', start: at, end: at, anchor: undefined, value: null, text: '', isPlain: true };
+  }
+}
