@@ -65,7 +65,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
     ...serviceOf(action),
-    ...numberTextsOf({ ...raw, ...action }),
+    ...numberTextsOf(action === raw ? raw : { ...raw, ...action }),
   };
 }
 

@@ -17,6 +17,10 @@ export function fixedNumbers(value: RawNumber | readonly RawNumber[] | undefined
 /** The numbers of a step that a variable gives, as a part of the step. */
 export function numberTextsOf(raw: RawAction & RawItems): { readonly numbers?: readonly NumberText[] } {
   const { timeoutSec, continueOn, retryPolicy: retry, repeatPolicy: repeat, service, approval } = raw;
+  const fanOut = rawFanOut(raw);
+  const holders = timeoutSec ?? continueOn ?? retry ?? repeat ?? service ?? approval ?? fanOut;
+  // Most steps have none of them.
+  if (holders === undefined || holders === null) return {};
   const numbers = [
     ...texts('timeoutSec', timeoutSec),
     ...texts('continueOn.exitCode', typeof continueOn === 'object' ? continueOn.exitCode : undefined),
@@ -26,7 +30,7 @@ export function numberTextsOf(raw: RawAction & RawItems): { readonly numbers?: r
     ...(['limit', 'intervalSec', 'maxIntervalSec', 'backoff', 'exitCode'] as const).flatMap((key) =>
       texts(`repeatPolicy.${key}`, repeat?.[key]),
     ),
-    ...texts('parallel.maxConcurrent', rawFanOut(raw)?.maxConcurrent),
+    ...texts('parallel.maxConcurrent', fanOut?.maxConcurrent),
     ...(['intervalSec', 'timeoutSec'] as const).flatMap((key) =>
       texts(`service.${key}`, typeof service === 'object' ? service[key] : undefined),
     ),

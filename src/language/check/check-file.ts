@@ -10,7 +10,7 @@ import { nameSpot } from './check-graph.ts';
 import { notificationProblems } from './check-notifications.ts';
 import { scheduleProblems } from './check-schedule.ts';
 import { patternProblem, patternSize } from './pattern.ts';
-import { actionEntries, defaultsEntries } from './step/action-entries.ts';
+import { type ActionEntry, actionEntries, defaultsEntries } from './step/action-entries.ts';
 import { actionProblems, defaultsProblems, envProblems } from './step/check-action.ts';
 import { sharedContainerProblems } from './step/check-container.ts';
 
@@ -145,11 +145,7 @@ type Expected = { readonly path: Path; readonly pattern: string };
 function conditionProblems(file: SpecFile): Problem[] {
   const all = [
     ...patternsIn(['preconditions'], file.raw.preconditions),
-    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw }) => [
-      ...patternsIn([...path, 'preconditions'], raw.preconditions),
-      ...patternsIn([...path, 'repeatPolicy'], raw.repeatPolicy),
-      ...outputPatterns([...path, 'continueOn', 'output'], raw.continueOn),
-    ]),
+    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(actionPatterns),
   ];
   const checked = new Map<string, string | null>();
   const problems: Problem[] = [];
@@ -164,6 +160,16 @@ function conditionProblems(file: SpecFile): Problem[] {
     if (why !== null) problems.push(invalid(file, { path, pattern }, why));
   }
   return problems;
+}
+
+function actionPatterns({ path, raw: { preconditions, repeatPolicy, continueOn } }: ActionEntry): readonly Expected[] {
+  // Most steps have none of them.
+  if (preconditions === undefined && repeatPolicy === undefined && continueOn === undefined) return [];
+  return [
+    ...patternsIn([...path, 'preconditions'], preconditions),
+    ...patternsIn([...path, 'repeatPolicy'], repeatPolicy),
+    ...outputPatterns([...path, 'continueOn', 'output'], continueOn),
+  ];
 }
 
 function patternsIn(path: Path, conditions: RawConditions | undefined): Expected[] {

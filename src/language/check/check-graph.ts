@@ -17,26 +17,29 @@ const MOST_CYCLES = 10;
  */
 export function graphProblems(entries: readonly StepEntry[], isComplete: boolean): Problem[] {
   const index = indexByName(entries);
-  const problems = duplicateNames(entries);
-  const edges: Edge[][] = entries.map((entry, from) => {
-    return isChained(entry, entries[from - 1]) ? [{ from, to: from - 1, at: null }] : [];
-  });
-  for (const [from, entry] of entries.entries()) {
-    for (const [at, name] of asList(entry.raw.depends).entries()) {
+  const problems = duplicateNames(entries, index);
+  const edges = entries.map((entry, from): Edge[] => {
+    if (isChained(entry, entries[from - 1])) return [{ from, to: from - 1, at: null }];
+    return asList(entry.raw.depends).flatMap((name, at) => {
       const to = index.get(name);
+      if (to !== undefined && to !== from) return { from, to, at };
       if (to === from) problems.push(selfDependency(entry, at));
-      else if (to !== undefined) edges[from]?.push({ from, to, at });
       else if (isComplete) problems.push(missingDependency(entry, at, index));
-    }
-  }
+      return [];
+    });
+  });
   return [...problems, ...cycles(edges).map((cycle) => cycleProblem(cycle, entries))];
 }
 
 /** Positions by name and id. A name takes precedence over the id of another step. */
 export function indexByName(entries: readonly StepEntry[]): Map<string, number> {
   const index = new Map<string, number>();
-  for (const [at, { name }] of entries.entries()) if (name !== null && !index.has(name)) index.set(name, at);
-  for (const [at, { raw }] of entries.entries()) if (raw.id !== undefined && !index.has(raw.id)) index.set(raw.id, at);
+  entries.forEach(({ name }, at) => {
+    if (name !== null && !index.has(name)) index.set(name, at);
+  });
+  entries.forEach(({ raw }, at) => {
+    if (raw.id !== undefined && !index.has(raw.id)) index.set(raw.id, at);
+  });
   return index;
 }
 
@@ -45,14 +48,10 @@ export function isChained(entry: StepEntry, before: StepEntry | undefined): bool
   return entry.file.raw.type === 'chain' && entry.raw.depends === undefined && before?.file === entry.file;
 }
 
-function duplicateNames(entries: readonly StepEntry[]): Problem[] {
-  const first = new Map<string, StepEntry>();
+function duplicateNames(entries: readonly StepEntry[], index: ReadonlyMap<string, number>): Problem[] {
   return entries.flatMap((entry) => {
-    if (entry.name === null) return [];
-    const other = first.get(entry.name);
-    if (other !== undefined) return [duplicateStep(other, entry)];
-    first.set(entry.name, entry);
-    return [];
+    const first = entry.name === null ? undefined : entries[index.get(entry.name) ?? -1];
+    return first === undefined || first === entry ? [] : duplicateStep(first, entry);
   });
 }
 

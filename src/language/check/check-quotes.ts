@@ -33,11 +33,12 @@ function commandsOf(file: SpecFile, shell: string): Command[] {
 
 /** A function runs in the shell of the step that calls it. */
 function functionCommands(file: SpecFile, shell: string): Command[] {
+  if (file.raw.functions === undefined) return [];
   const isPosix = [shell, ...actionEntries(file).flatMap(({ raw }) => raw.shell ?? [])].every((text) =>
     posixShell.test(text),
   );
   if (!isPosix) return [];
-  return (file.raw.functions ?? []).flatMap(({ name = '', command }, index) => {
+  return file.raw.functions.flatMap(({ name = '', command }, index) => {
     const path = ['functions', index, 'command'];
     return command === undefined ? [] : [{ file, path, what: `function "${name}"`, text: command }];
   });

@@ -6,7 +6,7 @@ import { type Path, type Problem, problem } from '../problem.ts';
 import { asList } from '../raw.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { indexByName, isChained } from './check-graph.ts';
-import { actionEntries } from './step/action-entries.ts';
+import { type ActionEntry, actionEntries } from './step/action-entries.ts';
 
 /** A reference to the result of a step. */
 const REFERENCE =
@@ -25,29 +25,29 @@ export function resultProblems(
   steps: readonly StepEntry[],
   isComplete: boolean,
 ): Problem[] {
+  const users = files.flatMap(actionEntries).filter(({ hasDollar }) => hasDollar);
+  if (users.length === 0) return [];
   const variables = variableNames(files, steps);
   const before = dependenciesOf(steps);
-  return files.flatMap((file) => {
-    const own = new Map(stepEntries(file).map((entry) => [entry.path.join('.'), entry.name]));
-    return actionEntries(file).flatMap(({ path, raw, what }) => {
-      const { script: _, ...rest } = raw;
-      const user = own.get(path.join('.'));
-      return texts(rest, path).flatMap(([place, text]) => [
-        ...slices(text, { file, path: place, what }),
-        ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
-          const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
-          if (used === undefined) return [];
-          const where = { file, path: place, what };
-          if (id.includes('-')) return [notOneWord(reference, id, where)];
-          const isAvailable = user === undefined || before.has(user ?? '', used);
-          if (!isAvailable) return [notBefore(reference, id, where)];
-          const { run } = steps[used]?.raw ?? {};
-          if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
-          const isFanOut = rawFanOut(steps[used]?.raw ?? {}) !== null;
-          return isFanOut && !/\.(?:status|output)\b/.test(reference) ? [ofItems(reference, id, where)] : [];
-        }),
-      ]);
-    });
+  const names = new Map(files.flatMap(stepEntries).map(({ raw, name }) => [raw as ActionEntry['raw'], name]));
+  return users.flatMap(({ file, path, raw, what }) => {
+    const { script: _, ...rest } = raw;
+    const user = names.get(raw);
+    return textsWithDollar(rest, path).flatMap(([place, text]) => [
+      ...slices(text, { file, path: place, what }),
+      ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
+        const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
+        if (used === undefined) return [];
+        const where = { file, path: place, what };
+        if (id.includes('-')) return [notOneWord(reference, id, where)];
+        const isAvailable = user === undefined || before.has(user ?? '', used);
+        if (!isAvailable) return [notBefore(reference, id, where)];
+        const { run } = steps[used]?.raw ?? {};
+        if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
+        const isFanOut = rawFanOut(steps[used]?.raw ?? {}) !== null;
+        return isFanOut && !/\.(?:status|output)\b/.test(reference) ? [ofItems(reference, id, where)] : [];
+      }),
+    ]);
   });
 }
 
@@ -129,10 +129,10 @@ function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]):
   return new Set(names.filter((name) => name !== null));
 }
 
-/** Every text within a value, with its path. */
-function texts(value: unknown, path: Path): [path: Path, text: string][] {
-  if (typeof value === 'string') return [[path, value]];
+/** Every text with a `$` within a value, with its path. */
+function textsWithDollar(value: unknown, path: Path): [path: Path, text: string][] {
+  if (typeof value === 'string') return value.includes('$') ? [[path, value]] : [];
   if (typeof value !== 'object' || value === null) return [];
   const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([key, item]) => texts(item, [...path, isList ? Number(key) : key]));
+  return Object.entries(value).flatMap(([key, item]) => textsWithDollar(item, [...path, isList ? Number(key) : key]));
 }

@@ -49,6 +49,7 @@ function isOfDagu2({ top, steps, handlers, spellings }: DaguFile): boolean {
 
 /** Whether the command of a step was written as `exec`. */
 export function isExec(path: Path, spellings: ReadonlyMap<string, string>): boolean {
+  if (spellings.size === 0) return false;
   return canonicalKey(spellings.get(pathMark([...path, 'command'])) ?? '') === 'exec';
 }
 

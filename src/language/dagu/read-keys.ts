@@ -44,7 +44,10 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
   const target = (path: Path, map: JsonMap): Target => ({ source, map, path, problems, spellings, damaged });
   for (const key of ['steps', 'handlerOn']) {
     for (const [path, step] of mapsIn(value[key], [key])) {
-      for (const change of [textCall, listOnly, typeWithSettings]) report(target(path, step), change);
+      const isUsual = typeof step.call !== 'string' && step.type === undefined && step.with === undefined;
+      if (isUsual && written.size === 0) continue;
+      const place = target(path, step);
+      for (const change of [textCall, listOnly, typeWithSettings]) report(place, change);
     }
   }
   report(target([], value as JsonMap), overlapPolicy);

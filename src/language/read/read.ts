@@ -12,7 +12,6 @@ import { DEEPEST } from './limits.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
 import type { AliasNode, ListNode, MapEntry, MapNode, Node, ScalarNode } from './node.ts';
-import { textOf } from './node.ts';
 import type { Range, Reader, Recorder, Target } from './reader.ts';
 import { rangeOf, report } from './reader.ts';
 import { scalarValue } from './scalar.ts';
@@ -134,9 +133,10 @@ function readMap(reader: Reader, node: MapNode, place: Target): Json {
   const result: Record<string, Json> = {};
   const seen = new Map<string, { key: string; range: Range }>();
   const schema = place.schema;
-  for (const merge of node.entries.filter(isMerge)) readMerge(reader, merge, { place, result });
+  const merges = node.entries.filter(isMerge);
+  for (const merge of merges) readMerge(reader, merge, { place, result });
   for (const pair of node.entries) {
-    if (isMerge(pair)) continue;
+    if (merges.includes(pair)) continue;
     const key = keyOf(reader, pair);
     if (key === null) reader.damaged.add(result);
     else readPair(reader, { pair, key, schema: schemaFor(key.text, node, schema), place, result, seen });
@@ -203,5 +203,5 @@ function skip(reader: Reader, { pair, place }: PairContext): void {
 }
 
 function isMerge({ key }: MapEntry): boolean {
-  return key?.kind === 'scalar' && key.isPlain && textOf(key) === '<<';
+  return key?.kind === 'scalar' && key.isPlain && key.text === '<<';
 }

@@ -13,6 +13,7 @@ const SHELL = /^(?:\/usr)?(?:\/bin\/)?(?:env\s+)?(?:ba|da|k|z)?sh\b/;
  * if they would be passed on unchanged.
  */
 export function expressionProblems(entry: ActionEntry): Problem[] {
+  if (!entry.hasDollar) return [];
   const { command, script, args, env, dir } = entry.raw;
   const shellText = typeof command === 'string' ? unquoted(command) : '';
   const isShellScript = command === undefined || (typeof command === 'string' && SHELL.test(command));

@@ -17,27 +17,31 @@ import { serviceProblems } from './check-service.ts';
 
 /** Checks a step or handler by itself. */
 export function actionProblems(entry: ActionEntry): Problem[] {
-  const { file, path, raw } = entry;
-  return [
-    ...workProblems(entry),
-    ...blankProblems(entry),
-    ...ignoredProblems(entry),
-    ...policyProblems(entry),
-    ...constantProblems(entry),
-    ...stepContainerProblems(entry),
-    ...serviceProblems(entry),
-    ...expressionProblems(entry),
-    ...signalProblems(entry),
-    ...approvalProblems(entry),
-    ...outputProblems(entry),
-    ...envProblems(file, [...path, 'env'], raw.env),
-  ];
+  return checks.flatMap((check) => check(entry));
+}
+
+const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
+  workProblems,
+  blankProblems,
+  ignoredProblems,
+  policyProblems,
+  constantProblems,
+  stepContainerProblems,
+  serviceProblems,
+  expressionProblems,
+  signalProblems,
+  approvalProblems,
+  outputProblems,
+  ownEnvProblems,
+];
+
+function ownEnvProblems({ file, path, raw }: ActionEntry): Problem[] {
+  return raw.env === undefined ? [] : envProblems(file, [...path, 'env'], raw.env);
 }
 
 /** Checks `defaults`, which run nothing by themselves. */
 export function defaultsProblems(entry: ActionEntry): Problem[] {
-  const { file, path, raw } = entry;
-  return [...policyProblems(entry), ...signalProblems(entry), ...envProblems(file, [...path, 'env'], raw.env)];
+  return [...policyProblems(entry), ...signalProblems(entry), ...ownEnvProblems(entry)];
 }
 
 /** Reports invalid variable names, and names without a value. */

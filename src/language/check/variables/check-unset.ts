@@ -55,7 +55,8 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
     ),
   );
   const ofActions = all.flatMap((file) => [
-    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw, what }) => {
+    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw, what, hasDollar }) => {
+      if (!hasDollar) return [];
       const own = new Set(assignments(raw.env).map(({ name }) => name));
       const isSetHere = isIn(set, own);
       const isFanOut = rawFanOut(raw) !== null;
