@@ -10,6 +10,8 @@ const vm = require('node:vm');
 
 const WRITABLE_BY_OTHERS = 0o022;
 const KEPT_FILES = 12;
+/** The age of a draft whose writer must have died, in milliseconds. */
+const ABANDONED_AFTER = 60_000;
 /** The function with which Node wraps a CommonJS module. */
 const HEAD = '(function (exports, require, module, __filename, __dirname) {';
 const TAIL = '\n})';
@@ -31,7 +33,10 @@ exports.compile = function compile(file) {
   });
   const isNew = own === undefined || script.cachedDataRejected;
   if (cacheFile !== undefined && isNew && !leavesNoTrace()) {
-    process.once('exit', (code) => code === EXIT_UNUSABLE || write(cacheFile, script));
+    const before = identify(cacheFile);
+    process.once('exit', (code) => {
+      if (code !== EXIT_UNUSABLE && identify(cacheFile) === before) write(cacheFile, script);
+    });
   }
   return script.runInThisContext();
 };
@@ -115,27 +120,62 @@ function read(file) {
   }
 }
 
-/** Writes atomically. Failures are ignored: the next run compiles again. */
-function write(file, script) {
-  const folder = path.dirname(file);
-  const draft = `${file}.${process.pid}`;
+/** Distinguishes a file from one that replaced it; null if there is none. */
+function identify(file) {
   try {
-    makeFolder(path.dirname(folder));
-    makeFolder(folder);
-    if (!isOurs(fs.lstatSync(folder))) return;
+    const { ino, mtimeMs } = fs.lstatSync(file);
+    return `${ino} ${mtimeMs}`;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Writes atomically. Failures are ignored: the next run compiles again. Of processes that end together only one writes,
+ * since serializing the code takes each of them 30 ms, and flushing it the disk.
+ */
+function write(file, script) {
+  const draft = `${file}.new`;
+  if (!claim(draft)) return;
+  try {
     const code = script.createCachedData();
     const trailer = Buffer.alloc(4);
     trailer.writeUInt32LE(checksum(code));
-    fs.writeFileSync(draft, Buffer.concat([code, trailer]), { mode: 0o600, flag: 'wx', flush: true });
-    fs.chmodSync(draft, 0o600);
+    fs.writeFileSync(draft, Buffer.concat([code, trailer]), { flush: true });
     fs.renameSync(draft, file);
-    removeOldest(folder);
+    removeOldest(path.dirname(file));
   } catch {
-    try {
-      fs.rmSync(draft, { force: true });
-    } catch {
-      // The directory may not be one, for example; then there is no draft either.
-    }
+    remove(draft);
+  }
+}
+
+/** Creates the draft; false if it cannot be created, or if another process is writing it. */
+function claim(draft) {
+  const folder = path.dirname(draft);
+  try {
+    makeFolder(path.dirname(folder));
+    makeFolder(folder);
+    if (!isOurs(fs.lstatSync(folder))) return false;
+    fs.closeSync(fs.openSync(draft, 'wx', 0o600));
+    fs.chmodSync(draft, 0o600);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') removeAbandoned(draft);
+    return false;
+  }
+}
+
+function removeAbandoned(draft) {
+  const stat = fs.lstatSync(draft, { throwIfNoEntry: false });
+  if (stat !== undefined && Date.now() - stat.mtimeMs > ABANDONED_AFTER) remove(draft);
+}
+
+/** Another process may have removed the file, or taken away the permission. */
+function remove(file) {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // The next run tries again.
   }
 }
 
@@ -154,7 +194,7 @@ function isOurs(stat) {
 function removeOldest(folder) {
   const files = fs
     .readdirSync(folder)
-    .filter((name) => /\.code(\.\d+)?$/.test(name))
+    .filter((name) => /\.code(\.new|\.\d+)?$/.test(name))
     .map((name) => ({ file: path.join(folder, name), at: fs.statSync(path.join(folder, name)).mtimeMs }));
   for (const { file } of files.sort((a, b) => b.at - a.at).slice(KEPT_FILES)) fs.rmSync(file, { force: true });
 }

@@ -64,6 +64,44 @@ test('the second run uses the compiled code of the first', () => {
   expect(statSync(cacheFile()).ino).toBe(ino);
 });
 
+test('of two processes that end one after the other, only the first writes the cache', () => {
+  writeProgram(
+    folder,
+    `exports.main = async () => {
+  if (process.env.IS_FIRST) return 0;
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  spawnSync(process.execPath, process.argv.slice(1), { env: { ...process.env, WF_TEST_RECORD: '', IS_FIRST: '1' } });
+  const fs = process.getBuiltinModule('node:fs');
+  const folder = process.env.HOME + '/.cache/wf/';
+  console.log(fs.statSync(folder + fs.readdirSync(folder)).ino);
+  return 0;
+};`,
+  );
+
+  const [stdout, cache] = run();
+
+  expect([stdout.trim(), cache]).toEqual([String(statSync(cacheFile()).ino), 'none']);
+});
+
+test('the draft of another process is left alone, and removed when that process must have died', () => {
+  run();
+  const file = cacheFile();
+  const draft = `${file}.new`;
+  renameSync(file, draft);
+
+  expect(run()).toEqual(['one\n', 'none']);
+  expect(cacheFile()).toBe(draft);
+
+  utimesSync(draft, 0, 0);
+
+  expect(run()).toEqual(['one\n', 'none']);
+  expect(readdirSync(cacheFolder)).toEqual([]);
+  expect([run(), run()]).toEqual([
+    ['one\n', 'none'],
+    ['one\n', 'used'],
+  ]);
+});
+
 test('each command has its own cache, and an invalid command line has none', () => {
   const launched = (...args: string[]) =>
     launchRecorded(folder, [join(folder, 'bin/wf.js'), ...args], { env: { HOME: home } }).caches.join();
