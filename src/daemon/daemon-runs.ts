@@ -11,6 +11,7 @@ import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
 import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
+import { createSpacedWork, type SpacedWork } from './spaced-work.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
 
 /** The treatment of a daemon's runs when it exits. */
@@ -70,10 +71,18 @@ export type DaemonRunsParts = {
 
 /** The time for handlers and notifications, after the grace period of a run's steps. */
 const handlingMs = 10_000;
+/** Hundreds of runs may end at once. */
+const groupPauseMs = 1000;
 
 /** Creates the runs of a daemon; `adopt` reads them. */
 export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
   const { control, limits, log, report } = parts;
+  const deadGroups = createSpacedWork({
+    work: parts.endDeadGroups,
+    pauseMs: groupPauseMs,
+    clock: control.clock,
+    report,
+  });
   const queue = createStartQueue({
     limits,
     clock: control.clock,
@@ -86,19 +95,19 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     isWaiting: (runId) => control.archive.mayGoOn(runId) && ownerIn(control.archive.readEvents(runId).events) === null,
     launch: (runId) => {
       const carrier = control.launch(runId);
-      void carrier.ended.then(parts.endDeadGroups).catch(report);
+      void carrier.ended.then(deadGroups.ask);
       return carrier;
     },
     refuse: (runId, message) => refuseQueued(runId, message, control),
     report,
   });
-  const runIndex = indexFor(queue, parts);
+  const runIndex = indexFor(queue, deadGroups, parts);
   const actions = actionsBefore(queue, parts);
   return {
     actions,
     runIndex,
     adopt: async () => {
-      parts.endDeadGroups().catch(report);
+      deadGroups.ask();
       await runIndex.open();
       const [waiting, running] = [queue.depth(), queue.running().length];
       if (waiting + running > 0) log(`took over ${waiting} waiting and ${running} running runs`);
@@ -106,7 +115,10 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     open: queue.open,
     rest: queue.close,
     end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: actions.stop }),
-    close: runIndex.close,
+    close: async () => {
+      await runIndex.close();
+      await deadGroups.close();
+    },
     depth: queue.depth,
     queue: () => ({ limit: limits.running, running: queue.places(), waiting: queue.waiting() }),
     queueNamed: queue.stateOf,
@@ -115,7 +127,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
 }
 
 /** Creates an index that keeps the queue up to date. */
-function indexFor(queue: StartQueue, parts: DaemonRunsParts): RunIndex {
+function indexFor(queue: StartQueue, deadGroups: SpacedWork, parts: DaemonRunsParts): RunIndex {
   const { control, log, over } = parts;
   return createRunIndex({
     ...parts,
@@ -129,7 +141,7 @@ function indexFor(queue: StartQueue, parts: DaemonRunsParts): RunIndex {
       held: queue.hold,
       over: (run) => {
         queue.leave(run.runId);
-        if (run.state.reason === 'lost') parts.endDeadGroups().catch(parts.report);
+        if (run.state.reason === 'lost') deadGroups.ask();
         if (run.state.reason === 'lost') log(`run ${run.runId} of "${run.state.workflow}": ${run.state.message}`);
         over(run);
       },

@@ -5,15 +5,13 @@ import {
   existsSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmdirSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '../core/run/run.ts';
-import { identify, isAlive } from './process-identity.ts';
-import { processPlace } from './process-place.ts';
+import { identify } from './process-identity.ts';
 
 /** The control group (cgroup v2) of this process and everything it starts. */
 export type RunGroup = {
@@ -28,8 +26,7 @@ export type RunGroup = {
 };
 
 /** Name prefixes of groups. The leftovers of a dead run in a group of the second kind are not killed. */
-const killed = 'wf-run';
-const spared = 'wf-spare';
+export const groupKinds = { killed: 'wf-run', spared: 'wf-spare' } as const;
 
 const lookAgainMs = 5;
 /** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
@@ -43,7 +40,7 @@ export function enterRunGroup(runId: string, { spares }: { readonly spares: bool
   const parent = ownGroup();
   const self = identify(process.pid);
   if (parent === null || self === null || self.startTime === null) return null;
-  const group = join(parent, nameOf(spares ? spared : killed, self));
+  const group = join(parent, nameOf(spares ? groupKinds.spared : groupKinds.killed, self));
   try {
     // Without this permission the process could not leave the group again.
     accessSync(join(parent, 'cgroup.procs'), constants.W_OK);
@@ -64,16 +61,6 @@ export function enterRunGroup(runId: string, { spares }: { readonly spares: bool
   return groupIn(runId, parent, group);
 }
 
-/**
- * Kills what dead processes left in the groups below that of this process, the groups of its runs, and removes them.
- */
-export async function endDeadGroups(): Promise<void> {
-  const parent = ownGroup();
-  if (parent === null) return;
-  const dead = names(parent).filter((name) => isOfDead(name));
-  await Promise.all(dead.map((name) => end(join(parent, name), name.startsWith(spared) ? parent : null)));
-}
-
 function groupIn(runId: string, parent: string, group: string): RunGroup {
   let hasSpared = false;
   let isIn = true;
@@ -87,14 +74,14 @@ function groupIn(runId: string, parent: string, group: string): RunGroup {
     sweep: async (ended, sparesSome) => {
       hasSpared ||= sparesSome;
       if (ended !== runId) return;
-      if (leave()) await end(group, hasSpared ? parent : null);
+      if (leave()) await endGroup(group, hasSpared ? parent : null);
     },
     leave,
   };
 }
 
 /** Kills the members of a group, or moves them to another one, and removes the group. */
-async function end(group: string, spareIn: string | null): Promise<void> {
+export async function endGroup(group: string, spareIn: string | null): Promise<void> {
   const deadline = performance.now() + maxWaitMs;
   while (isPopulated(group) && performance.now() < deadline) {
     if (spareIn === null && !write(join(group, 'cgroup.kill'), '1')) break;
@@ -107,39 +94,28 @@ async function end(group: string, spareIn: string | null): Promise<void> {
 /** The control group directory of this process; null without cgroup v2, or if it is not visible. */
 export function ownGroup(): string | null {
   try {
-    const path = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
-    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    for (const mount of mounts) {
-      const [, , , root = '', at = '', ...rest] = mount.split(' ');
-      if (path === undefined || rest[rest.indexOf('-') + 1] !== 'cgroup2' || root !== '/') continue;
-      const directory = join(at, path);
-      if (existsSync(join(directory, 'cgroup.procs'))) return directory;
-    }
-    return null;
+    const places = groupPlaces(readFileSync(ownFiles.group, 'utf8'), readFileSync(ownFiles.mounts, 'utf8'));
+    return places.find((place) => existsSync(join(place, 'cgroup.procs'))) ?? null;
   } catch {
     return null;
   }
+}
+
+/** The files of the kernel that `groupPlaces` needs. */
+export const ownFiles = { group: '/proc/self/cgroup', mounts: '/proc/self/mountinfo' };
+
+/** Returns the possible directories of the group of this process: one for each mounted cgroup v2. */
+export function groupPlaces(group: string, mounts: string): readonly string[] {
+  const path = /^0::(\/.*)$/m.exec(group)?.[1];
+  if (path === undefined) return [];
+  return mounts.split('\n').flatMap((mount) => {
+    const [, , , root = '', at = '', ...rest] = mount.split(' ');
+    return rest[rest.indexOf('-') + 1] === 'cgroup2' && root === '/' ? [join(at, path)] : [];
+  });
 }
 
 function nameOf(kind: string, { pid, startTime, namespace }: ProcessIdentity): string {
   return [kind, namespace ?? '0', pid, startTime].join('-');
-}
-
-/** Only for processes of this PID namespace: others cannot be checked from here. */
-function isOfDead(name: string): boolean {
-  const [, kind = '', namespace, pid, startTime] = /^(wf-run|wf-spare)-([\d.]+)-(\d+)-(\d+)$/.exec(name) ?? [];
-  const place = processPlace();
-  if (kind === '' || namespace !== (place.namespace ?? '0') || !place.hasOwnProc) return false;
-  const { boot } = place;
-  return !isAlive({ pid: Number(pid), startTime: Number(startTime), boot, namespace: place.namespace });
-}
-
-function names(parent: string): readonly string[] {
-  try {
-    return readdirSync(parent);
-  } catch {
-    return [];
-  }
 }
 
 function move(pid: number, group: string): boolean {

@@ -1,0 +1,50 @@
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive } from './process-identity.ts';
+import { processPlace } from './process-place.ts';
+import { endGroup, groupKinds, groupPlaces, ownFiles } from './run-group.ts';
+
+/**
+ * Kills what dead processes left in the groups below that of this process, the groups of its runs, and removes them.
+ *
+ * Reads in other threads: the kernel locks the directory for each group that is created or removed, so that a read may
+ * take seconds while many runs end.
+ */
+export async function endDeadGroups(): Promise<void> {
+  const parent = await findOwnGroup();
+  if (parent === null) return;
+  const names = await readdir(parent).catch(() => []);
+  const dead = names.filter(isOfDead);
+  await Promise.all(
+    dead.map((name) => endGroup(join(parent, name), name.startsWith(groupKinds.spared) ? parent : null)),
+  );
+}
+
+/** Like `ownGroup`. */
+async function findOwnGroup(): Promise<string | null> {
+  try {
+    const [group, mounts] = await Promise.all([readFile(ownFiles.group, 'utf8'), readFile(ownFiles.mounts, 'utf8')]);
+    for (const place of groupPlaces(group, mounts)) {
+      if (await isReadable(join(place, 'cgroup.procs'))) return place;
+    }
+    return null;
+  } catch {
+    return null;
+  }
+}
+
+function isReadable(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Only for processes of this PID namespace: others cannot be checked from here. */
+function isOfDead(name: string): boolean {
+  const [, namespace, pid, startTime] = /^wf-(?:run|spare)-([\d.]+)-(\d+)-(\d+)$/.exec(name) ?? [];
+  const place = processPlace();
+  if (pid === undefined || namespace !== (place.namespace ?? '0') || !place.hasOwnProc) return false;
+  const { boot } = place;
+  return !isAlive({ pid: Number(pid), startTime: Number(startTime), boot, namespace: place.namespace });
+}
