@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { createRunControl } from './control/control.ts';
 import { judgeOwner } from './control/judge-owner.ts';
-import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
+import { mayGoOn } from './control/may-go-on.ts';
+import { ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunQueue, type OpenRun } from './control/run-queue.ts';
 import { createRun, type WaitingContent } from './create-run.ts';
 import { storing } from './disk/private-files.ts';
@@ -23,7 +23,7 @@ import { createRunLogs } from './logs/run-logs.ts';
 import { readAgain } from './read-again.ts';
 import { readRun, recoverRun } from './read-run.ts';
 import { createRunRemoval } from './removal/run-removal.ts';
-import { checkRunId, isRunId, launchPath, logsPath, outsideLogs } from './run-directory.ts';
+import { checkRunId, isRunId, logsPath, outsideLogs } from './run-directory.ts';
 import { readSnapshot } from './snapshot-file.ts';
 
 export type FileStoreOptions = Processes & {
@@ -84,13 +84,6 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       return openJournal({ ...recovered, runId, directory, workflow, logs, calls });
     },
   };
-}
-
-/** A waiting run has no owner, but launch data. */
-function mayGoOn(directory: string): boolean {
-  if (existsSync(launchPath(directory))) return true;
-  // A run that was withdrawn or removed has no directory.
-  return existsSync(directory) && storing('read', directory, () => hasOwner(directory));
 }
 
 function openJournal(run: OpenRun): RunJournal {

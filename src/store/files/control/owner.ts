@@ -54,7 +54,7 @@ export function writeFirstOwner(directory: string, owner: Owner): Ownership {
  */
 export function takeOver(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership {
   for (;;) {
-    const last = lastNumber(directory);
+    const last = lastNumber(readdirSync(directory));
     const holder = last === 0 ? null : readOwner(ownerPath(directory, last));
     if (holder !== null && isAlive(holder)) throw stillActive(holder);
     const taken = take(ownerPath(directory, last + 1), owner);
@@ -70,14 +70,14 @@ export function ownerOf(directory: string): Owner | null {
 
 /** The file of the last owner; null if there was none. */
 export function lastOwnerPath(directory: string): string | null {
-  const last = lastNumber(directory);
+  const last = lastNumber(readdirSync(directory));
   return last === 0 ? null : ownerPath(directory, last);
 }
 
-/** Whether the run has an owner, alive or dead. */
-export function hasOwner(directory: string): boolean {
-  const path = lastOwnerPath(directory);
-  return path !== null && statSync(path).size > 0;
+/** Whether the run in a directory with these entries has an owner, alive or dead. */
+export function hasOwner(directory: string, names: readonly string[]): boolean {
+  const last = lastNumber(names);
+  return last > 0 && statSync(ownerPath(directory, last)).size > 0;
 }
 
 /** Gives up an ownership, whose file may have been removed in the meantime. */
@@ -110,9 +110,13 @@ function write(path: string, owner: Owner): Ownership {
 }
 
 /** 0 if the run never had an owner. */
-function lastNumber(directory: string): number {
-  const numbers = readdirSync(directory).map((name) => /^owner(?:\.(\d+))?$/.exec(name));
-  return Math.max(0, ...numbers.map((match) => (match === null ? 0 : Number(match[1] ?? 1))));
+function lastNumber(names: readonly string[]): number {
+  let last = 0;
+  for (const name of names) {
+    const match = name.startsWith('owner') ? /^owner(?:\.(\d+))?$/.exec(name) : null;
+    if (match !== null) last = Math.max(last, Number(match[1] ?? 1));
+  }
+  return last;
 }
 
 /** Null for an empty file, and for a torn one: files are written as a whole, so the machine has crashed since. */
