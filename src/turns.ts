@@ -50,3 +50,12 @@ export function createSlices(ms: number): () => Promise<void> {
     end = process.uptime() + ms / 1000;
   };
 }
+
+/** Does the work for each item, at most `most` concurrently. Rejects with the first error. */
+export async function someAtOnce<T>(most: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const left = items[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = left.next(); !next.done; next = left.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+}

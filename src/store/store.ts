@@ -114,6 +114,8 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly statuses: (runIds: readonly string[]) => RunStatuses;
   /** The first event of the run, by a small read; null if unknown. */
   readonly readCreated: (runId: string) => RunCreated | null;
+  /** Returns a text that changes with each change of the run's journal, without reading it; null if there is none. */
+  readonly stampOf: (runId: string) => string | null;
   /** The events of the run, even if `read` refuses because the snapshot is lost. */
   readonly readEvents: (runId: string) => Pick<StoredRun, 'events' | 'damage'>;
   /**
@@ -160,15 +162,19 @@ export type OwnerVerdict = 'alive' | 'gone' | 'unknown';
 /** The removal of runs. Sizes are bytes of disk. Every method throws a `WfError` `storage` on a disk error. */
 export type RunRemoval = {
   /**
-   * Removes a run with its logs; returns the freed bytes, or null if it must stay, is already gone, or has an owner.
+   * Removes a run with its logs; resolves to the freed bytes, or to null if it must stay, is already gone, or has an owner.
    * `mayGo` checks it before it is held, unless the caller has just done so (`isChecked`), and again when no other
-   * process can change it.
+   * process can change it. The run is gone when the call returns, its files when the promise resolves.
    */
-  readonly remove: (runId: string, mayGo: () => boolean, options?: { readonly isChecked: boolean }) => number | null;
+  readonly remove: (
+    runId: string,
+    mayGo: () => boolean,
+    options?: { readonly isChecked: boolean },
+  ) => Promise<number | null>;
   /** The bytes that `remove` would free. */
   readonly sizeOf: (runId: string) => number;
-  /** Finishes interrupted removals; returns the freed bytes, and the problems of what could not be removed. */
-  readonly finishRemovals: () => { readonly bytes: number; readonly problems: readonly string[] };
+  /** Finishes interrupted removals; resolves to the freed bytes, and the problems of what could not be removed. */
+  readonly finishRemovals: () => Promise<{ readonly bytes: number; readonly problems: readonly string[] }>;
   /** Whether no process has called this for `everyMs`; true for only one of the callers. */
   readonly claimTidying: (now: number, everyMs: number) => boolean;
 };

@@ -33,12 +33,13 @@ test('concurrent processes remove each run once, and no reader sees a partial ru
   for (const { child } of running) child.stdin?.end();
   await Promise.all(running.map(({ ended }) => ended));
   // If several processes try to remove a run at the same moment, none of them may succeed.
-  const left = ids.filter((id) => store.remove(id, () => true) !== null);
+  const again = await Promise.all(ids.map(async (id) => ((await store.remove(id, () => true)) === null ? [] : [id])));
+  const left = again.flat();
   expect(store.list()).toEqual([]);
   expect(new Set(removed).size).toBe(removed.length);
   expect([...removed, ...left].toSorted()).toEqual(ids.toSorted());
   expect(removed.length).toBeGreaterThan(0);
-  store.finishRemovals();
+  await store.finishRemovals();
   expect(reads).toBeGreaterThan(0);
   expect([store.list(), readdirSync(join(runsDir, '.trash'))]).toEqual([[], []]);
 }, 20_000);
@@ -48,14 +49,14 @@ test('an owned run is not removed, and a refused removal leaves a run without an
   const owned = store.create(snapshot('owned'), { logDir: null });
   await store.create(snapshot('free'), { logDir: null }).close();
   expect([
-    store.remove('owned', () => true),
-    store.remove('free', () => false),
-    store.remove('none', () => true),
+    await store.remove('owned', () => true),
+    await store.remove('free', () => false),
+    await store.remove('none', () => true),
   ]).toEqual([null, null, null]);
   let asked = 0;
-  expect(store.remove('free', () => ++asked === 1)).toBeNull();
+  expect(await store.remove('free', () => ++asked === 1)).toBeNull();
   expect([asked, store.mayGoOn('free')]).toEqual([2, false]);
   await owned.close();
-  expect(store.remove('owned', () => true)).toBeGreaterThan(0);
+  expect(await store.remove('owned', () => true)).toBeGreaterThan(0);
   expect(readdirSync(runsDir).toSorted()).toEqual(['.index', '.new', '.trash', 'free']);
 });

@@ -3,6 +3,7 @@ import type { Clock } from '../../engine/clock.ts';
 import type { RunActions } from '../../service/service.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { DurableText, Suspensions } from '../../store/store.ts';
+import { someAtOnce } from '../../turns.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { derivedRunId } from '../derived-run-id.ts';
 import type { RunIndex } from '../run-index.ts';
@@ -14,7 +15,6 @@ import { expressionsOf } from './rules.ts';
 import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
 import { loadScheduleWords, type ScheduleWords } from './schedule-words.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
-import { someAtOnce } from './some-at-once.ts';
 import { createTimetable, type DueFile, momentsBetween, type Timetable, type UpcomingMoment } from './timetable.ts';
 
 /** Starts, stops and restarts workflows by their schedules, once for each due time. */

@@ -21,7 +21,7 @@ export async function removePastRun(runId: string, { archive, history }: RemoveT
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || !archive.mayGoOn(runId);
   if (!isOver(run)) throw new WfError('run-active', `run ${runId} is running`, { help: 'stop it first' });
   await archive.judgeOwner(runId);
-  const bytes = archive.remove(runId, () => {
+  const bytes = await archive.remove(runId, () => {
     const found = readPastRun(archive, runId);
     return isOver(found) && found?.state.createdAt === run.state.createdAt;
   });

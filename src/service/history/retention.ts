@@ -1,7 +1,8 @@
+import type { RunStatus } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
-import { createSlices } from '../../turns.ts';
+import { createSlices, someAtOnce } from '../../turns.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
@@ -24,12 +25,14 @@ export type RetentionRequest = {
 
 /** The maximum time of removals per turn of the event loop. */
 const sliceMs = 10;
+/** The maximum number of runs whose files are removed at once, which keeps the thread pool of Node busy. */
+const mostAtOnce = 16;
 
 /** A removed run; of a dry run, a run that would be removed. */
 export type RemovedRun = {
   readonly runId: string;
-  /** The run before its removal; null if nothing of it could be read. */
-  readonly run: PastRun | null;
+  /** Null if nothing of the run could be read. */
+  readonly status: RunStatus | null;
   readonly label: RunLabel | null;
   /** Its time of creation. */
   readonly time: number;
@@ -57,29 +60,38 @@ export type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive' | 'isElsewhe
  * the runs that one of these retries. The report lists what the disk refused.
  */
 export async function applyRetention(request: RetentionRequest, tools: RetentionTools): Promise<RetentionReport> {
-  const removed: RemovedRun[] = [];
-  const left = request.dryRun ? { bytes: 0, problems: [] } : tools.archive.finishRemovals();
+  const left = request.dryRun ? { bytes: 0, problems: [] } : await tools.archive.finishRemovals();
   const problems = [...left.problems];
   const surplus = [...groupsOf(request.workflow, tools)].flatMap((group) => {
     const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
     return candidatesOf(group, isTooMany, tools).map((candidate) => ({ candidate, isTooMany }));
   });
+  const removed = new Map<number, RemovedRun>();
   const pause = createSlices(sliceMs);
-  for (const [done, { candidate, isTooMany }] of surplus.entries()) {
-    request.progress?.(done, surplus.length);
-    // Removing is synchronous: without a pause no signal would be handled.
+  await someAtOnce(mostAtOnce, surplus.entries(), async ([place, { candidate, isTooMany }]) => {
+    request.progress?.(place, surplus.length);
+    // Most of the work is synchronous: without a pause no signal would be handled.
     await pause();
-    if (request.signal.aborted) break;
-    if (candidate.runId === request.spare) continue;
+    if (request.signal.aborted || candidate.runId === request.spare) return;
     try {
       const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
-      if (run !== null) removed.push(run);
+      if (run !== null) removed.set(place, run);
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
       problems.push(error.message);
     }
-  }
-  return { removed, freedBytes: removed.reduce((sum, { bytes }) => sum + bytes, left.bytes), problems };
+  });
+  return reportOf(removed, left.bytes, problems);
+}
+
+/** The oldest runs of a workflow first, whichever removal ended first. */
+function reportOf(
+  removed: ReadonlyMap<number, RemovedRun>,
+  leftBytes: number,
+  problems: readonly string[],
+): RetentionReport {
+  const runs = [...removed].sort(([a], [b]) => a - b).map(([, run]) => run);
+  return { removed: runs, freedBytes: runs.reduce((sum, { bytes }) => sum + bytes, leftBytes), problems };
 }
 
 /** The runs of one workflow, newest first. */
@@ -133,26 +145,29 @@ async function removeIfOver(
   { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
   { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
 ): Promise<RemovedRun | null> {
+  const stamp = archive.stampOf(runId);
   const run = readForRemoval(archive, runId);
   const isKnownOver = run !== null && isFinished(run.state);
   const wasLost = run !== null && !isKnownOver && (await isLost(run, { archive, isAlive, isElsewhere }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: its age counts from its last known event.
   if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
-  if (dryRun) return { runId, run, label, time, bytes: archive.sizeOf(runId) };
+  const removed = { runId, status: run?.state.status ?? null, label, time };
+  if (dryRun) return { ...removed, bytes: archive.sizeOf(runId) };
   // Processes that a dead owner left running must be ended before their record is removed.
   if (wasLost) await history.read(runId);
   const mayGo = () => {
+    if (isKnownOver && archive.stampOf(runId) === stamp) return true;
     const found = readForRemoval(archive, runId);
     return isOver(found) && found?.state.createdAt === run?.state.createdAt;
   };
-  let bytes = archive.remove(runId, mayGo, { isChecked: isKnownOver });
+  let bytes = await archive.remove(runId, mayGo, { isChecked: isKnownOver });
   if (bytes === null && !wasLost) {
     // An owner in another namespace may have died after its last event and before it released the run.
     await archive.judgeOwner(runId).catch(leaveToRemoval);
-    bytes = archive.remove(runId, mayGo);
+    bytes = await archive.remove(runId, mayGo);
   }
-  return bytes === null ? null : { runId, run, label, time, bytes };
+  return bytes === null ? null : { ...removed, bytes };
 }
 
 /** The workflow of a finished run does not matter. */

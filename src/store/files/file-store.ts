@@ -11,6 +11,7 @@ import { storing } from './disk/private-files.ts';
 import { type JournalCalls, journalCalls } from './journal/journal-calls.ts';
 import { JournalFile } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
+import { journalStamp } from './journal/journal-stamp.ts';
 import { readCreated, readEvents } from './journal/read-events.ts';
 import { createRunJournal } from './journal/run-journal.ts';
 import { followRuns } from './listing/follow-runs.ts';
@@ -66,6 +67,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     readLabel: (runId) => (isRunId(runId) ? readLabel(join(runsDir, runId)) : null),
     statuses: (runIds) => openStatuses(runsDir, runIds),
     readCreated: (runId) => readCreated(join(runsDir, runId)),
+    stampOf: (runId) => journalStamp(join(runsDir, runId)),
     readEvents: (runId) => readEvents(join(runsDir, runId)),
     followEvents: (runId, afterSeq, signal) => followEvents(join(runsDir, runId), afterSeq, signal),
     changes: (signal) => followRuns(runsDir, signal),

@@ -57,7 +57,7 @@ function world() {
   };
   const make = (ageDays: number, settings: Partial<Workflow> = {}, retryOf: string | null = null) =>
     end(begin(ageDays, settings, retryOf), ageDays);
-  const apply = (request: Partial<RetentionRequest> = {}): Promise<RetentionReport> =>
+  const apply = (request: Partial<RetentionRequest> = {}, archive = store): Promise<RetentionReport> =>
     applyRetention(
       {
         rule: { type: 'settings', keepRuns: null },
@@ -67,7 +67,7 @@ function world() {
         signal: new AbortController().signal,
         ...request,
       },
-      { archive: store, history, clock, isAlive, cwd: '/' },
+      { archive, history, clock, isAlive, cwd: '/' },
     );
   const gone = async (request: Partial<RetentionRequest> = {}) =>
     (await apply(request)).removed.map(({ runId }) => runId);
@@ -357,6 +357,59 @@ describe('a removal', () => {
     await make(1);
     expect((await apply({ signal: AbortSignal.abort() })).removed).toEqual([]);
     expect(store.list()).toHaveLength(2);
+  });
+
+  test('reads the journal of each finished run once', async () => {
+    const { store, make, apply } = world();
+    const runs = [await make(50), await make(49), await make(48)];
+    await make(1);
+    const reads: string[] = [];
+    const counting = {
+      ...store,
+      readEvents: (runId: string) => {
+        reads.push(runId);
+        return store.readEvents(runId);
+      },
+    };
+    await apply({}, counting);
+    expect(reads).toEqual(runs);
+  });
+
+  test('judges a run again if its journal has changed since', async () => {
+    const { runsDir, store, make, apply } = world();
+    const old = await make(50);
+    await make(1);
+    const journal = join(runsDir, old, 'journal.jsonl');
+    const started = readFileSync(journal, 'utf8').split('\n').slice(0, 2).join('\n');
+    const restarted: typeof store = {
+      ...store,
+      remove: (runId, mayGo, options) => {
+        writeFileSync(journal, `${started}\n`);
+        return store.remove(runId, mayGo, options);
+      },
+    };
+    expect((await apply({}, restarted)).removed).toEqual([]);
+    expect(store.read(old)?.events.map(({ type }) => type)).toEqual(['run.created', 'run.owned']);
+  });
+
+  test('of many runs waits for the files of several runs at once', async () => {
+    const { store, make, apply } = world();
+    for (let age = 80; age > 40; age--) await make(age);
+    await make(1);
+    let open = 0;
+    let most = 0;
+    const counting: typeof store = {
+      ...store,
+      remove: async (...request) => {
+        open += 1;
+        most = Math.max(most, open);
+        return store.remove(...request).finally(() => {
+          open -= 1;
+        });
+      },
+    };
+    expect((await apply({}, counting)).removed).toHaveLength(40);
+    expect(most).toBe(16);
   });
 
   test('happens once if several processes remove concurrently', async () => {

@@ -7,8 +7,9 @@ const [runsDir = ''] = process.argv.slice(2);
 const store = createFileStore({ runsDir, identify, isAlive });
 const ids = store.list();
 
-process.stdin.once('data', () => {
-  const removed = ids.filter((runId) => store.remove(runId, () => true) !== null);
+process.stdin.once('data', async () => {
+  const removed: string[] = [];
+  for (const runId of ids) if ((await store.remove(runId, () => true)) !== null) removed.push(runId);
   writeSync(1, `${removed.join(' ')}\n`);
 });
 process.stdin.on('end', () => process.exit());

@@ -70,9 +70,9 @@ async function show(
   for (const problem of problems) err.write(`wf: ${escapeControls(problem)}\n`);
 }
 
-function viewOf({ runId, run, label, time, bytes }: RemovedRun): RemovedRunView {
+function viewOf({ runId, status, label, time, bytes }: RemovedRun): RemovedRunView {
   const { workflow, group, file } = label ?? { workflow: null, group: null, file: null };
-  return { runId, workflow, group, file, status: run?.state.status ?? null, createdAt: createdAt(time), bytes };
+  return { runId, workflow, group, file, status, createdAt: createdAt(time), bytes };
 }
 
 function createdAt(time: number): string | null {

@@ -39,7 +39,7 @@ export function createRunQueue(
       } catch (error) {
         // Closing a file may provide the descriptor that the removal needs.
         file.close();
-        const isTakenBack = takeBack(runsDir, runId);
+        const isTakenBack = await takeBack(runsDir, runId);
         release();
         throw isTakenBack ? error : stillQueued(runId, error);
       }

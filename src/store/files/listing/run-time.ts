@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { journalStamp } from '../journal/journal-stamp.ts';
 import { journalPath, timeOfId } from '../run-directory.ts';
 import { snapshotPath } from '../snapshot-file.ts';
 
@@ -34,9 +35,6 @@ export function createRunStamps(runsDir: string, now: () => number) {
       const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
       return Math.abs(now() - changedAt) < coarsestMs ? null : String(changedAt);
     },
-    ofRun: (runId: string): string => {
-      const stats = statSync(journalPath(join(runsDir, runId)), { throwIfNoEntry: false });
-      return stats === undefined ? '' : `${stats.size}.${stats.mtimeMs}`;
-    },
+    ofRun: (runId: string): string => journalStamp(join(runsDir, runId)) ?? '',
   };
 }

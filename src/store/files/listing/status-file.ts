@@ -1,10 +1,10 @@
-import { closeSync, constants, fstatSync, readFileSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type FinishedStatus, runStatuses } from '../../../core/run/run.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { RunStatuses } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
-import { journalPath } from '../run-directory.ts';
+import { journalStamp, stampOf } from '../journal/journal-stamp.ts';
 import { replaceCache } from './replace-cache.ts';
 
 const STATUSES = '.statuses';
@@ -85,20 +85,6 @@ function pick(entries: Entries, ids: readonly string[]): Entries {
 
 function statusesPath(runsDir: string): string {
   return join(runsDir, STATUSES);
-}
-
-/** Null if there is no journal, or it cannot be examined. */
-function journalStamp(directory: string): string | null {
-  try {
-    const stats = statSync(journalPath(directory), { throwIfNoEntry: false });
-    return stats === undefined ? null : stampOf(stats);
-  } catch {
-    return null;
-  }
-}
-
-function stampOf({ size, mtimeMs }: Stats): string {
-  return `${size}.${mtimeMs}`;
 }
 
 function readEntries(runsDir: string): { readonly entries: Entries; readonly lines: number } {

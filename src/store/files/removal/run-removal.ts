@@ -8,14 +8,14 @@ import { errorCode, openPrivate, storageError } from '../disk/private-files.ts';
 import { outsideLogsUsage } from '../logs/outside-logs.ts';
 import { isRunId } from '../run-directory.ts';
 import { diskUsage } from './disk-usage.ts';
-import { discardRun, emptyTrash } from './trash.ts';
+import { emptyTrash, moveToTrash, removeFromTrash } from './trash.ts';
 
 /** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
   const { isAlive } = processes;
   let owner: Owner | null = null;
   return {
-    remove: (runId, mayGo, { isChecked } = { isChecked: false }) => {
+    remove: async (runId, mayGo, { isChecked } = { isChecked: false }) => {
       if (!isRunId(runId)) return null;
       owner ??= thisOwner(processes);
       return removeRun({ runsDir, runId, owner, isAlive, mayGo, isChecked });
@@ -35,20 +35,26 @@ type RemovalRequest = {
   readonly isChecked: boolean;
 };
 
+/** Removes a run with its logs; resolves to the freed bytes, or to null if the run is gone, must stay, or has an owner. */
+async function removeRun(request: RemovalRequest): Promise<number | null> {
+  const entry = discardRun(request);
+  return entry === null ? null : removeFromTrash(request.runsDir, entry);
+}
+
 /**
- * Removes a run with its logs; returns the freed bytes, or null if the run is gone, must stay, or has an owner. It is
- * owned first, as for a recovery: so no two processes remove it (if they try at the very same moment, all may give way
- * until the next time), and none removes another run that has got its id meanwhile. Throws a `WfError` `storage`.
+ * Moves a run to the trash; returns its path there, or null. It is owned first, as for a recovery: so no two processes remove it
+ * (if they try at the very same moment, all may give way until the next time), and none removes another run that has got
+ * its id meanwhile. Throws a `WfError` `storage`.
  */
-function removeRun({ runsDir, runId, owner, isAlive, mayGo, isChecked }: RemovalRequest): number | null {
+function discardRun({ runsDir, runId, owner, isAlive, mayGo, isChecked }: RemovalRequest): string | null {
   // Checked before as well: a waiting run must never be owned, even briefly, by a process that does not carry it.
   if (!isChecked && !mayGo()) return null;
   const ownership = own(join(runsDir, runId), owner, isAlive);
   if (ownership === null) return null;
   try {
-    return mayGo() ? discardRun(runsDir, runId) : null;
+    return mayGo() ? moveToTrash(runsDir, runId) : null;
   } finally {
-    // If the run is gone, this closes the file.
+    // An open file would keep the directory in the trash from being removed completely.
     releaseOwner(ownership);
   }
 }
