@@ -2,6 +2,9 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import type { ProcessMoment } from '../engine/engine.ts';
 import { processPlace } from './process-place.ts';
 
+/** A tick of start times in milliseconds: 100 per second on every Linux that Node supports. */
+export const tickMs = 10;
+
 /** A process according to /proc. Times are in clock ticks since boot. */
 export type ProcessEntry = {
   readonly pid: number;

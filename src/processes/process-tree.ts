@@ -4,7 +4,7 @@ import type { ProcessMoment, RunMark } from '../engine/engine.ts';
 import { isOfThisPlace } from './process-place.ts';
 import { findMarked, groupBy, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal } from './process-signals.ts';
-import { listProcesses, numberBefore, type ProcessEntry } from './process-table.ts';
+import { listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-table.ts';
 
 /**
  * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its
@@ -30,8 +30,6 @@ export type EndProcessesOptions = {
   readonly kill?: AbortSignal;
 };
 
-/** A tick of start times in milliseconds: 100 per second on every Linux that Node supports. */
-const tickMs = 10;
 /** Start times are rounded, and the time of boot is an estimate; error in milliseconds. */
 const clockErrorMs = 1000;
 /** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */

@@ -25,6 +25,12 @@ export function parseIdentity(text: string): ProcessIdentity {
   return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
 }
 
+/** Parses a process number and its start time in clock ticks since boot; negative: unknown. */
+export function parseStart(text: string): ProcessIdentity {
+  const [pid = 0, startTime = -1] = text.split(' ').map(Number);
+  return identityOf(pid, processPlace().hasOwnProc && startTime >= 0 ? startTime : null);
+}
+
 /** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
 export function endOf(status: number): ProcessEnd {
   const signal = signalNames.get(status & 0x7f) ?? null;

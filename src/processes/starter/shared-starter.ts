@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
-import { endOf, failureOf, type ProgramStart, parseIdentity, requestOf } from './reports.ts';
+import { endOf, failureOf, type ProgramStart, parseStart, requestOf } from './reports.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 
 /** A requested program: resolves when it runs or could not be started. */
@@ -105,7 +105,7 @@ export class SharedStarter {
   }
 
   #started(text: string): StartedProcess {
-    const identity = parseIdentity(text);
+    const identity = parseStart(text);
     let isHeld = true;
     const release = () => {
       if (isHeld) this.#release();

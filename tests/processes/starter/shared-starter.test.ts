@@ -64,6 +64,16 @@ describe.skipIf(!existsSync(python))('a program of the shared starter', () => {
     expect(own).toBe(`${usual}${identity.pid} ${identity.pid}\n`);
   });
 
+  test('is known by its start time also when the starter takes it from the clock', async () => {
+    const { start } = await readyStarter();
+    for (let count = 0; count < 20; count += 1) {
+      const { identity, ended } = await start(['/bin/sleep', '300']);
+      expect(identity).toEqual(identify(identity.pid));
+      sendSignal(identity, 'SIGKILL');
+      await ended;
+    }
+  });
+
   test('is known by number, start time and boot', async () => {
     const { start } = await readyStarter();
     const { identity, ended } = await start(['/bin/sleep', '300']);
