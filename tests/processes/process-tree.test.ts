@@ -149,6 +149,7 @@ describe('the processes of a run', () => {
   test('without the id are found in the session of a leader that still lives', async () => {
     const { attempt, started } = testAttempt({ step: { command: 'env -i sleep 300 & exec env -i sleep 300' } });
     void executor.run({}, attempt);
+    await until(() => started.length === 1);
     const [leader] = started as ProcessIdentity[];
     await until(() => findRunProcesses(marked('nothing'), { recorded: leader ? [leader] : [] }).length === 2);
     await until(() => findRunProcesses(marked(attempt.runId), { recorded: [] }).length === 0);
