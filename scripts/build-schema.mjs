@@ -1,7 +1,7 @@
-// Generates two files in src/language/schema/generated/ from src/language/schema/workflow.schema.json: validate.mjs, a
+// Generates two files in src/language/schema/generated/ from src/language/schema/workflow.schema.json: validate.cjs, a
 // validation function that does not need ajv, so that the program contains no schema compiler; and reading-schema.mjs,
-// the schema without its documentation, which only `wf schema` and editors need. Every run loads both, so both are kept
-// small.
+// the schema without its documentation, which only `wf schema` and editors need. Every run loads the schema, and only an
+// invalid file the function, by `require()`.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,7 +74,7 @@ function asModule(value) {
 }
 
 mkdirSync(target, { recursive: true });
-writeValidators(join(target, 'validate.mjs'), { validate: essentials });
-writeFileSync(join(target, 'validate.d.mts'), `${errorType}export declare const validate: Validate;\n`);
+writeValidators(join(target, 'validate.cjs'), { validate: essentials });
+writeFileSync(join(target, 'validate.d.cts'), `${errorType}export declare const validate: Validate;\n`);
 writeFileSync(join(target, 'reading-schema.mjs'), asModule(withoutDocumentation(schema)));
 writeFileSync(join(target, 'reading-schema.d.mts'), 'declare const schema: unknown;\nexport default schema;\n');

@@ -71,7 +71,7 @@ export async function build() {
 export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
   const used = new Set();
-  const plugins = [ownFiles(used), dataBeside, leftOut, noColorDetection];
+  const plugins = [ownFiles(used), validatorBeside, dataBeside, leftOut, noColorDetection];
   const bundles = await bundleProgram(entry, outDir, plugins);
   for (const name of [...used].sort()) {
     bundles.push(
@@ -81,8 +81,12 @@ export async function buildProgram({ entry, outDir, page = [] }) {
       }),
     );
   }
-  bundles.forEach(assertAscii);
   const inputs = new Set(bundles.flatMap((file) => file.inputs));
+  if (inputs.has('src/language/read/validate.ts')) {
+    const entryPoints = [join(root, 'src/language/schema/generated/validate.cjs')];
+    bundles.push(await bundle(join(outDir, 'vendor/validate.cjs'), { entryPoints }));
+  }
+  bundles.forEach(assertAscii);
   if (inputs.has('src/executors/jq/jq-thread/thread.ts')) bundles.push(...jqFiles(root, outDir));
   const all = [...bundles, ...page];
   writeAll(outDir, [
@@ -224,6 +228,17 @@ const yamlAsModules = {
   },
 };
 
+/** The validator is a file of its own, which only an invalid workflow file loads. */
+const validatorBeside = {
+  name: 'validator-beside',
+  setup(plugin) {
+    plugin.onResolve({ filter: /generated\/validate\.cjs$/ }, () => ({
+      path: './vendor/validate.cjs',
+      external: true,
+    }));
+  },
+};
+
 /**
  * The documented schema and the OpenAPI document are shipped as files, which only `wf schema` and requests for the
  * document read, so they are not bundled.
@@ -302,7 +317,7 @@ function assertAscii({ path, contents }) {
 
 /** Paths of all bundled files. The validator was compiled by ajv, and lists what it contains in comments. */
 function bundledFiles(bundles) {
-  const validator = readFileSync(join(root, 'src/language/schema/generated/validate.mjs'), 'utf8');
+  const validator = readFileSync(join(root, 'src/language/schema/generated/validate.cjs'), 'utf8');
   const brought = [...validator.matchAll(/^\/\/ (node_modules\/.+)$/gm)].map(([, file]) => file);
   return [...bundles.flatMap(({ inputs }) => inputs), 'node_modules/ajv/package.json', ...brought];
 }

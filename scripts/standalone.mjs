@@ -30,7 +30,7 @@ export function writeValidators(outfile, schemas, more = '') {
     stdin: { contents: `${code}\n${more}`, resolveDir: import.meta.dirname, sourcefile: 'validate.mjs' },
     outfile,
     bundle: true,
-    format: 'esm',
+    format: outfile.endsWith('.cjs') ? 'cjs' : 'esm',
     platform: 'neutral',
     mainFields: ['main'],
     minifySyntax: true,

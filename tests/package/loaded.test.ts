@@ -51,6 +51,14 @@ test('only a file in an unusual form loads the package yaml', () => {
   expect(packages).toEqual([...always, 'yaml']);
 });
 
+test('only an invalid file loads the complete validator', () => {
+  const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n    timeoutSec: soon\n');
+
+  const { code, files } = loadedBy('validate', file);
+
+  expect([code, files]).toEqual([2, [...program.slice(0, 2), 'dist/vendor/validate.cjs', ...program.slice(2)]]);
+});
+
 test('code that most runs do not need is in other files', () => {
   const file = workflowFile('steps:\n  - name: one\n    command: GET http://127.0.0.1:1/\n    executor: http\n');
 

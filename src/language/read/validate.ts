@@ -7,8 +7,10 @@ import type { Path, Problem } from '../problem.ts';
 import { pathMark, problem } from '../problem.ts';
 import type { RawWorkflow } from '../raw.ts';
 import { isJsonObject } from '../raw.ts';
-import { type SchemaError, validate as validateSchema } from '../schema/generated/validate.mjs';
-import { executorTypes } from '../schema/schema.ts';
+import { fits } from '../schema/fits.ts';
+import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
+import { executorTypes, workflowSchema } from '../schema/schema.ts';
+import type { Schema } from '../schema/schema-type.ts';
 import { rightShape } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
@@ -21,6 +23,9 @@ export type Validated = {
   readonly lost: ReadonlySet<string>;
 };
 
+/** The schema without required keys of the file: `isMissingSteps` says why. */
+const MAY_LACK_STEPS: Schema = { ...workflowSchema, required: [] };
+
 /** Maximum number of errors reported per file. */
 const MOST = 200;
 
@@ -31,7 +36,7 @@ const MOST = 200;
 export function validate(source: Source, value: Json, spellings: ReadonlyMap<string, string>): Validated {
   const problems: Problem[] = [];
   const damaged = new Set<unknown>();
-  const errors = validateSchema(value) ? [] : (validateSchema.errors ?? []);
+  const errors = fits(value, MAY_LACK_STEPS) ? [] : schemaErrors(value);
   const seen = new Set<string>();
   for (const error of errors) {
     if (problems.length === MOST) break;
@@ -44,6 +49,12 @@ export function validate(source: Source, value: Json, spellings: ReadonlyMap<str
   const raw = isJsonObject(value) ? value : {};
   const lost = new Set(before.filter((key) => !Object.hasOwn(raw, key)));
   return { raw: raw as RawWorkflow, problems, damaged, lost };
+}
+
+/** The validator is loaded only for a file that is not valid. */
+function schemaErrors(value: Json): readonly SchemaError[] {
+  const { validate: isValid } = require('../schema/generated/validate.cjs') as { readonly validate: Validate };
+  return isValid(value) ? [] : (isValid.errors ?? []);
 }
 
 /** `steps` may be missing in a base file and in an import; for a root file there is a better message. */

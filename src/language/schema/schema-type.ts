@@ -8,6 +8,10 @@ export type Schema = {
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly pattern?: string;
   readonly description?: string;
   readonly examples?: readonly unknown[];
   readonly default?: unknown;

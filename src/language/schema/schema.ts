@@ -11,8 +11,18 @@ export const workflowSchema = readingSchema as Schema;
 /** Resolves `$ref`, which in this schema always points into the same document. */
 export function resolve(schema: Schema, document: Schema = workflowSchema): Schema {
   let current = schema;
-  while (current.$ref !== undefined) current = follow(current.$ref, document);
+  while (current.$ref !== undefined) current = targetOf(current.$ref, document);
   return current;
+}
+
+/** The targets of references in the schema of workflow files, each followed once. */
+const targets = new Map<string, Schema>();
+
+function targetOf(reference: string, document: Schema): Schema {
+  if (document !== workflowSchema) return follow(reference, document);
+  const target = targets.get(reference) ?? follow(reference, document);
+  targets.set(reference, target);
+  return target;
 }
 
 /** The JSON types that a value may have; null for any type. */
