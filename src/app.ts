@@ -29,6 +29,7 @@ import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow } from './service/workflows/workflows.ts';
 import { createMemoryStore } from './store/memory.ts';
 
+export { lowerPriority } from './processes/own-priority.ts';
 export { enterRunGroup } from './processes/run-group.ts';
 
 /** The services that the CLI and the server are built on. */
@@ -54,6 +55,8 @@ export type AppOptions = {
   readonly notify?: Notify;
   /** Control group that holds every process of the run. */
   readonly group?: RunGroup | null;
+  /** Called for each run of this process that starts no further program and passes no output on. */
+  readonly rest?: ((runId: string) => void) | null;
 };
 
 /** Wires the parts together: the only place that picks the engine and the store. */
@@ -71,6 +74,7 @@ export function createApp(config: Config, options: AppOptions): App {
       find: findRunProcesses,
       end: endProcesses,
       ...(options.group ? { sweep: options.group.sweep } : {}),
+      ...(options.rest ? { rest: options.rest } : {}),
     },
     findSubworkflow: subworkflowFinder(config),
     retryChild: async (request) => {

@@ -127,6 +127,11 @@ export type BackgroundProcesses = {
    * `spares`: some may survive.
    */
   readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
+  /**
+   * Called once, when a run starts no further program and passes no output of one on. All that is left to do is to record
+   * ends and to clean up. Optional.
+   */
+  readonly rest?: (runId: string) => void;
 };
 
 /** The status that a notification reports. */

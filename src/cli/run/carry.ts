@@ -19,6 +19,12 @@ export type CarryOptions = {
   readonly report?: true;
 };
 
+/**
+ * When a run has nothing left to start, its process gets a tenth of the processor time of others: hundreds of runs may end
+ * at once, and the daemon must answer meanwhile. Steps keep their priority.
+ */
+const restingBy = 10;
+
 /** Takes a waiting run and runs it to its end. */
 export async function carryCommand(options: CarryOptions, console: Console): Promise<number> {
   const tell = options.report ? onlyOnce(report) : () => {};
@@ -32,7 +38,7 @@ export async function carryCommand(options: CarryOptions, console: Console): Pro
 }
 
 async function carry({ runId, runs }: CarryOptions, owned: () => void, console: Console): Promise<number> {
-  const { enterRunGroup } = await import('../../app.ts');
+  const { enterRunGroup, lowerPriority } = await import('../../app.ts');
   const { createControl } = await import('../../history-app.ts');
   const claimed = await claimRun(runId, createControl({ ...configFor({}), runsDir: runs }));
   const { request, context } = claimed.launch;
@@ -53,7 +59,11 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
     collectGarbage();
     const shown = { ...request, warnings: [] };
     const config = { ...configOf(context), runsDir: runs };
-    const forDaemon = context.isDaemon ? { forDaemon: runId } : {};
+    // A child run rests before its parent does.
+    const rest = (resting: string) => {
+      if (resting === runId) lowerPriority(restingBy);
+    };
+    const forDaemon = context.isDaemon ? { forDaemon: runId, rest } : {};
     return await runInForeground({ request: shown, config, carry: start, group, ...forDaemon }, {}, console);
   } catch (error) {
     if (!isOwned) await claimed.refuse(messageOf(error));

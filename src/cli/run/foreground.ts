@@ -34,6 +34,8 @@ export type ForegroundRun = {
   readonly forDaemon?: string;
   /** Control group that holds every process of the run. */
   readonly group?: AppOptions['group'];
+  /** Called when a run starts no further program, and forwards no lines. */
+  readonly rest?: AppOptions['rest'];
 };
 
 /** How long the end of a run waits for the sink of its logs. Five seconds at most, with everything else. */
@@ -41,7 +43,7 @@ const forwardingPatienceMs = 4500;
 
 /** Runs a workflow in this process, shows it, passes signals on, and returns the exit code. */
 export async function runInForeground(
-  { request: asked, config, carry, forDaemon, group = null }: ForegroundRun,
+  { request: asked, config, carry, forDaemon, group = null, rest = null }: ForegroundRun,
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
@@ -61,7 +63,10 @@ export async function runInForeground(
   const asking = (watcher: ChildWatcher) => asker?.watching(watcher) ?? watcher;
   const onChild: OnChild = (parent, { workflow, sources }) =>
     asking(feed.child(parent, { sources, workflow: shownWorkflow(workflow, [], processEnv) }));
-  const app = createApp({ ...config, processEnv }, { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group });
+  const app = createApp(
+    { ...config, processEnv },
+    { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group, rest: forwarding === null ? rest : null },
+  );
   const { sources, params } = request;
   const own = { ...processEnv, ...request.dotenv?.variables };
   const shown = { sources, workflow: shownWorkflow(request.workflow, params, own) };

@@ -1,5 +1,6 @@
 import { buildGraph } from '../../core/graph.ts';
 import { evolve } from '../../core/run/evolve.ts';
+import { startsNoMore } from '../../core/run/last-programs.ts';
 import type { CancelReason, FinishedStatus, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
 import { initialRun, isFinished, isHeld, type RunState } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
@@ -66,6 +67,8 @@ export class LocalRun {
   readonly #mailbox = new Mailbox<Message>((message) => this.#read(message));
   /** All steps and handlers have ended; their background processes are being ended. */
   #isEnding = false;
+  /** `rest` was called, or is absent. */
+  #isResting: boolean;
   readonly #limit: RunLimit;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -83,6 +86,7 @@ export class LocalRun {
     const warn = (step: string | null, message: string) => this.#warn(step, message);
     this.#runner = new StepRunner(options, request, { journal, secrets, warn, shared: this.#shared });
     this.#watcher = watcher;
+    this.#isResting = options.background.rest === undefined;
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
     this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
@@ -229,6 +233,7 @@ export class LocalRun {
     const { events, stored } = this.#record.add(decision.events, decision.run);
     this.#limit.hold(isHeld(this.result));
     for (const event of events) this.#effects.act(event);
+    if (!this.#isResting && !this.#secrets.areInPlay && startsNoMore(this.result)) this.#rest();
     // Watchers may be slow; act on the events first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);
   }
@@ -241,9 +246,15 @@ export class LocalRun {
     const end = decision.events.at(-1);
     if (end?.type !== 'run.finished' || !(this.#background.isUsed || this.#shared.areUsed)) return decision;
     this.#isEnding = true;
+    this.#rest();
     this.#guard(this.#endBackground().then(() => this.#note({ ...end, at: this.#options.clock.now() })));
     const events = decision.events.slice(0, -1);
     return { run: events.reduce(evolve, this.result), events };
+  }
+
+  #rest(): void {
+    if (!this.#isResting) this.#options.background.rest?.(this.#request.runId);
+    this.#isResting = true;
   }
 
   async #endBackground(): Promise<void> {

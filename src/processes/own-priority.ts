@@ -1,0 +1,37 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
+
+/** The highest number, of the lowest priority. */
+const lowest = 19;
+
+/**
+ * Lowers the priority of this thread and of the processes that it starts from now on. A user without special rights cannot
+ * raise it again.
+ */
+export function lowerPriority(by: number): void {
+  const priority = Math.min(getPriority() + by, lowest);
+  try {
+    setPriority(priority);
+  } catch {
+    // Some sandboxes forbid the call.
+  }
+  lowerSession(priority);
+}
+
+/**
+ * Where Linux shares the processors among sessions (autogroups), the priority of a process counts only within its
+ * session. Nearly every process of `wf` has one of its own. Linux refuses users without special rights more than ten
+ * changes a second.
+ */
+function lowerSession(priority: number): void {
+  try {
+    const fd = openSync('/proc/self/autogroup', 'r+');
+    try {
+      writeSync(fd, String(priority));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // No autogroups, or too many changes.
+  }
+}
