@@ -31,6 +31,7 @@ export class EngineFeed {
   readonly #runs = new Map<string, FedRun>();
   readonly #due: { readonly fed: FedRun; readonly event: StoredEvent; readonly state: RunState }[] = [];
   #isShowing = false;
+  #isPlanned = false;
   #done: Promise<void> = Promise.resolve();
 
   constructor(tools: EngineFeedTools, loaded: PresentedWorkflow) {
@@ -88,12 +89,22 @@ export class EngineFeed {
   #take(fed: FedRun, event: StoredEvent, state: RunState): void {
     this.#due.push({ fed, event, state });
     if (this.#isShowing) return;
-    this.#isShowing = true;
-    this.#done = this.#showDue();
+    // A run that is not stored may remove its logs in this turn.
+    if (!this.#tools.kept) this.#done = this.#showDue();
+    else if (!this.#isPlanned) this.#done = this.#showNextTurn();
+  }
+
+  /** Reading a log and formatting lines wait until the next step is started. */
+  async #showNextTurn(): Promise<void> {
+    this.#isPlanned = true;
+    await nextTurn();
+    this.#isPlanned = false;
+    if (!this.#isShowing) await this.#showDue();
   }
 
   /** An event waits for the output before it, and output waits for a slow reader; the run waits for neither. */
   async #showDue(): Promise<void> {
+    this.#isShowing = true;
     for (let next = this.#due.shift(); next; next = this.#due.shift()) {
       const { fed, event, state } = next;
       if (endsAttempt(event)) {
