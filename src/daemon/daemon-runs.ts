@@ -9,6 +9,7 @@ import type { StopTools } from '../service/runs/stopping.ts';
 import type { AcceptedRun, RunActions } from '../service/service.ts';
 import type { ReadWorkflow } from '../service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '../service/workflows/workflows.ts';
+import { createTurns } from '../turns.ts';
 import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { createSpacedWork, type SpacedWork } from './spaced-work.ts';
@@ -71,6 +72,8 @@ export type DaemonRunsParts = {
 
 /** The time for handlers and notifications, after the grace period of a run's steps. */
 const handlingMs = 10_000;
+/** Node blocks the event loop until the new process has begun its program: tens of milliseconds on a busy machine. */
+const LAUNCHES_PER_TURN = 1;
 /** Hundreds of runs may end at once. */
 const groupPauseMs = 1000;
 
@@ -98,6 +101,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
       void carrier.ended.then(deadGroups.ask);
       return carrier;
     },
+    takeTurn: createTurns(LAUNCHES_PER_TURN),
     refuse: (runId, message) => refuseQueued(runId, message, control),
     report,
   });

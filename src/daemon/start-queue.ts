@@ -3,6 +3,7 @@ import { messageOf, WfError } from '../errors.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
 import { startCarrier } from '../service/runs/start-carrier.ts';
 import type { AcceptedRun } from '../service/service.ts';
+import type { Turns } from '../turns.ts';
 import { type RunLine, RunLines } from './run-lines.ts';
 import { createStartPlaces, type StartPlaces } from './start-places.ts';
 
@@ -71,6 +72,8 @@ export type StartQueueParts = {
   readonly isWaiting: (runId: string) => boolean;
   /** Starts the process for a run. */
   readonly launch: (runId: string) => Carrier;
+  /** Decides when `launch` is called. */
+  readonly takeTurn: Turns;
   /** Fails a run that cannot begin. */
   readonly refuse: (runId: string, message: string) => Promise<unknown>;
   readonly report: (error: unknown) => void;
@@ -228,7 +231,7 @@ class LocalStartQueue implements StartQueue {
       const isPlaced = () => this.#isOpen && this.#places.has(runId);
       const isWanted = () => isPlaced() && orTrue(() => this.#parts.isWaiting(runId));
       const inTurn = (attempt: () => Promise<Carrier>) =>
-        this.#whenPlaced(() => (isPlaced() ? attempt() : Promise.resolve(null)));
+        this.#whenPlaced(() => this.#inTurn(() => (isPlaced() ? attempt() : null)));
       const carrier = await startCarrier(runId, { ...this.#parts, isWanted, inTurn });
       if (carrier === null) this.leave(runId);
       else void carrier.ended.then(() => this.leave(runId));
@@ -236,6 +239,10 @@ class LocalStartQueue implements StartQueue {
       await this.#giveUp(runId, error);
       this.leave(runId);
     }
+  }
+
+  #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    return new Promise((resolve) => this.#parts.takeTurn(() => resolve(work()), false));
   }
 
   /** Drops a run that another process owns; fails it for any other reason, which would recur. */

@@ -3,10 +3,15 @@ import type { RunLine } from '../../src/daemon/run-lines.ts';
 import { createStartQueue, type QueueLimits } from '../../src/daemon/start-queue.ts';
 import { WfError } from '../../src/errors.ts';
 import { type Carrier, CarrierDied } from '../../src/service/runs/launch-run.ts';
+import type { Turns } from '../../src/turns.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** A queue whose processes begin and end when the test says so. */
-function queueWith(limits: QueueLimits, lines: Readonly<Record<string, Partial<RunLine>>> = {}) {
+function queueWith(
+  limits: QueueLimits,
+  lines: Readonly<Record<string, Partial<RunLine>>> = {},
+  takeTurn: Turns = (work) => work(),
+) {
   const clock = createFakeClock();
   const launched: string[] = [];
   const refused: string[] = [];
@@ -33,6 +38,7 @@ function queueWith(limits: QueueLimits, lines: Readonly<Record<string, Partial<R
     limits,
     clock,
     launch,
+    takeTurn,
     mayGoOn: (runId) => !over.has(runId),
     lineOf: (runId) => ({ ...freeLine(runId), ...lines[runId] }),
     isWaiting: (runId) => !over.has(runId) && !owned.has(runId),
@@ -115,6 +121,25 @@ describe('a queue of runs', () => {
     queue.close();
     await end('c');
     expect(launched).toEqual(['a', 'b', 'c', 'e']);
+  });
+
+  it('starts each process in a turn of its own, unless its run has left meanwhile', async () => {
+    const turns: (() => void)[] = [];
+    const limits = { running: 9, waiting: 9, starting: 3 };
+    const { queue, launched, end } = queueWith(limits, {}, (work) => void turns.push(work));
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    await settled();
+    expect([launched, turns.length]).toEqual([[], 3]);
+    turns.shift()?.();
+    expect(launched).toEqual(['a']);
+    queue.leave('b');
+    for (const work of turns.splice(0)) work();
+    await settled();
+    expect([launched, turns.length]).toEqual([['a', 'c'], 1]);
+    await end('a');
+    turns.shift()?.();
+    expect(launched).toEqual(['a', 'c', 'd']);
   });
 
   it('the pause before a carrier is started again takes no turn', async () => {
@@ -289,6 +314,7 @@ describe('a queue of runs', () => {
       clock: createFakeClock(),
       mayGoOn: () => true,
       lineOf: freeLine,
+      takeTurn: (work) => work(),
       isWaiting: () => true,
       launch: () => {
         throw new WfError('storage', 'too many open files');
