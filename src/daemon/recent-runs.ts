@@ -15,8 +15,8 @@ export type RecentRunsParts = {
   readonly recentCache: RecentCache;
   /** Returns the files of all workflows with runs. */
   readonly files: () => readonly string[];
-  /** Returns the ids of all runs of a workflow, newest first. */
-  readonly idsOf: (file: string) => readonly string[];
+  /** Returns the ids of the last `most` runs of a workflow, newest first. */
+  readonly idsOf: (file: string, most: number) => readonly string[];
   /** Returns a run if it is known. */
   readonly knownRun: (runId: string) => RunHead | null;
   readonly changed: (file: string) => void;
@@ -108,7 +108,7 @@ export class RecentRuns {
   }
 
   #idsOf(file: string): readonly string[] {
-    return this.#parts.idsOf(file).slice(0, MAX_RECENT);
+    return this.#parts.idsOf(file, MAX_RECENT);
   }
 
   #run(runId: string): RecentRun | null {

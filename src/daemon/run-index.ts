@@ -108,9 +108,13 @@ class LocalRunIndex implements ServedRuns {
 
   readonly version = (): number => this.#number;
 
-  readonly lastRunOf = (file: string): RunHead | null => this.#entries.get(this.runIdsOf(file)[0] ?? '')?.head ?? null;
+  readonly lastRunOf = (file: string): RunHead | null =>
+    this.#entries.get(this.runIdsOf(file, 1)[0] ?? '')?.head ?? null;
 
-  readonly runIdsOf = (file: string): readonly string[] => this.#list.idsOf(file);
+  readonly runIdsOf = (file: string, most = Number.POSITIVE_INFINITY): readonly string[] =>
+    this.#list.idsOf(file, most);
+
+  readonly isRunOf = (file: string, runId: string): boolean => this.#list.fileOf(runId) === file;
 
   readonly activeOf = (file: string): readonly RunHead[] => this.active().filter((run) => run.file === file);
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../engine/clock.ts';
-import type { RunArchive } from '../store/store.ts';
+import type { NewRuns, RunArchive } from '../store/store.ts';
 
 /** Functions that detect changes without reading. Each returns a text that changes with its subject. */
 export type RunStamps = {
@@ -9,7 +9,7 @@ export type RunStamps = {
 };
 
 export type RunListParts = {
-  readonly archive: Pick<RunArchive, 'list' | 'labels' | 'readLabel' | 'timeOf'>;
+  readonly archive: Pick<RunArchive, 'list' | 'listNew' | 'labels' | 'readLabel' | 'timeOf'>;
   readonly stamps: Pick<RunStamps, 'ofList'>;
   readonly clock: Pick<Clock, 'now'>;
 };
@@ -17,8 +17,6 @@ export type RunListParts = {
 /** The changes of the directory of the runs. */
 export type ListedRuns = {
   readonly stamp: string | null;
-  /** The ids of all runs, newest first. */
-  readonly ids: readonly string[];
   /** New ids, and those whose first event was missing before; newest first. */
   readonly fresh: readonly string[];
   /** The file of the workflow by fresh run; null: the run has no file. Runs without their first event are missing. */
@@ -26,8 +24,8 @@ export type ListedRuns = {
   readonly removed: readonly string[];
 };
 
-/** The runs of one workflow, newest first; the array is replaced, never changed. */
-type Group = { readonly file: string; ids: readonly string[] };
+/** The runs of one workflow, oldest first: a new run is added at the end, without copying the others. */
+type Group = { readonly file: string; ids: string[] };
 
 /** Up to this number of runs, their own files are read faster than the labels of all runs. */
 const fewRuns = 100;
@@ -58,15 +56,16 @@ export class RunList {
     return this.#runs.get(runId)?.file ?? null;
   }
 
-  /** Returns the ids of the runs of a workflow, newest first. */
-  readonly idsOf = (file: string): readonly string[] => this.#groups.get(file)?.ids ?? [];
+  /** Returns the ids of the last `most` runs of a workflow, newest first. */
+  readonly idsOf = (file: string, most: number): readonly string[] =>
+    this.#groups.get(file)?.ids.slice(-most).reverse() ?? [];
 
   /** Returns the files of all workflows with runs. */
   readonly files = (): readonly string[] => [...this.#groups.keys()];
 
   /** Returns the newest run of each workflow. */
   lastIds(): readonly string[] {
-    return [...this.#groups.values()].flatMap(({ ids: [last] }) => last ?? []);
+    return [...this.#groups.values()].flatMap(({ ids }) => ids.at(-1) ?? []);
   }
 
   /** Reads the directory; null if it has not changed. */
@@ -74,34 +73,57 @@ export class RunList {
     const { archive, stamps } = this.#parts;
     const stamp = stamps.ofList();
     if (stamp !== null && stamp === this.#stamp) return null;
-    const ids = archive.list();
-    const fresh = ids.filter((runId) => !this.#runs.has(runId)).map(copyOf);
-    const hasRemoved = ids.length - fresh.length < this.#runs.size;
+    const { fresh, known } =
+      this.#runs.size === 0 ? this.#listAll() : archive.listNew((runId) => this.#runs.has(runId));
+    const hasRemoved = known < this.#runs.size;
     if (fresh.length === 0 && !hasRemoved) {
       this.#stamp = stamp;
       return null;
     }
-    const added = this.#filesOf(fresh, ids);
-    const removed = hasRemoved ? this.#missingIn(new Set(ids)) : [];
-    return { stamp: added.size === fresh.length ? stamp : null, ids, fresh, added, removed };
+    const added = this.#filesOf(fresh, known);
+    const removed = hasRemoved ? this.#missingIn(new Set(archive.list())) : [];
+    return { stamp: added.size === fresh.length ? stamp : null, fresh, added, removed };
+  }
+
+  /** An id read from a listing is a part of its text, all of which would stay in memory with it. */
+  #listAll(): NewRuns {
+    const ids = this.#parts.archive.list().map((runId) => Buffer.from(runId, 'latin1').toString('latin1'));
+    return { fresh: ids, known: 0 };
   }
 
   /** Accepts what `read` returned. */
-  take({ stamp, ids, added, removed }: ListedRuns): void {
+  take({ stamp, added, removed }: ListedRuns): void {
     this.#stamp = stamp;
     const gone = new Set(removed);
     for (const group of this.#groupsOf(removed)) group.ids = group.ids.filter((runId) => !gone.has(runId));
     for (const runId of removed) this.#runs.delete(runId);
     for (const [runId, file] of added) this.#runs.set(runId, file === null ? null : this.#groupOf(file));
-    const areNewest = [...added.keys()].every((runId, index) => runId === ids[index]);
-    for (const [group, runIds] of this.#byGroup(added.keys()))
-      group.ids = areNewest ? [...runIds, ...group.ids] : ids.filter((runId) => this.#runs.get(runId) === group);
+    for (const [group, runIds] of this.#byGroup(added.keys())) this.#add(group, runIds);
     for (const { file, ids: left } of this.#groups.values()) if (left.length === 0) this.#groups.delete(file);
   }
 
-  #filesOf(fresh: readonly string[], ids: readonly string[]): ListedRuns['added'] {
+  /** Adds runs, newest first, to a group. */
+  #add(group: Group, runIds: readonly string[]): void {
+    const [last, oldest] = [group.ids.at(-1), runIds.at(-1)];
+    if (last === undefined || oldest === undefined || this.#isNewer(oldest, last))
+      group.ids.push(...runIds.toReversed());
+    else
+      group.ids = this.#parts.archive
+        .list()
+        .filter((runId) => this.#runs.get(runId) === group)
+        .reverse();
+  }
+
+  #isNewer(runId: string, other: string): boolean {
+    const { timeOf } = this.#parts.archive;
+    const [time, otherTime] = [timeOf(runId), timeOf(other)];
+    return time === otherTime ? runId > other : time > otherTime;
+  }
+
+  /** `known`: the number of other runs. */
+  #filesOf(fresh: readonly string[], known: number): ListedRuns['added'] {
     const { archive } = this.#parts;
-    const labelOf = fresh.length > fewRuns ? archive.labels(ids) : archive.readLabel;
+    const labelOf = fresh.length > fewRuns ? archive.labels(known === 0 ? fresh : archive.list()) : archive.readLabel;
     const files = new Map<string, string | null>();
     for (const runId of fresh) {
       const file = labelOf(runId)?.file;
@@ -141,9 +163,4 @@ export class RunList {
     }
     return groups;
   }
-}
-
-/** An id read from a listing is a part of its text, all of which would stay in memory with it. */
-function copyOf(runId: string): string {
-  return Buffer.from(runId, 'latin1').toString('latin1');
 }

@@ -56,8 +56,10 @@ export type ServedRuns = {
   readonly lastRunOf: (file: string) => RunHead | null;
   /** Returns the unfinished runs of a workflow, queued ones too, newest first. */
   readonly activeOf: (file: string) => readonly RunHead[];
-  /** Returns the ids of all runs of a workflow, newest first. */
-  readonly runIdsOf: (file: string) => readonly string[];
+  /** Returns the ids of the last `most` runs of a workflow, newest first; of all without `most`. */
+  readonly runIdsOf: (file: string, most?: number) => readonly string[];
+  /** Whether a workflow has a run with this id. */
+  readonly isRunOf: (file: string, runId: string) => boolean;
   /** Returns one run as of the last check, or reads it now if checks skip it; null if it was removed. */
   readonly headOf: (runId: string) => RunHead | null;
   /** The last runs of workflows. */

@@ -96,6 +96,8 @@ export type RunStore = {
 
 /** Past runs, for any process. */
 export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
+  /** The runs that are not known, and the number of those that are, with less memory than `list`. */
+  readonly listNew: (isKnown: (runId: string) => boolean) => NewRuns;
   /**
    * Reads a run as `read` does. `before`: the result of an earlier call, of which only the events since then are read;
    * the same object if there are none.
@@ -145,6 +147,9 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   /** False for a run that has certainly finished, judged by its directory alone. */
   readonly mayGoOn: (runId: string) => boolean;
 };
+
+/** The ids of runs that are not known, newest first, and the number of the known runs that exist. */
+export type NewRuns = { readonly fresh: readonly string[]; readonly known: number };
 
 /** Remembered statuses of finished runs. Never throws: lost entries are read from the runs again. */
 export type RunStatuses = {

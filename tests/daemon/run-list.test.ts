@@ -20,7 +20,7 @@ test('removed runs leave their workflow, and a workflow without runs is forgotte
   look();
   for (const runId of ['04', '03', '01']) runs.delete(runId);
   runs.set('05', '/a');
-  const before = list.idsOf('/a');
+  const before = list.idsOf('/a', 100);
 
   expect(look()).toEqual({ fresh: ['05'], removed: ['04', '03', '01'] });
 
@@ -46,11 +46,11 @@ test('a run without its first event is read again for 5 s, and then belongs to n
   expect(look(6000)).toBeNull();
 });
 
-test('the labels of all runs are read at the start, and later only those of new runs', () => {
+test('all runs are listed and their labels read at the start, and later only those of new runs', () => {
   const many = Array.from({ length: 1000 }, (_, at): [string, string] => [`run-${1000 + at}`, '/a']);
   const { runs, look, calls } = world(Object.fromEntries(many));
   look();
-  expect(calls.splice(0)).toEqual(['labels of 1000']);
+  expect(calls.splice(0)).toEqual(['list', 'labels of 1000']);
 
   runs.set('run-2000', '/a').set('run-2001', '/b');
   look();
@@ -59,7 +59,7 @@ test('the labels of all runs are read at the start, and later only those of new 
 });
 
 function groups(list: RunList): Record<string, readonly string[]> {
-  return Object.fromEntries(list.files().map((file) => [file, list.idsOf(file)]));
+  return Object.fromEntries(list.files().map((file) => [file, list.idsOf(file, 100)]));
 }
 
 /** Runs by id with the file of their workflow, sorted by id; `unknown`: the first event is missing. */
@@ -72,9 +72,17 @@ function world(initial: Readonly<Record<string, string | null>>) {
     const file = runs.get(runId);
     return file === undefined || file === 'unknown' ? null : { workflow: 'w', group: '', file };
   };
-  const list = new RunList({
+  const list = () => [...runs.keys()].toSorted().reverse();
+  const runList = new RunList({
     archive: {
-      list: () => [...runs.keys()].toSorted().reverse(),
+      list: () => {
+        calls.push('list');
+        return list();
+      },
+      listNew: (isKnown) => {
+        const fresh = list().filter((runId) => !isKnown(runId));
+        return { fresh, known: runs.size - fresh.length };
+      },
       labels: (runIds) => {
         calls.push(`labels of ${runIds.length}`);
         return labelOf;
@@ -90,11 +98,11 @@ function world(initial: Readonly<Record<string, string | null>>) {
   });
   const look = (at = now) => {
     now = at;
-    const listed = list.read();
+    const listed = runList.read();
     if (listed === null) return null;
-    list.take(listed);
+    runList.take(listed);
     const { fresh, removed } = listed;
     return { fresh, removed };
   };
-  return { list, runs, times, calls, look };
+  return { list: runList, runs, times, calls, look };
 }

@@ -87,3 +87,18 @@ test('a listing is not written through a link, nor for few runs', async () => {
   expect([few.store.list().length, few.store.list().length, few.written()]).toEqual([50, 50, '']);
   expect(existsSync(few.path)).toBe(false);
 });
+
+test('only runs that are not known are listed, newest first, and the known ones counted', () => {
+  const { store, runsDir } = world(5);
+  const known = new Set([uuid(0), uuid(2), uuid(9)]);
+  mkdirSync(join(runsDir, 'given'));
+  writeFileSync(join(runsDir, 'given/snapshot.json'), '');
+  utimesSync(join(runsDir, 'given/snapshot.json'), 1, 1);
+  mkdirSync(join(runsDir, '.trash'));
+  writeFileSync(join(runsDir, uuid(7)), 'not a run');
+  symlinkSync(join(runsDir, uuid(1)), join(runsDir, uuid(8)));
+  expect(store.listNew((runId) => known.has(runId))).toEqual({
+    fresh: [uuid(4), uuid(3), uuid(1), 'given'],
+    known: 2,
+  });
+});

@@ -64,7 +64,7 @@ function findOrNull(name: string, { workflows }: V1Parts): ListedWorkflow | WfEr
 
 async function runToShow(listed: ListedWorkflow, handle: string | null, parts: V1Parts): Promise<ShownRun | null> {
   if (handle !== null && handle !== '') return runOfHandle(handle, listed, parts);
-  const [last] = parts.runIndex.runIdsOf(listed.file);
+  const [last] = parts.runIndex.runIdsOf(listed.file, 1);
   return last === undefined ? null : readShown(last, parts);
 }
 
@@ -93,7 +93,7 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
     case 'spec':
       return { Definition: fileText(listed, access, parts) };
     case 'history': {
-      const ids = parts.runIndex.runIdsOf(listed.file).slice(0, pastRuns);
+      const ids = parts.runIndex.runIdsOf(listed.file, pastRuns);
       const runs = await Promise.all(ids.map((runId) => readShown(runId, parts)));
       return { LogData: gridOf(runs.filter((each) => each !== null)) };
     }

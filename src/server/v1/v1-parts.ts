@@ -31,7 +31,7 @@ export async function readShown(runId: string, { history }: Pick<V1Parts, 'histo
  * of the workflow. Throws a `WfError` `not-found`.
  */
 export async function runOfHandle(handle: string, listed: ListedWorkflow, parts: V1Parts): Promise<ShownRun> {
-  const isOurs = parts.runIndex.runIdsOf(listed.file).includes(handle);
+  const isOurs = parts.runIndex.isRunOf(listed.file, handle);
   const run = isOurs ? await readShown(handle, parts) : null;
   if (run !== null) return run;
   throw new WfError('not-found', `the workflow "${listed.name}" has no run "${handle}"`);

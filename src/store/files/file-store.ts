@@ -16,7 +16,7 @@ import { readCreated, readEvents } from './journal/read-events.ts';
 import { createRunJournal } from './journal/run-journal.ts';
 import { followRuns } from './listing/follow-runs.ts';
 import { indexNewRun, knownRuns, readLabel } from './listing/known-runs.ts';
-import { listRunIds } from './listing/run-ids.ts';
+import { listNewRunIds, listRunIds } from './listing/run-ids.ts';
 import { listingOf } from './listing/run-listing.ts';
 import { timeOfRun } from './listing/run-time.ts';
 import { openStatuses } from './listing/status-file.ts';
@@ -59,6 +59,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, { isAlive }) : null),
     readAgain: (runId, before) => (isRunId(runId) ? readAgain(join(runsDir, runId), runId, { before, isAlive }) : null),
     list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRunIds(runsDir))),
+    listNew: (isKnown) => storing('list', runsDir, () => listNewRunIds(runsDir, isKnown)),
     timeOf: (runId) => timeOfRun(runsDir, runId) ?? 0,
     labels: (runIds) => {
       const known = knownRuns(runsDir, runIds);
