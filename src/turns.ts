@@ -40,14 +40,18 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** Returns a function that yields to the event loop whenever `ms` milliseconds of work have passed since the last time. */
-export function createSlices(ms: number): () => Promise<void> {
+/**
+ * Returns a function that yields to the event loop if `ms` milliseconds of work have passed since the last time. It returns
+ * null otherwise: a promise for each of many small pieces of work would take as long as the work.
+ */
+export function createSlices(ms: number): () => Promise<void> | null {
   // `performance` would load a module of Node for commands that are done before the first slice ends.
   let end = process.uptime() + ms / 1000;
-  return async () => {
-    if (process.uptime() < end) return;
-    await nextTurn();
-    end = process.uptime() + ms / 1000;
+  return () => {
+    if (process.uptime() < end) return null;
+    return nextTurn().then(() => {
+      end = process.uptime() + ms / 1000;
+    });
   };
 }
 

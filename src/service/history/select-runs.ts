@@ -52,7 +52,8 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
   try {
     for (const runId of placedRuns(ids, filter, { archive, cwd })) {
       if (left <= 0) return;
-      await pause();
+      const turn = pause();
+      if (turn !== null) await turn;
       if (waiting && !archive.mayGoOn(runId)) continue;
       if (!hasBegunSo(archive, runId, filter)) continue;
       const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });

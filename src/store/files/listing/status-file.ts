@@ -4,7 +4,7 @@ import { type FinishedStatus, runStatuses } from '../../../core/run/run.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { RunStatuses } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
-import { journalStamp, stampOf } from '../journal/journal-stamp.ts';
+import { hasStamp, journalStats, stampOf } from '../journal/journal-stamp.ts';
 import { replaceCache } from './replace-cache.ts';
 
 const STATUSES = '.statuses';
@@ -52,10 +52,11 @@ export function openStatuses(runsDir: string, ids: readonly string[]): RunStatus
   };
   return {
     of: (runId) => {
-      const stamp = journalStamp(join(runsDir, runId));
+      const stats = journalStats(`${runsDir}/${runId}`);
+      if (stats === null) return null;
       const entry = entries.get(runId);
-      if (stamp !== null && entry?.stamp === stamp) return entry.status;
-      if (stamp !== null) stamps.set(runId, stamp);
+      if (entry !== undefined && hasStamp(stats, entry.stamp)) return entry.status;
+      stamps.set(runId, stampOf(stats));
       return null;
     },
     keep: (runId, status) => {
