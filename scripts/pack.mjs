@@ -36,9 +36,10 @@ ${table}});
 `;
 }
 
+/** The exports come first: elsewhere the bundler may break a line within the words that mark a CommonJS module for tools. */
 function mainFile(table, fileOf, main) {
   const elsewhere = Object.fromEntries([...fileOf].filter(([, file]) => file !== 'main'));
-  return `"use strict";
+  return `"use strict";module.exports={};
 const chunks={
 ${table}};
 function $load(name){
@@ -50,7 +51,7 @@ return loaded[name];
 }
 const elsewhere=${JSON.stringify(elsewhere)};
 const loaded={};
-Object.assign(exports,$load(${quoted(main)}));
+Object.assign(module.exports,$load(${quoted(main)}));
 `;
 }
 
