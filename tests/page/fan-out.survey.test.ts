@@ -192,13 +192,19 @@ describeWith('chromium', browserPath !== null, 'a fan-out in a browser', () => {
   });
 
   it('links to the sub-runs of sub-runs that wait for approval, and to no others', async () => {
-    await withPage(files, async ({ open, start }) => {
-      await start('parent');
-      const page = await open(`/runs/${await start('grandparent')}`);
+    await withPage(files, async ({ open, start, daemon }) => {
+      const [other, runId] = [await start('parent'), await start('grandparent')];
+      const page = await open(`/runs/${runId}`);
       await page.getByRole('link', { name: '4 wait for you' }).waitFor();
       await page.getByRole('link', { name: 'Answer 2 sub-runs' }).waitFor();
       await page.reload();
       await page.getByRole('link', { name: 'Answer 2 sub-runs' }).waitFor();
+      // Runs that wait for an approval would outlive the daemon.
+      for (const run of [other, runId]) {
+        expect((await fetch(`${daemon.url}/api/v2/runs/${run}/stop`, { method: 'POST' })).ok).toBe(true);
+      }
+      const isOver = async (run: string) => JSON.parse(await daemon.get(`/api/v2/runs/${run}`)).finishedAt !== null;
+      await expect.poll(async () => (await Promise.all([other, runId].map(isOver))).every(Boolean)).toBe(true);
     });
   });
 });
