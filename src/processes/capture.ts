@@ -1,7 +1,7 @@
 import type { ChildProcess, spawn } from 'node:child_process';
 import { AttemptTree } from './attempt-tree.ts';
 import { EndSignal } from './end-signal.ts';
-import { identify, identityOf } from './process-identity.ts';
+import { identityFor } from './process-identity.ts';
 import { shellArgv, shellWords } from './shell-argv.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import { describeEnd, spawnDetached } from './subprocess.ts';
@@ -128,7 +128,7 @@ class Captured {
   }
 
   #follow(child: ChildProcess, pid: number): void {
-    const leader = identify(pid) ?? identityOf(pid, null);
+    const leader = identityFor(pid);
     const ends = { signal: this.#stop, kill: this.#kill };
     const tree = new AttemptTree(leader, { ...ends, stopSignal: 'SIGTERM', marks: null });
     void tree.immortal.then(this.#abandon);

@@ -17,6 +17,11 @@ export function identify(pid: number): ProcessIdentity | null {
     : null;
 }
 
+/** The identity of a process of this namespace that runs or has just ended; without its start time if that cannot be read. */
+export function identityFor(pid: number): ProcessIdentity {
+  return identify(pid) ?? identityOf(pid, null);
+}
+
 /** The identity of a process of this namespace whose start time is known. */
 export function identityOf(pid: number, startTime: number | null): ProcessIdentity {
   const { boot, namespace } = processPlace();
@@ -25,8 +30,7 @@ export function identityOf(pid: number, startTime: number | null): ProcessIdenti
 
 /** This process as the owner of runs. */
 export function thisProcess(): Owner {
-  const identity = identify(process.pid) ?? identityOf(process.pid, null);
-  return { ...identity, host: hostname(), machine: processPlace().machine };
+  return { ...identityFor(process.pid), host: hostname(), machine: processPlace().machine };
 }
 
 /** Whether exactly this process is running, as seen from here. A zombie is not. */

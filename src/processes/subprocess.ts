@@ -4,13 +4,13 @@ import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failed } from '../core/run/outcome.ts';
-import type { Outcome, ProcessIdentity } from '../core/run/run.ts';
+import type { Outcome } from '../core/run/run.ts';
 import type { Attempt } from '../executors/executor.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
 import { startFileThreads } from './file-threads.ts';
 import { startByHandle } from './process-handle.ts';
-import { identify, identityOf } from './process-identity.ts';
+import { identityFor } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
 import { Starters } from './starter/starters.ts';
@@ -78,10 +78,6 @@ async function follow(started: StartedProcess, program: Program, attempt: Attemp
   } finally {
     tree.release();
   }
-}
-
-function identityFor(pid: number): ProcessIdentity {
-  return identify(pid) ?? identityOf(pid, null);
 }
 
 /** Not `close`, which waits for every holder of the output. */

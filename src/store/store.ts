@@ -116,7 +116,7 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly statuses: (runIds: readonly string[]) => RunStatuses;
   /** The first event of the run, by a small read; null if unknown. */
   readonly readCreated: (runId: string) => RunCreated | null;
-  /** Returns a text that changes with each change of the run's journal, without reading it; null if there is none. */
+  /** Returns a stamp that changes with the journal of a run, which is not read; null if the run has no journal. */
   readonly stampOf: (runId: string) => string | null;
   /** The events of the run, even if `read` refuses because the snapshot is lost. */
   readonly readEvents: (runId: string) => Pick<StoredRun, 'events' | 'damage'>;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../../core/run/run.ts';
-import { identify, identityOf, mayBeAlive } from '../../processes/process-identity.ts';
+import { identityFor, mayBeAlive } from '../../processes/process-identity.ts';
 import { processPlace } from '../../processes/process-place.ts';
 
 /**
@@ -16,7 +16,7 @@ export const ownerKey = 'wf.owner';
 
 /** This process as label text. */
 export function ownerLabel(): string {
-  const identity = identify(process.pid) ?? identityOf(process.pid, null);
+  const identity = identityFor(process.pid);
   return JSON.stringify({ ...identity, machine: machineId(), uid: userId() } satisfies ContainerOwner);
 }
 

@@ -37,7 +37,7 @@ export function valueAt(text: string, at: number): Node {
   return plainScalar(text, at, end);
 }
 
-/** A key, which ends at its colon; null if there is none at the start of the line or list entry. */
+/** The key that starts at an offset, without its colon; null if the line or list entry has no key. */
 export function keyAt(text: string, at: number): ScalarNode | null {
   const first = text.charCodeAt(at);
   if (isQuote(first)) return keyOrNull(text, quotedAt(text, at));
