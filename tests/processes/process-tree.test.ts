@@ -180,6 +180,8 @@ describe('the processes of a run', () => {
       findRunProcesses(marked(one.attempt.runId), { recorded: [], ...options }).map(
         ({ pid }) => environment(pid)['WF_STEP'],
       );
+    // A process has no environment while it becomes another program.
+    await until(() => find({}).every((step) => step !== undefined));
     expect(find({}).sort()).toEqual(['one', 'two']);
     expect(find({ steps: new Set(['one']) })).toEqual(['one']);
     expect(find({ spared: new Set(['one']) })).toEqual(['two']);

@@ -78,9 +78,10 @@ describeWith('chromium', browserPath !== null, 'the log of a step in a browser',
       const page = await open(`/runs/${id}?step=count&attempt=1&stream=stdout#L1204-L1210`);
       await page.locator('.log-line.selected').nth(6).waitFor();
 
-      expect(await page.locator('.log-line.selected .log-text').allTextContents()).toEqual(
-        Array.from({ length: 7 }, (_, index) => `row ${1204 + index}`),
-      );
+      // The lines are placed before their texts have arrived.
+      await expect
+        .poll(() => page.locator('.log-line.selected .log-text').allTextContents())
+        .toEqual(Array.from({ length: 7 }, (_, index) => `row ${1204 + index}`));
       expect(await isVisible(page, 1204)).toBe(true);
       await page.locator('[data-line="1208"] .log-number').click();
       expect(hashOf(page)).toBe('#L1208');
