@@ -1,3 +1,4 @@
+import { nodeInternals } from './node-internals.ts';
 import type { Program } from './spawn-problem.ts';
 import type { ProcessEnd } from './started-process.ts';
 
@@ -61,17 +62,8 @@ function hasUnusableText({ argv, cwd, env }: Program): boolean {
   return false;
 }
 
-/**
- * The class of the handle; null if this Node has none, or forbids it. If Node is to warn about interfaces that may go, it
- * replaces the function by one of another name, which warns.
- */
+/** The class of the handle; null if this Node does not offer it. */
 function processClass(): (new () => Handle) | null {
-  const binding: unknown = Reflect.get(process, 'binding');
-  if (typeof binding !== 'function' || binding.name !== 'binding') return null;
-  try {
-    const { Process } = Reflect.apply(binding, process, ['process_wrap']);
-    return typeof Process === 'function' ? Process : null;
-  } catch {
-    return null;
-  }
+  const { Process } = nodeInternals('process_wrap') ?? {};
+  return typeof Process === 'function' ? (Process as new () => Handle) : null;
 }

@@ -1,21 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startByHandle } from '../../src/processes/process-handle.ts';
 import { failed, runStep, succeeded } from '../executors/attempt.ts';
+import { withoutInternals } from './without-internals.ts';
 
 afterEach(() => vi.restoreAllMocks());
-
-/** Lets Node refuse its handle, as with `--pending-deprecation` or in a version without it. */
-function withoutHandle(): void {
-  vi.spyOn(process as unknown as { binding: () => unknown }, 'binding').mockImplementation(() => {
-    throw new Error('no handle here');
-  });
-}
 
 const program = { argv: ['true'], cwd: '/', env: {} };
 
 describe.each([
   ['with the handle of Node', () => {}],
-  ['without it', withoutHandle],
+  ['without it', withoutInternals],
 ])('a program that is started %s', (_how, prepare) => {
   test.each([
     ['exit 0', succeeded, ''],
@@ -60,7 +54,7 @@ test.each([
 });
 
 test('nothing is started if Node would warn about its handle', () => {
-  withoutHandle();
+  withoutInternals();
 
   expect(startByHandle(program, [1, 2])).toBeNull();
 });

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
+import { readPipe } from './read-pipe.ts';
 import { endOf, failureOf, type ProgramStart, parseStart, requestOf } from './reports.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 
@@ -39,8 +40,8 @@ export class SharedStarter {
     this.#child.unref();
     this.#child.once('error', this.#lose);
     this.#child.stdin?.on('error', this.#lose);
-    this.#child.stdout?.on('error', this.#lose).once('close', this.#lose);
-    this.#child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#hear(text));
+    if (this.#child.stdout !== null)
+      readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
     this.#send(Object.entries(env).map(([name, value]) => `${name}=${value}`));
     unref(this.#child.stdin);
     unref(this.#child.stdout);

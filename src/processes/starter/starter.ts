@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ProcessIdentity } from '../../core/run/run.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
+import { readPipe } from './read-pipe.ts';
 import { endOf, failureOf, type ProgramStart, parseIdentity, requestOf } from './reports.ts';
 import { starterProgram } from './starter-program.ts';
 
@@ -47,8 +48,8 @@ export class Starter {
     this.#child.unref();
     this.#child.once('error', this.#lose);
     this.#child.stdin?.on('error', this.#lose);
-    this.#child.stdout?.on('error', this.#lose).once('close', this.#lose);
-    this.#child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#hear(text));
+    if (this.#child.stdout !== null)
+      readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
     this.#send(
       this.#child.pid ?? 0,
       Object.entries(env).map(([name, value]) => `${name}=${value}`),

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, readlinkSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { sendSignal } from '../../../src/processes/process-signals.ts';
 import { listProcesses } from '../../../src/processes/process-table.ts';
 import { SharedStarter } from '../../../src/processes/starter/shared-starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
+import { withoutInternals } from '../without-internals.ts';
 
 const path = process.env['PATH'] ?? '';
 const python = '/usr/bin/python3';
@@ -41,7 +42,13 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
   };
 }
 
-describe.skipIf(!existsSync(python))('a program of the shared starter', () => {
+describe.skipIf(!existsSync(python)).each([
+  ['with the handle of Node', () => {}],
+  ['without it', withoutInternals],
+])('a program of the shared starter %s', (_how, prepare) => {
+  beforeEach(prepare);
+  afterEach(() => vi.restoreAllMocks());
+
   test('has its arguments, environment and directory byte for byte', async () => {
     const hostile = ['', ' ', 'a b', "it's", '"', '$HOME', '`id`', '\n\n', '12\n', '%s', 'ä€𝄞', '\u0001', '*', '\\'];
     const world = await readyStarter({ PATH: path, KEPT: 'kept', LEFT_OUT: 'x', CHANGED: 'before' });

