@@ -20,6 +20,7 @@ import { thisProcess } from './processes/process-identity.ts';
 import { processMoment } from './processes/process-table.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import type { RunGroup } from './processes/run-group.ts';
+import { queueFlush } from './processes/subprocess.ts';
 import { fileStore } from './run-store.ts';
 import { checkGivenParams } from './service/runs/given-params.ts';
 import { newRunId } from './service/runs/new-run-id.ts';
@@ -63,7 +64,7 @@ export type AppOptions = {
 export function createApp(config: Config, options: AppOptions): App {
   const chat = createNotifier({ ...notifierSettings(config), failedBefore: failedBefore(config, options.keepHistory) });
   const engine = createLocalEngine({
-    store: options.keepHistory ? fileStore(config) : createMemoryStore({ tempDir: tmpdir }),
+    store: options.keepHistory ? fileStore(config, { queueSync: queueFlush }) : createMemoryStore({ tempDir: tmpdir }),
     clock: systemClock,
     processEnv: config.processEnv,
     owner: thisProcess(),

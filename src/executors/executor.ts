@@ -1,6 +1,7 @@
 import type { ContainerRef, Outcome, ProcessIdentity } from '../core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
 import type { EndSignal } from '../processes/end-signal.ts';
+import type { Flush } from '../store/flush.ts';
 
 /** Looks up a variable (`NAME`, or `1` for `$1`); undefined if it does not exist. */
 export type Scope = (name: string) => string | undefined;
@@ -63,6 +64,8 @@ export type Attempt = {
   readonly write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => void;
   /** An existing directory of the run for private files (mode 0700), removed with the run. */
   readonly scratch: () => string;
+  /** For a `command` step, whose program starts after it; null if there is nothing to wait for. */
+  readonly flush: Flush | null;
   /** Call once when the work has started, with the process if there is one; `runWorkflow` calls it itself. */
   readonly started: Started;
   /** Call once when the work runs in a container. */

@@ -17,6 +17,11 @@ import { Starters } from './starter/starters.ts';
 
 const starters = new Starters();
 
+/** Lets the starter of programs flush a file; see `Starters.flush`. */
+export function queueFlush(path: string): Promise<number | null> | null {
+  return starters.flush(path);
+}
+
 /**
  * Runs a program for an attempt. Its output goes directly into the attempt's log; it has a session and process group of
  * its own, and reads /dev/null unless `feed` writes its input. The attempt ends with the process, even if another process holds
@@ -27,13 +32,18 @@ export async function runProcess(
   program: Program,
   feed?: (input: Writable) => void,
 ): Promise<Outcome> {
-  const { workflow, log } = attempt;
+  const { workflow, log, flush } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
   // A single program leaves nothing behind that could exhaust the process limit.
   if (workflow.steps.length > 1) startFileThreads();
-  const asked = feed === undefined && log.isDirect ? starters.start(program, log, workflow.steps.length) : null;
+  const expected = workflow.steps.length;
+  const awaited = flush?.queued ?? null;
+  const asked = feed === undefined && log.isDirect ? starters.start(program, log, { expected, awaited }) : null;
   const started = asked instanceof Promise ? await asked : asked;
-  if (started === null) return runChild(attempt, program, feed);
+  if (started === null) {
+    await flush?.done;
+    return isAskedToEnd(attempt) ? canceled : runChild(attempt, program, feed);
+  }
   return 'error' in started ? spawnFailure(started.error, program) : follow(started, program, attempt);
 }
 

@@ -44,6 +44,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
       return stored;
     },
     flush: () => Promise.resolve(),
+    queueFlush: () => ({ done: Promise.resolve(), queued: null }),
     logs,
     scratch: () => directory.make('scratch'),
     // No other process knows of the run.

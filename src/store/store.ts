@@ -1,6 +1,7 @@
 import type { FinishedStatus, RunEvent, StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { Source } from '../language/diagnostic.ts';
+import type { Flush } from './flush.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
 
 /** Everything that a run starts from; stored before its first event and never changed. */
@@ -38,6 +39,8 @@ export type RunJournal = {
    * `WfError` `storage`. Calls share flushes.
    */
   readonly flush: (seq?: number) => Promise<void>;
+  /** The same for everything up to an event; may let the starter of programs make the flush. */
+  readonly queueFlush: (seq: number) => Flush;
   readonly logs: LogStore;
   /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
   readonly scratch: () => string;

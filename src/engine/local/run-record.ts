@@ -3,6 +3,7 @@ import { evolve } from '../../core/run/evolve.ts';
 import type { RunEvent, StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
 import { WfError } from '../../errors.ts';
+import type { Flush } from '../../store/flush.ts';
 import type { RunJournal } from '../../store/store.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 
@@ -80,10 +81,14 @@ export class RunRecord {
     await this.#orReport(this.#options.journal.flush());
   }
 
-  /** Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. */
-  async flushResults(steps: readonly string[]): Promise<void> {
+  /**
+   * Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. The starter
+   * of programs may make the flush.
+   */
+  flushResults(steps: readonly string[]): Flush {
     const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
-    await this.#orReport(this.#options.journal.flush(last));
+    const { done, queued } = this.#options.journal.queueFlush(last);
+    return { done: this.#orReport(done), queued };
   }
 
   /** Closes the journal. Resolves to the problem with the run's files, or null. */

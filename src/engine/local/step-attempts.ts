@@ -2,6 +2,7 @@ import type { Outcome, RunInput } from '../../core/run/run.ts';
 import { heldSteps, stepNode } from '../../core/run/run-state.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
+import type { Flush } from '../../store/flush.ts';
 import { createTurns } from '../../turns.ts';
 import type { Clock } from '../clock.ts';
 import type { AttemptReport } from './attempt/attempt.ts';
@@ -38,6 +39,8 @@ type RunOfAttempts = {
   readonly warn: (step: string | null, message: string) => void;
 };
 
+type MadeAttempt = Pick<AttemptRequest, 'step' | 'number' | 'signals' | 'waitingSteps' | 'flush'>;
+
 /**
  * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to
  * start and until there are descriptors for it.
@@ -56,7 +59,7 @@ export class StepAttempts {
     const step = stepNode(record.state, name);
     const signals = running.enter(name);
     const waitingSteps = heldSteps(record.state).map((held) => held.name);
-    await this.#untilTurn(step, number);
+    const flush = await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await gate.enter(signals.signal);
@@ -66,7 +69,7 @@ export class StepAttempts {
     });
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#run({ step, number, signals, waitingSteps });
+      : await this.#run({ step, number, signals, waitingSteps, flush });
     running.leave(name);
     this.#warnOfKill(step, signals);
     if (isCounted) gate.leave();
@@ -76,16 +79,26 @@ export class StepAttempts {
     this.#own.post(endOf(report, { at, step: name, attempt: number }));
   }
 
-  /** Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. */
-  async #untilTurn({ name, depends }: Step, number: number): Promise<void> {
+  /**
+   * Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. Resolves to
+   * the flush that the program of the attempt has to wait for; null if it is done.
+   */
+  async #untilTurn(step: Step, number: number): Promise<Flush | null> {
     const { record } = this.#own;
+    const { name, depends } = step;
     const isHandler = handlerKind(name) !== null;
+    let flush: Flush | null = null;
     if (isHandler) await record.flush();
-    else if (number > 1 || depends.length > 0) await record.flushResults([name, ...depends]);
+    else if (number > 1 || depends.length > 0) flush = record.flushResults([name, ...depends]);
+    if (flush !== null && (flush.queued === null || !isOnlyProgram(step))) {
+      await flush.done;
+      flush = null;
+    }
     await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
+    return flush;
   }
 
-  #run(made: Pick<AttemptRequest, 'step' | 'number' | 'signals' | 'waitingSteps'>): Promise<AttemptReport> {
+  #run(made: MadeAttempt): Promise<AttemptReport> {
     const { runner, record, running, background, clock, post } = this.#own;
     const {
       step: { name },
@@ -113,6 +126,14 @@ export class StepAttempts {
     if (service === undefined || !kill.aborted || record.state.cancellation?.force === true) return;
     warn(name, `killed: it did not end within ${graceMs / 1000}s`);
   }
+}
+
+/** Whether an attempt at the step has no effect before its program starts, except that it creates its logs. */
+function isOnlyProgram(step: Step): boolean {
+  const { executor, command, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;
+  if (executor.type !== 'command' || command === null) return false;
+  if (env.length > 0 || preconditions.length > 0 || stdout !== null || stderr !== null) return false;
+  return [numbers, fanOut, service, approval].every((extra) => extra === undefined);
 }
 
 function endOf(

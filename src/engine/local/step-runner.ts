@@ -9,6 +9,7 @@ import { resultNames, stepResult } from '../../core/words/step-results.ts';
 import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
 import type { Attempt, Scope, Started } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
+import type { Flush } from '../../store/flush.ts';
 import type { LogStream } from '../../store/logs.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
@@ -46,6 +47,8 @@ export type AttemptRequest = {
   readonly limitTime: (timeoutMs: number) => void;
   /** The steps that waited for an approval when the attempt was scheduled. */
   readonly waitingSteps: readonly string[];
+  /** What the program of the attempt waits for; null: nothing. */
+  readonly flush: Flush | null;
 };
 
 /** Makes the attempts of one run, with the variables that its steps share. */
@@ -112,7 +115,7 @@ export class StepRunner {
   }
 
   async #attempt(request: AttemptRequest): Promise<AttemptReport> {
-    const { step, number, signals, run, started, contained, service, limitTime, waitingSteps } = request;
+    const { step, number, signals, run, started, contained, service, limitTime, waitingSteps, flush } = request;
     const variables = this.#variables;
     this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
@@ -153,6 +156,7 @@ export class StepRunner {
       // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
       neededFacts: (made, outcome) => neededFacts(made, stepState(run, step.name), outcome),
       limitTime,
+      flush,
     });
     this.#warnOfNul(step, report.outcome);
     return report;

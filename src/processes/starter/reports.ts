@@ -25,9 +25,21 @@ export function parseIdentity(text: string): ProcessIdentity {
   return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
 }
 
-/** Parses a process number and its start time in clock ticks since boot; negative: unknown. */
-export function parseStart(text: string): ProcessIdentity {
-  const [pid = 0, startTime = -1] = text.split(' ').map(Number);
+/** A report of the shared starter: a word and up to two numbers. */
+export type Report = {
+  readonly word: 'ready' | 'started' | 'failed' | 'ended' | 'flushed' | 'unflushed';
+  readonly first: number;
+  readonly second: number;
+};
+
+/** Parses a line of the shared starter, which prints no others. */
+export function parseReport(line: string): Report {
+  const [word, first = 0, second = 0] = line.split(' ');
+  return { word: word as Report['word'], first: Number(first), second: Number(second) };
+}
+
+/** Identifies a process by its number and its start time in clock ticks since boot; negative: unknown. */
+export function startedProcess(pid: number, startTime: number): ProcessIdentity {
   return identityOf(pid, processPlace().hasOwnProc && startTime >= 0 ? startTime : null);
 }
 

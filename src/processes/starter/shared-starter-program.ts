@@ -5,6 +5,8 @@ import { tickMs } from '../process-table.ts';
 const { ENOEXEC } = numbers.errno;
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 const tickNs = tickMs * 1e6;
+/** Files that are kept open to be flushed, of which each run has one. */
+const MAX_OPEN_FILES = 8;
 
 /**
  * A starter in Python that starts any number of programs, each as the leader of its own session. `posix_spawn` shares the
@@ -15,12 +17,14 @@ const tickNs = tickMs * 1e6;
  *   started <pid> <time>        the next request has become a program; its start time as in /proc/<pid>/stat, or -1
  *   failed <errno>              the next request could not become a program
  *   ended <pid> <wait status>   a program has ended
+ *   flushed <errno> <ns>        the next file to flush is on disk (0) or could not be flushed; how long it took
+ *   unflushed                   the next request has become no program, since its file is not flushed
  *
  * It reads messages from its standard input: a line with the length of the rest; then texts, each terminated by a NUL. The
- * first message is the environment of the programs as `NAME=value`. The others are requests: working directory, file for
- * standard output, file for standard error, path of the program, number of arguments, the arguments from 0 on, then
- * differences in the environment: `NAME=value`, or `NAME` for a variable to remove. The starter exits at the end of its
- * input.
+ * first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush. The
+ * others are requests: a file that has to be flushed (or nothing), working directory, file for standard output, file for
+ * standard error, path of the program, number of arguments, the arguments from 0 on, then differences in the environment:
+ * `NAME=value`, or `NAME` for a variable to remove. The starter exits at the end of its input.
  *
  * It imports only modules that are part of the interpreter: others take longer to load than a hundred programs to start.
  * Before it is ready, it tries to start a directory, so that a Python before 3.8 or a system without `setsid` ends it. It
@@ -45,7 +49,10 @@ _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
 own = {_signal.SIGPIPE, _signal.SIGXFSZ}
 fixed = {_signal.SIGKILL, _signal.SIGSTOP}
 usual = [one for one in _signal.valid_signals() - fixed if one in own or _signal.getsignal(one) != _signal.SIG_IGN]
+held = b''
 def report(line):
+  global held
+  line, held = held + line, b''
   while line: line = line[posix.write(reports, line):]
 def change(env, texts):
   for text in texts:
@@ -67,6 +74,20 @@ def start(env, directory, out, err, path, count, *rest):
       if error.errno != ${ENOEXEC}: raise
     return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files)
   finally: posix.chdir('/')
+files = {}
+def flush(path):
+  begin, errno, fd = time.monotonic_ns(), 0, files.pop(path, -1)
+  try:
+    if fd < 0: fd = posix.open(path, posix.O_WRONLY)
+    posix.fdatasync(fd)
+  except OSError as error:
+    errno = error.errno
+    if fd >= 0: posix.close(fd)
+  else:
+    files[path] = fd
+    if len(files) > ${MAX_OPEN_FILES}: posix.close(files.pop(next(iter(files))))
+  global held
+  held += b'flushed %d %d\n' % (errno, time.monotonic_ns() - begin)
 def ticks(): return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // ${tickNs}
 def listed(pid):
   try:
@@ -98,6 +119,7 @@ except OSError: pass
 env, text = None, b''
 report(b'ready\n')
 while True:
+  if held and not poll.poll(1): report(b'')
   for fd, event in poll.poll():
     if fd == woken:
       reap()
@@ -116,8 +138,15 @@ while True:
       if env is None:
         env = change({}, texts)
         continue
+      if len(texts) == 1:
+        flush(texts[0])
+        continue
+      awaited, *request = texts
+      if awaited and awaited not in files:
+        report(b'unflushed\n')
+        continue
       before = ticks()
-      try: pid = start(env, *texts)
+      try: pid = start(env, *request)
       except OSError as error: report(b'failed %d\n' % error.errno)
       else: report(b'started %d %d\n' % (pid, born(pid, before)))
 `;

@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
+import type { ProcessIdentity } from '../../core/run/run.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
 import { readPipe } from './read-pipe.ts';
-import { endOf, failureOf, type ProgramStart, parseStart, requestOf } from './reports.ts';
+import { endOf, failureOf, type ProgramStart, parseReport, requestOf, startedProcess } from './reports.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 
-/** A requested program: resolves when it runs or could not be started. */
-type Asked = (started: StartedProcess | FailedStart) => void;
+/** A requested program: called when it runs or could not be started, with null if its file is not flushed. */
+type Asked = (started: StartedProcess | FailedStart | null) => void;
 
 const lost: FailedStart = { error: new Error('the process that started it was ended from outside') };
 
@@ -19,6 +20,8 @@ export class SharedStarter {
   readonly #env: Readonly<Record<string, string>>;
   /** In the order of their requests. */
   readonly #asked: Asked[] = [];
+  /** In the order of the requests to flush a file. */
+  readonly #flushing: ((nanoseconds: number | null) => void)[] = [];
   readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
   #state: 'opening' | 'ready' | 'gone' = 'opening';
   #partial = '';
@@ -66,13 +69,28 @@ export class SharedStarter {
     return requestOf(program, this.#env);
   }
 
-  /** The starter must be ready, and no text may contain a NUL. */
-  start(request: readonly string[]): Promise<StartedProcess | FailedStart> {
+  /**
+   * Starts a program, unless `awaited`, a file, is not flushed: then it resolves to null. The starter must be ready, and no
+   * text may contain a NUL.
+   */
+  start(request: readonly string[], awaited: string | null): Promise<StartedProcess | FailedStart | null> {
     if (this.#state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.#state}`);
     this.#hold();
     return new Promise((asked) => {
       this.#asked.push(asked);
-      this.#send(request);
+      this.#send([awaited ?? '', ...request]);
+    });
+  }
+
+  /**
+   * Flushes a file before it starts any program that is requested later. Resolves to how long that took, in nanoseconds; to
+   * null if it failed. The starter must be ready, and the path may not contain a NUL.
+   */
+  flush(path: string): Promise<number | null> {
+    this.#hold();
+    return new Promise((flushed) => {
+      this.#flushing.push(flushed);
+      this.#send([path]);
     });
   }
 
@@ -88,25 +106,30 @@ export class SharedStarter {
   }
 
   #take(line: string): void {
-    if (line === 'ready') {
-      this.#state = 'ready';
-      return;
-    }
-    const space = line.indexOf(' ');
-    const word = line.slice(0, space);
-    const rest = line.slice(space + 1);
-    if (word === 'started') this.#asked.shift()?.(this.#started(rest));
-    else if (word === 'ended') {
-      const [pid, status] = rest.split(' ').map(Number);
-      this.#end(pid ?? 0, endOf(status ?? 0));
-    } else {
-      this.#release();
-      this.#asked.shift()?.(failureOf(Number(rest)));
+    const { word, first, second } = parseReport(line);
+    switch (word) {
+      case 'ready':
+        this.#state = 'ready';
+        break;
+      case 'started':
+        this.#asked.shift()?.(this.#started(startedProcess(first, second)));
+        break;
+      case 'ended':
+        this.#end(first, endOf(second));
+        break;
+      case 'flushed':
+        this.#release();
+        this.#flushing.shift()?.(first === 0 ? second : null);
+        break;
+      case 'failed':
+      case 'unflushed':
+        this.#release();
+        this.#asked.shift()?.(word === 'failed' ? failureOf(first) : null);
+        break;
     }
   }
 
-  #started(text: string): StartedProcess {
-    const identity = parseStart(text);
+  #started(identity: ProcessIdentity): StartedProcess {
     let isHeld = true;
     const release = () => {
       if (isHeld) this.#release();
@@ -138,6 +161,10 @@ export class SharedStarter {
     for (const asked of this.#asked.splice(0)) {
       this.#release();
       asked(lost);
+    }
+    for (const flushed of this.#flushing.splice(0)) {
+      this.#release();
+      flushed(null);
     }
   };
 

@@ -38,13 +38,14 @@ export class Starters {
   }
 
   /**
-   * `expected`: number of programs to come, if known. Null: start the program in another way, which also reports errors
-   * best.
+   * `expected`: number of programs to come, if known. `awaited`: the file that has to be flushed before the program starts,
+   * by a flush that `flush` has requested; null: none. Null: start the program in another way, which also reports errors
+   * best, and after the flush.
    */
   start(
     program: Program,
     files: OutputFiles,
-    expected: number,
+    { expected, awaited }: { readonly expected: number; readonly awaited: string | null },
   ): Promise<StartedProcess | FailedStart | null> | StartedProcess | null {
     this.#asked += 1;
     if (Math.max(this.#asked, expected) < worthwhileFrom) return null;
@@ -53,12 +54,21 @@ export class Starters {
     const request = { ...program, ...files, path };
     if (this.#shared === undefined) this.#shared = this.#openShared(program.env);
     if (this.#shared !== null && this.#shared.state !== 'gone')
-      return this.#shared.state === 'ready' ? askShared(this.#shared, request) : null;
+      return this.#shared.state === 'ready' ? askShared(this.#shared, request, awaited) : null;
+    if (awaited !== null) return null;
     const ready = this.#ready();
     if (ready !== null) return ask(ready, request);
     this.#openAnother(program.env);
     if (!this.#isOneSoonReady()) return null;
     return new Promise((resolve) => this.#waiting.push((starter) => resolve(starter && ask(starter, request))));
+  }
+
+  /**
+   * Requests that a file is flushed before any program that is requested later starts. Resolves to how long that took, in
+   * nanoseconds; to null if it failed. Null: there is no starter that could do it.
+   */
+  flush(path: string): Promise<number | null> | null {
+    return this.#shared?.state === 'ready' && isPlain(path) ? this.#shared.flush(path) : null;
   }
 
   /** Ends the starters now; otherwise they end with this process. */
@@ -121,9 +131,13 @@ function isProgram(path: string): boolean {
 }
 
 /** Null if a text cannot be sent. */
-function askShared(starter: SharedStarter, request: ProgramStart): Promise<StartedProcess | FailedStart> | null {
+function askShared(
+  starter: SharedStarter,
+  request: ProgramStart,
+  awaited: string | null,
+): Promise<StartedProcess | FailedStart | null> | null {
   const texts = starter.request(request);
-  return texts.every(isPlain) ? starter.start(texts) : null;
+  return texts.every(isPlain) ? starter.start(texts, awaited) : null;
 }
 
 /** Null if the request is too long to be read at once: a killed child must have read all of it or nothing. */

@@ -8,7 +8,7 @@ import { ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunQueue, type OpenRun } from './control/run-queue.ts';
 import { createRun, type WaitingContent } from './create-run.ts';
 import { storing } from './disk/private-files.ts';
-import { type JournalCalls, journalCalls } from './journal/journal-calls.ts';
+import { type JournalCalls, journalCalls, type QueueSync } from './journal/journal-calls.ts';
 import { JournalFile } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
 import { journalStamp } from './journal/journal-stamp.ts';
@@ -30,6 +30,8 @@ import { readSnapshot } from './snapshot-file.ts';
 export type FileStoreOptions = Processes & {
   /** The absolute directory that contains one directory per run; created if missing. */
   readonly runsDir: string;
+  /** Lets the starter of programs flush a journal; absent: this process starts no programs. */
+  readonly queueSync?: QueueSync;
   /** Replaced only in tests. */
   readonly calls?: JournalCalls;
 };
@@ -40,7 +42,8 @@ export type FileStore = RunStore & RunArchive & RunQueue & RunControl & RunRemov
 /** The default store. `docs/decisions/0002` describes how it keeps its promises. */
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { runsDir, isAlive } = options;
-  const calls = options.calls ?? journalCalls;
+  const { queueSync = journalCalls.queueSync } = options;
+  const calls = options.calls ?? { ...journalCalls, queueSync };
   const make = (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent | null): OpenRun => {
     const { runId, workflow } = snapshot;
     checkRunId(runId);

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, readlinkSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { identify, isAlive } from '../../../src/processes/process-identity.ts';
@@ -12,7 +21,12 @@ import { withoutInternals } from '../without-internals.ts';
 const path = process.env['PATH'] ?? '';
 const python = '/usr/bin/python3';
 
-type Given = { readonly cwd?: string; readonly env?: Record<string, string>; readonly path?: string };
+type Given = {
+  readonly awaited?: string | null;
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+  readonly path?: string;
+};
 
 /** A ready starter, with the output files of its programs. */
 async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path }) {
@@ -21,10 +35,11 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
   const starter = new SharedStarter(python, env);
   onTestFinished(() => starter.close());
   await expect.poll(() => starter.state, { interval: 2 }).toBe('ready');
-  const ask = (argv: readonly string[], given: Given = {}) =>
-    starter.start(starter.request({ argv, path: argv[0] ?? '', cwd: dir, env, ...given, ...files }));
+  const ask = (argv: readonly string[], { awaited = null, ...given }: Given = {}) =>
+    starter.start(starter.request({ argv, path: argv[0] ?? '', cwd: dir, env, ...given, ...files }), awaited);
   const start = async (argv: readonly string[], given?: Given) => {
     const started = await ask(argv, given);
+    if (started === null) throw new Error('its file was not flushed');
     if ('error' in started) throw started.error;
     return started;
   };
@@ -141,11 +156,45 @@ describe.skipIf(!existsSync(python)).each([
     const { identity, ended } = await start(['/bin/sleep', '300']);
     process.kill(starter.pid ?? 0, 'SIGSTOP');
     const unanswered = ask(['/bin/sleep', '300']);
+    const unflushed = starter.flush('/nowhere');
     process.kill(starter.pid ?? 0, 'SIGKILL');
     expect(await ended).toEqual({ error: expect.any(Error) });
     expect(await unanswered).toEqual({ error: expect.any(Error) });
+    expect(await unflushed).toBeNull();
     await expect.poll(() => isAlive(identity)).toBe(false);
     expect(starter.state).toBe('gone');
+  });
+
+  test('starts after the flush of a file that it waits for', async () => {
+    const { dir, starter, run } = await readyStarter();
+    const file = join(dir, 'journal');
+    writeFileSync(file, 'x');
+    const flushed = starter.flush(file);
+    expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
+    expect(await flushed).toBeGreaterThan(0);
+  });
+
+  test('does not start if the file that it waits for could not be flushed, or was not', async () => {
+    const { dir, starter, ask, run } = await readyStarter();
+    const [file, other] = [join(dir, 'journal'), join(dir, 'other')];
+    const flushed = starter.flush(file);
+    expect(await ask(['/bin/true'], { awaited: file })).toBeNull();
+    expect(await flushed).toBeNull();
+    writeFileSync(file, 'x');
+    expect(await starter.flush(file)).toBeGreaterThan(0);
+    expect(await ask(['/bin/true'], { awaited: other })).toBeNull();
+    expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
+  });
+
+  test('does not start if too many other files were flushed since its own, and the starter keeps none of them open', async () => {
+    const { dir, starter, ask, run } = await readyStarter();
+    const files = Array.from({ length: 20 }, (_, at) => join(dir, `journal-${at}`));
+    for (const file of files) writeFileSync(file, 'x');
+    await Promise.all(files.map((file) => starter.flush(file)));
+    expect(await ask(['/bin/true'], { awaited: files[0] ?? '' })).toBeNull();
+    expect(await run(['/bin/true'], { awaited: files[19] ?? '' })).toEqual({ code: 0, signal: null });
+    const open = readdirSync(`/proc/${starter.pid}/fd`).map((fd) => readlinkSync(`/proc/${starter.pid}/fd/${fd}`));
+    expect(open.filter((path) => path.startsWith(dir))).toHaveLength(8);
   });
 
   test('does not keep its starter in its directory', async () => {

@@ -140,6 +140,8 @@ function asStarted(made: StartedProcess | FailedStart): StartedProcess {
   return made;
 }
 
+const few = { expected: 0, awaited: null };
+
 describe.each([
   ['in Python', pythonPath],
   ['in Perl', null],
@@ -151,7 +153,7 @@ describe.each([
     const running: StartedProcess[] = [];
     const start = async () => {
       const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
-      return starters.start({ argv: ['sleep', '0.01'], cwd: dir, env: { PATH: path } }, files, 0);
+      return starters.start({ argv: ['sleep', '0.01'], cwd: dir, env: { PATH: path } }, files, few);
     };
     expect(await start()).toBeNull();
     await expect
@@ -172,7 +174,8 @@ describe.each([
     onTestFinished(() => starters.close());
     const dir = temporaryDirectory();
     const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
-    const start = (argv: readonly string[]) => starters.start({ argv, cwd: dir, env: { PATH: path } }, files, 24);
+    const start = (argv: readonly string[]) =>
+      starters.start({ argv, cwd: dir, env: { PATH: path } }, files, { expected: 24, awaited: null });
     expect(await start(['true'])).toBeNull();
     const started = await eventually(() => start(['true']));
     expect(await asStarted(started).ended).toEqual({ code: 0, signal: null });
@@ -190,7 +193,7 @@ describe.each([
     const dir = temporaryDirectory();
     const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
     for (let count = 0; count < 50; count++) {
-      expect(await starters.start({ cwd: dir, env: { PATH: path }, ...given }, files, 0)).toBeNull();
+      expect(await starters.start({ cwd: dir, env: { PATH: path }, ...given }, files, few)).toBeNull();
     }
     expect(existsSync(files.stdoutPath)).toBe(false);
   });
@@ -203,7 +206,7 @@ describe('a starter in Perl', () => {
     const dir = temporaryDirectory();
     const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
     const program = { argv: ['true', 'x'.repeat(100_000)], cwd: dir, env: { PATH: path } };
-    for (let count = 0; count < 50; count++) expect(await starters.start(program, files, 0)).toBeNull();
+    for (let count = 0; count < 50; count++) expect(await starters.start(program, files, few)).toBeNull();
     expect(existsSync(files.stdoutPath)).toBe(false);
   });
 

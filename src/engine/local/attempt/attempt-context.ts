@@ -12,6 +12,7 @@ import type {
   SubworkflowResult,
 } from '../../../executors/executor.ts';
 import type { EndSignal } from '../../../processes/end-signal.ts';
+import type { Flush } from '../../../store/flush.ts';
 import type { RunJournal } from '../../../store/store.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../environment/environment.ts';
@@ -70,6 +71,8 @@ export type AttemptContext = {
   readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;
   /** Starts a time limit for the attempt, given by a variable. */
   readonly limitTime: (timeoutMs: number) => void;
+  /** Of a step that is only a program: what that waits for; null: nothing. */
+  readonly flush: Flush | null;
 };
 
 /** The variables of a step for its attempt: lookup, environment, working directory. */
@@ -111,8 +114,8 @@ export function stepDirectory(workflow: Workflow, step: Step, scope: Scope): str
 
 /** The attempt as its executor sees it. */
 export function makeAttempt(context: AttemptContext, own: StepPlace): Attempt {
-  const { runId, workflow, step, number, output, secrets, journal, variables, signal, kill, started, contained } =
-    context;
+  const { runId, workflow, step, number, output, secrets, journal, variables, flush } = context;
+  const { signal, kill, started, contained } = context;
   const attempt: Attempt = {
     runId,
     workflow,
@@ -128,6 +131,7 @@ export function makeAttempt(context: AttemptContext, own: StepPlace): Attempt {
     contained,
     shared: context.parts.forAttempt(() => runScope(context)),
     scratch: journal.scratch,
+    flush,
     signal,
     kill,
     runWorkflow: (request) => context.runWorkflow(request, attempt),

@@ -1,3 +1,4 @@
+import type { Flush } from '../../flush.ts';
 import { storageError } from '../disk/private-files.ts';
 import type { JournalCalls } from './journal-calls.ts';
 import type { JournalFile } from './journal-file.ts';
@@ -10,16 +11,18 @@ export type SyncParts = {
   readonly calls: JournalCalls;
 };
 
-/** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
-export function createSync({ file, unsynced, calls }: SyncParts): () => Promise<void> {
+/** Creates a function that flushes the files; `mayQueue`: the starter of programs may do it. */
+export function createSync({ file, unsynced, calls }: SyncParts): (mayQueue: boolean) => Flush {
   let rest = unsynced;
-  return async () => {
-    const syncPath = (path: string) =>
-      calls.syncPath(path).catch((error: unknown) => {
-        throw storageError('flush', path, error);
-      });
-    const results = await Promise.allSettled([file.sync(), ...rest.map(syncPath)]);
+  const syncPath = (path: string) =>
+    calls.syncPath(path).catch((error: unknown) => {
+      throw storageError('flush', path, error);
+    });
+  /** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
+  const syncAll = async () => {
+    const results = await Promise.allSettled([file.sync(false).done, ...rest.map(syncPath)]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     rest = [];
   };
+  return (mayQueue) => (rest.length === 0 ? file.sync(mayQueue) : { done: syncAll(), queued: null });
 }

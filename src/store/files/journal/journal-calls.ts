@@ -1,6 +1,9 @@
 import { close, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, open, writeSync } from 'node:fs';
 import { errorCode } from '../disk/private-files.ts';
 
+/** See `JournalCalls`. */
+export type QueueSync = (path: string) => Promise<number | null> | null;
+
 /** All system calls on an open journal, so that tests can make each of them fail. */
 export type JournalCalls = {
   /** Appends the bytes from `offset` on, possibly only a part; returns the number of bytes written. */
@@ -11,6 +14,11 @@ export type JournalCalls = {
   readonly syncData: (fd: number) => Promise<void>;
   /** Flushes the content of an open file synchronously. */
   readonly syncDataNow: (fd: number) => void;
+  /**
+   * Lets the starter of programs flush the file with this path, before it starts the next one. Resolves to the duration in
+   * nanoseconds; to null if it could not flush the file. Null: there is no starter.
+   */
+  readonly queueSync: QueueSync;
   /** Flushes a file or the entries of a directory. */
   readonly syncPath: (path: string) => Promise<void>;
   /** A clock that only goes forward, in nanoseconds. */
@@ -24,6 +32,7 @@ export const journalCalls: JournalCalls = {
   truncate: (fd, length) => ftruncateSync(fd, length),
   syncData: (fd) => settle((done) => fdatasync(fd, done)),
   syncDataNow: (fd) => fdatasyncSync(fd),
+  queueSync: () => null,
   syncPath: async (path) => {
     const fd = await new Promise<number>((resolve, reject) => {
       open(path, 'r', (error, opened) => (error ? reject(error) : resolve(opened)));

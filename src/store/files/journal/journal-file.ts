@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { RunEvent, StoredEvent } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
+import type { Flush } from '../../flush.ts';
 import { storageError } from '../disk/private-files.ts';
 import type { JournalCalls } from './journal-calls.ts';
 import { encodeEvent } from './journal-line.ts';
@@ -55,16 +56,32 @@ export class JournalFile {
     return stored;
   }
 
-  /** Flushes all appended events; rejects with a `WfError` `storage`. */
-  async sync(): Promise<void> {
+  /** Flushes all appended events; `mayQueue`: if the disk is quick, the starter of programs may do it. */
+  sync(mayQueue: boolean): Flush {
+    const queued = mayQueue && this.#isDiskQuick ? this.#calls.queueSync(this.path) : null;
+    if (queued === null) return { done: this.#sync(), queued: null };
+    return { done: queued.then((duration) => this.#noteOrSync(duration)), queued: this.path };
+  }
+
+  async #sync(): Promise<void> {
     try {
       const before = this.#calls.now();
       if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
       else await this.#calls.syncData(this.fd);
-      this.#isDiskQuick = Number(this.#calls.now() - before) < quickFlushMs * 1e6;
+      this.#noteDuration(Number(this.#calls.now() - before));
     } catch (error) {
       throw storageError('flush', this.path, error);
     }
+  }
+
+  /** If the starter failed, the reason is found here: the system reports a failed write to each process that flushes. */
+  async #noteOrSync(duration: number | null): Promise<void> {
+    if (duration === null) await this.#sync();
+    else this.#noteDuration(duration);
+  }
+
+  #noteDuration(nanoseconds: number): void {
+    this.#isDiskQuick = nanoseconds < quickFlushMs * 1e6;
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { FinishedStatus, RunEvent } from '../../../core/run/run.ts';
 import { removeDirectory } from '../../../remove-file.ts';
 import { systemProblem } from '../../../system-problem.ts';
+import type { Flush } from '../../flush.ts';
 import type { LogStore } from '../../logs.ts';
 import type { RunJournal } from '../../store.ts';
 import { type Ownership, releaseOwner } from '../control/owner.ts';
@@ -40,6 +41,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
       return stored;
     },
     flush: commit.flush,
+    queueFlush: commit.queue,
     logs,
     scratch: () => {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
@@ -114,6 +116,8 @@ type GroupCommit = {
   readonly mark: (number: number) => void;
   /** Resolves when everything up to this number is on disk; without a number, everything marked before the call. */
   readonly flush: (number?: number) => Promise<void>;
+  /** The same; the starter of programs may make the flush. */
+  readonly queue: (number: number) => Flush;
 };
 
 /**
@@ -121,35 +125,40 @@ type GroupCommit = {
  * their entries. There is something to flush from the start. A failed flush is never retried: the system may have
  * dropped what it could not write, so a later success would prove nothing.
  */
-export function createGroupCommit(sync: () => Promise<void>): GroupCommit {
+export function createGroupCommit(sync: (mayQueue: boolean) => Flush): GroupCommit {
   let written = 0;
   /** The number that the last started sync covers, and the number known to be on disk; -1 before the first. */
   let covered = -1;
   let durable = -1;
-  let current: Promise<void> | null = null;
+  let current: Flush | null = null;
   let next: Promise<void> | null = null;
 
-  const start = (): Promise<void> => {
+  const start = (mayQueue: boolean): Flush => {
     const upTo = written;
     covered = upTo;
     next = null;
-    current = sync().then(() => {
+    const { done, queued } = sync(mayQueue);
+    const noted = done.then(() => {
       durable = upTo;
       current = null;
     });
+    current = { done: noted, queued };
     return current;
+  };
+
+  const request = (number: number, mayQueue: boolean): Flush => {
+    if (number <= durable) return { done: Promise.resolve(), queued: null };
+    if (current === null) return start(mayQueue);
+    if (number <= covered) return current;
+    next ??= current.done.then(() => start(false).done);
+    return { done: next, queued: null };
   };
 
   return {
     mark: (number) => {
       written = number;
     },
-    flush: (number = written) => {
-      if (number <= durable) return Promise.resolve();
-      if (current === null) return start();
-      if (number <= covered) return current;
-      next ??= current.then(start);
-      return next;
-    },
+    flush: (number = written) => request(number, false).done,
+    queue: (number) => request(number, true),
   };
 }
