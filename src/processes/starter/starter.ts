@@ -39,9 +39,8 @@ export class Starter {
     this.#changed = changed;
     const { spawn } = process.getBuiltinModule('node:child_process');
     this.#child = spawn('perl', ['-e', starterProgram], {
-      // Variables such as PERL5OPT are for the programs, not for the starter. LD_BIND_NOW resolves symbols before the
-      // fork instead of once per child.
-      env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0', LD_BIND_NOW: '1' },
+      // Variables such as PERL5OPT are for the programs, not for the starter.
+      env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0' },
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
     });
