@@ -49,6 +49,8 @@ class Changes {
   readonly #readers = new Set<() => void>();
   #looking: Promise<void> | null = null;
   #takeBackTimer = () => {};
+  /** By file; each run has several changes of its workflow. */
+  readonly #workflowChanges = new Map<string, Change>();
   /** The last state of the daemon, the queue and the schedule as a text. */
   readonly #known = new Map<string, string>();
   /** By file: whether its schedule is suspended, and its next start. */
@@ -84,7 +86,9 @@ class Changes {
   }
 
   #addWorkflow(file: string): void {
-    this.#add(`workflow ${file}`, { kind: 'workflow', file });
+    const change = this.#workflowChanges.get(file) ?? { kind: 'workflow', file };
+    this.#workflowChanges.set(file, change);
+    this.#add(`workflow ${file}`, change);
   }
 
   /** Checks now, and periodically while there are readers. */
@@ -149,6 +153,8 @@ class Changes {
   }
 }
 
+type KeptChange<Change> = NumberedChange<Change> & { readonly key: string };
+
 /** Changes in order, numbered from 1; only the newest are kept. */
 type ChangeLog<Change> = {
   /** Adds a change. `key` identifies its subject: older changes with the same key are dropped. */
@@ -161,19 +167,21 @@ type ChangeLog<Change> = {
 
 /** Creates an empty log that keeps at most `maxChanges` changes. */
 export function createChangeLog<Change>(maxChanges: number): ChangeLog<Change> {
-  let kept: (NumberedChange<Change> & { readonly key: string })[] = [];
-  const newest = new Map<string, number>();
+  let kept: KeptChange<Change>[] = [];
+  const newest = new Map<string, KeptChange<Change>>();
   let count = 0;
   const forget = (surplus: number) => {
-    for (const { key, position } of kept.slice(0, surplus)) if (newest.get(key) === position) newest.delete(key);
+    for (const each of kept.slice(0, surplus)) if (newest.get(each.key) === each) newest.delete(each.key);
     kept = kept.slice(surplus);
   };
   return {
     position: () => count,
     add: (key, change) => {
       count += 1;
-      kept.push({ position: count, key, change });
-      newest.set(key, count);
+      // Equal keys are kept as one text: most changes are of the same few workflows.
+      const added = { key: newest.get(key)?.key ?? key, change, position: count };
+      kept.push(added);
+      newest.set(added.key, added);
       // Rare, since it copies the kept changes.
       if (kept.length >= 2 * maxChanges) forget(kept.length - maxChanges);
     },
@@ -181,9 +189,8 @@ export function createChangeLog<Change>(maxChanges: number): ChangeLog<Change> {
       const missed = count - position;
       if (missed < 0 || missed > maxChanges) return null;
       if (missed === 0) return [];
-      const isNewest = ({ key, position: own }: { key: string; position: number }) => newest.get(key) === own;
       return kept.slice(-missed).flatMap((each) => {
-        return isNewest(each) ? [{ position: each.position, change: each.change }] : [];
+        return newest.get(each.key) === each ? [{ position: each.position, change: each.change }] : [];
       });
     },
   };
