@@ -13,11 +13,6 @@ export type ProgramStart = OutputFiles & {
   readonly env: Readonly<Record<string, string>>;
 };
 
-const signalNames = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
-);
-const errorCodes = new Map(Object.entries(constants.errno).map(([code, number]) => [number, code]));
-
 /** Parses a process number and, if present, the line of /proc/<pid>/stat. */
 export function parseIdentity(text: string): ProcessIdentity {
   const pid = Number.parseInt(text, 10);
@@ -45,14 +40,21 @@ export function startedProcess(pid: number, startTime: number): ProcessIdentity 
 
 /** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
 export function endOf(status: number): ProcessEnd {
-  const signal = signalNames.get(status & 0x7f) ?? null;
-  return { code: signal === null ? status >> 8 : null, signal };
+  const number = status & 0x7f;
+  const signal = number === 0 ? null : nameOf(number, constants.signals);
+  return { code: signal === null ? status >> 8 : null, signal: signal as NodeJS.Signals | null };
 }
 
 /** The failure with this number of a system error. */
 export function failureOf(errno: number): FailedStart {
-  const code = errorCodes.get(errno) ?? 'EIO';
+  const code = nameOf(errno, constants.errno) ?? 'EIO';
   return { error: Object.assign(new Error(code), { code }) };
+}
+
+/** The name that Node gives to a number: of two names the first, as in `SIGABRT` and `SIGIOT`. */
+function nameOf(wanted: number, numbers: Readonly<Record<string, number>>): string | null {
+  const found = Object.entries(numbers).find(([, number]) => number === wanted);
+  return found?.[0] ?? null;
 }
 
 /** The texts of a request to a starter whose programs usually have the environment `usual`. */
