@@ -206,6 +206,17 @@ describe('the processes of a run', () => {
     expect(numberBefore({ ...after, lastPid: after.lastPid + 1e9 })).toBe(0);
   });
 
+  test('are found among few and among many numbers assigned since, and none is found where all have ended', async () => {
+    const since = processMoment() as ProcessMoment;
+    const { child, identity } = idle();
+    const many = since.lastPid - 1000;
+    const above = (pid: number) => listProcesses(pid).filter((entry) => entry.pid === identity.pid).length;
+    expect([above(since.lastPid), above(many), above(identity.pid)]).toEqual([1, 1, 0]);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect([above(since.lastPid), above(many)]).toEqual([0, 0]);
+  });
+
   test('are never this process or an ancestor, even if everything matches', () => {
     const { identity } = idle();
     const everything = listProcesses();
