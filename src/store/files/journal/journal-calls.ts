@@ -1,4 +1,4 @@
-import { close, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, open, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { errorCode } from '../disk/private-files.ts';
 
 /** See `JournalCalls`. */
@@ -34,16 +34,15 @@ export const journalCalls: JournalCalls = {
   syncDataNow: (fd) => fdatasyncSync(fd),
   queueSync: () => null,
   syncPath: async (path) => {
-    const fd = await new Promise<number>((resolve, reject) => {
-      open(path, 'r', (error, opened) => (error ? reject(error) : resolve(opened)));
-    });
+    // Only the flush takes long: three tasks of the thread pool, one after the other, would take longer than it.
+    const fd = openSync(path, 'r');
     try {
       await settle((done) => fsync(fd, done));
     } catch (error) {
       // Some network and user-space file systems keep directories durable by themselves and refuse the call.
       if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'ENOTSUP') throw error;
     } finally {
-      await settle((done) => close(fd, done));
+      closeSync(fd);
     }
   },
   now: process.hrtime.bigint,
