@@ -42,13 +42,13 @@ const TYPE = { dependencyTypes: ['type-only', 'type-import'] };
 const FOLDERS = {
   core: {},
   language: {
-    src: ['core/', '(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'start-up/os[.]ts$', '(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
-    builtins: ['fs', 'os', 'path'],
+    builtins: ['fs', 'path'],
   },
   // Starting programs, knowing them and ending them.
   processes: {
-    src: ['core/', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'start-up/os[.]ts$', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
     packages: ['zx'],
     builtins: [ANY],
   },
@@ -85,7 +85,7 @@ const FOLDERS = {
     builtins: ['crypto'],
   },
   // Short replacements for builtin modules that take long to load.
-  'start-up': { builtins: ['child_process', 'fs', 'v8', 'vm'] },
+  'start-up': { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
     src: ['core/', 'start-up/', '(descriptors|durable-file|regular-file|remove-file|system-problem)[.]ts$'],
     builtins: [ANY],
@@ -151,6 +151,7 @@ const FOLDERS = {
     src: [
       'core/',
       'language/(near-names|read/(canonical-key|decode|file-problem|node|parse))[.]ts$',
+      'start-up/os[.]ts$',
       '(basic-login|descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
@@ -172,7 +173,7 @@ const FOLDERS = {
   },
   cli: {
     src: [
-      '(app|history-app|run-store|daemon-app)[.]ts$',
+      '(app|history-app|retention-app|run-store|daemon-app)[.]ts$',
       'config/',
       'core/',
       'doctor/machine[.]ts$',
@@ -252,7 +253,7 @@ module.exports = {
       name: 'app-is-faceless',
       comment: 'The composition root serves every face, so it knows none.',
       severity: 'error',
-      from: { path: '^src/(app|history-app|run-store|daemon-app)[.]ts$' },
+      from: { path: '^src/(app|history-app|retention-app|run-store|daemon-app)[.]ts$' },
       to: { path: '^src/(render|server)/', ...VALUE },
     },
     {
@@ -272,7 +273,7 @@ module.exports = {
       comment: '`wf --help` and a mistyped option need no engine.',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/(app|history-app|run-store|daemon-app)[.]ts$', dynamic: false, ...VALUE },
+      to: { path: '^src/(app|history-app|retention-app|run-store|daemon-app)[.]ts$', dynamic: false, ...VALUE },
     },
     {
       name: 'cli-loads-the-client-on-demand',

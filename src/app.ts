@@ -1,4 +1,3 @@
-import { hostname, tmpdir } from 'node:os';
 import { type Config, dagsDirFor } from './config/config.ts';
 import { workflowPlaces } from './config/workflow-places.ts';
 import type { LogForwarding } from './core/log-forwarding.ts';
@@ -28,6 +27,7 @@ import { runRequest, type StartRequest } from './service/runs/runs.ts';
 import { withDotenv } from './service/runs/with-dotenv.ts';
 import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
 import { getWorkflow } from './service/workflows/workflows.ts';
+import { hostName, os } from './start-up/os.ts';
 import { createMemoryStore } from './store/memory.ts';
 
 export { lowerPriority } from './processes/own-priority.ts';
@@ -64,7 +64,9 @@ export type AppOptions = {
 export function createApp(config: Config, options: AppOptions): App {
   const chat = createNotifier({ ...notifierSettings(config), failedBefore: failedBefore(config, options.keepHistory) });
   const engine = createLocalEngine({
-    store: options.keepHistory ? fileStore(config, { queueSync: queueFlush }) : createMemoryStore({ tempDir: tmpdir }),
+    store: options.keepHistory
+      ? fileStore(config, { queueSync: queueFlush })
+      : createMemoryStore({ tempDir: () => os().tmpdir() }),
     clock: systemClock,
     processEnv: config.processEnv,
     owner: thisProcess(),
@@ -87,7 +89,7 @@ export function createApp(config: Config, options: AppOptions): App {
     newRunId,
     openPipes: async (directory) =>
       (await import('./processes/named-pipes.ts')).openPipes(directory, config.processEnv),
-    notify: options.notify ?? joinNotifiers(createMailNotifier({ host: hostname(), commands: { retry: true } }), chat),
+    notify: options.notify ?? joinNotifiers(createMailNotifier({ host: hostName(), commands: { retry: true } }), chat),
   });
   return {
     engine,

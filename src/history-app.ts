@@ -12,7 +12,6 @@ import { spawnDetached } from './processes/subprocess.ts';
 import { fileStore } from './run-store.ts';
 import { createHistory, type History } from './service/history/history.ts';
 import { keepingReader } from './service/history/keeping-reader.ts';
-import type { RetentionReport, RetentionRequest } from './service/history/retention.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
 import type { StartRequest } from './service/runs/runs.ts';
@@ -49,33 +48,6 @@ export async function suspensions({ runsDir }: Config): Promise<(file: string) =
   if (runsDir === null) return () => null;
   const { createSuspensions } = await import('./store/files/suspensions.ts');
   return createSuspensions(join(dirname(runsDir), 'suspended')).suspendedUntil;
-}
-
-/** Removes past runs. */
-export type Retention = {
-  readonly apply: (request: RetentionRequest) => Promise<RetentionReport>;
-  /** Whether the last removal was more than a day ago; true for only one of several processes that ask. */
-  readonly isDue: () => boolean;
-};
-
-/** Sets up the removal of past runs; its modules load when it is applied. */
-export function createRetention(config: Config): Retention {
-  const archive = fileStore(config);
-  const { history } = createPast(config);
-  return {
-    apply: async (request) => {
-      const { applyRetention } = await import('./service/history/retention.ts');
-      return applyRetention(request, {
-        archive,
-        history,
-        clock: systemClock,
-        isAlive: mayBeAlive,
-        isElsewhere,
-        cwd: config.cwd,
-      });
-    },
-    isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
-  };
 }
 
 /** Removes one run that has finished. */
@@ -134,8 +106,6 @@ export async function ownDaemonLogin({ runsDir }: Config, address: string): Prom
   const { findOwnDaemon } = await import('./store/files/control/own-daemon.ts');
   return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
 }
-
-const tidyEveryMs = 86_400_000;
 
 /** The launcher of this program. */
 const launcher = join(import.meta.dirname, '../bin/wf.js');

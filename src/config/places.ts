@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { os } from '../start-up/os.ts';
 
 /** The user's directories; null if the user has no home. All paths are absolute. */
 export type Places = {
@@ -34,7 +34,7 @@ export function cacheDirectory(env: NodeJS.ProcessEnv, cwd: string): string | nu
 /** The password database has a home even if `HOME` is unset; a user without an entry has none. */
 function safeHome(): string | null {
   try {
-    return homedir() || null;
+    return os().homedir() || null;
   } catch {
     return null;
   }

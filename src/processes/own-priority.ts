@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { getPriority, setPriority } from 'node:os';
+import { os } from '../start-up/os.ts';
 
 /** The highest number, of the lowest priority. */
 const lowest = 19;
@@ -9,9 +9,9 @@ const lowest = 19;
  * raise it again.
  */
 export function lowerPriority(by: number): void {
-  const priority = Math.min(getPriority() + by, lowest);
+  const priority = Math.min(os().getPriority() + by, lowest);
   try {
-    setPriority(priority);
+    os().setPriority(priority);
   } catch {
     // Some sandboxes forbid the call.
   }

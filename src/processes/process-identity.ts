@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import type { Owner, ProcessIdentity } from '../core/run/run.ts';
+import { hostName } from '../start-up/os.ts';
 import { isOfThisPlace, processPlace } from './process-place.ts';
 import { readProcess, readSelf } from './process-table.ts';
 
@@ -30,7 +30,7 @@ export function identityOf(pid: number, startTime: number | null): ProcessIdenti
 
 /** This process as the owner of runs. */
 export function thisProcess(): Owner {
-  return { ...identityFor(process.pid), host: hostname(), machine: processPlace().machine };
+  return { ...identityFor(process.pid), host: hostName(), machine: processPlace().machine };
 }
 
 /** Whether exactly this process is running, as seen from here. A zombie is not. */

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../core/run/run.ts';
+import { hostName } from '../start-up/os.ts';
 
 /** The context in which process numbers are valid. */
 export type ProcessPlace = {
@@ -60,7 +60,7 @@ function digits(link: string): string {
 
 /** FNV-1a in 32 bits: machine-id(5) forbids exposing the id itself, and loading `node:crypto` takes 2 ms. */
 function machineDigest(): string {
-  const text = `${hostname()}\n${read(() => readFileSync('/etc/machine-id', 'latin1').trim()) ?? ''}`;
+  const text = `${hostName()}\n${read(() => readFileSync('/etc/machine-id', 'latin1').trim()) ?? ''}`;
   let digest = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193);
   return (digest >>> 0).toString(16).padStart(8, '0');

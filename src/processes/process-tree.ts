@@ -1,6 +1,6 @@
-import { uptime } from 'node:os';
 import type { ProcessIdentity } from '../core/run/run.ts';
 import type { ProcessMoment, RunMark } from '../engine/engine.ts';
+import { os } from '../start-up/os.ts';
 import { isOfThisPlace } from './process-place.ts';
 import { findMarked, groupBy, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal } from './process-signals.ts';
@@ -109,14 +109,13 @@ function ownSessions(
   marked: ReadonlyMap<number, string>,
 ): ReadonlySet<number> {
   const members = groupBy(entries, ({ session }) => session);
-  const bootedAt = Date.now() - uptime() * 1000;
   const isOwn = ({ endedAt = 0, ...identity }: RecordedProcess) => {
     const { pid, startTime } = identity;
     const session = members.get(pid);
     if (session === undefined || !isOfThisPlace(identity)) return false;
     const leader = session.find((entry) => entry.pid === pid);
     if (leader !== undefined) return leader.startTime === startTime;
-    const ended = endedAt + clockErrorMs - bootedAt;
+    const ended = endedAt + clockErrorMs - (Date.now() - os().uptime() * 1000);
     return session.some((entry) => marked.has(entry.pid) || entry.startTime * tickMs <= ended);
   };
   return new Set(recorded.filter(isOwn).map(({ pid }) => pid));

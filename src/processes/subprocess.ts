@@ -1,11 +1,11 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failed } from '../core/run/outcome.ts';
 import type { Outcome } from '../core/run/run.ts';
 import type { Attempt } from '../executors/executor.ts';
+import { os } from '../start-up/os.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
 import { startFileThreads } from './file-threads.ts';
@@ -119,7 +119,7 @@ function toOutcome(end: ProcessEnd): Outcome {
   const { code, signal } = end;
   if (code === 0) return { status: 'succeeded', exitCode: 0, outputs: {} };
   const reason = signal === null ? 'exit' : 'signal';
-  const exitCode = signal === null ? code : 128 + constants.signals[signal];
+  const exitCode = signal === null ? code : 128 + os().constants.signals[signal];
   return { status: 'failed', reason, message: describeEnd(end), exitCode, signal, outputs: {} };
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sourcesEvaluatedBy } from './evaluated.ts';
 import { launchRecorded, root } from './launch.ts';
 
 let folder: string;
@@ -111,6 +112,7 @@ test('no slow builtin module is loaded unless needed', () => {
     'http',
     'https',
     'module',
+    'os',
     'perf_hooks',
     'readline',
     'timers/promises',
@@ -120,10 +122,24 @@ test('no slow builtin module is loaded unless needed', () => {
 
   // A run that takes long listens for requests.
   expect(builtinsLoadedBy('run', file).filter((name) => [...slow, 'child_process', 'tty'].includes(name))).toEqual([]);
+  const others = [...slow.filter((name) => name !== 'os'), 'child_process', 'net', 'tty'];
   for (const args of [['validate', file], ['status'], ['history'], ['list']]) {
-    const loaded = builtinsLoadedBy(...args).filter((name) => [...slow, 'child_process', 'net', 'tty'].includes(name));
+    const loaded = builtinsLoadedBy(...args).filter((name) => others.includes(name));
     expect([args[0], loaded]).toEqual([args[0], []]);
   }
+});
+
+test('a plain run evaluates only modules that it may need', () => {
+  const file = workflowFile('steps:\n  - name: one\n    command: "true"\n');
+  const env = { WF_HOME: join(folder, 'evaluated') };
+  const evaluated = sourcesEvaluatedBy(['run', file], mkdtempSync(join(folder, 'coverage-')), env);
+  const needless =
+    /^src\/(?:client|daemon|doctor|forwarding|server|service\/history|render\/(?:graph|report|reporters\/tree)|engine\/local\/service)\//;
+
+  expect(evaluated).toContain('src/engine/local/local-run.ts');
+  expect([...evaluated].filter((source) => needless.test(source))).toEqual([]);
+  // One more module is no mistake; many more are mostly an import that should be on demand.
+  expect(evaluated.size).toBeLessThan(365);
 });
 
 test('a regular expression loads re2js', () => {

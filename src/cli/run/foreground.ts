@@ -87,7 +87,7 @@ export async function runInForeground(
     stop.attach(run);
     const summary = await feed.end(await run.finished);
     if (stop.signal() === null) await shell?.open(summary);
-    if (keepHistory) await tidyHistory(config, run.runId, stop.forced);
+    if (keepHistory) await tidyHistory(config, run.runId, stop);
     return exitCodeOf(summary, {
       passExitCode: options.exitCode ?? false,
       signal: stop.signal(),
@@ -145,13 +145,13 @@ const longestMs = 2000;
 /**
  * Removes old runs once a day, as workflow files and settings say. Keeps `runId`, the run that has just ended. Errors are ignored here: `wf gc` reports them.
  */
-async function tidyHistory(config: Config, runId: string, stopped: AbortSignal): Promise<void> {
-  const { createRetention } = await import('../../history-app.ts');
+async function tidyHistory(config: Config, runId: string, stop: { readonly forced: AbortSignal }): Promise<void> {
+  const { createRetention } = await import('../../retention-app.ts');
   try {
     const retention = createRetention(config);
     if (!retention.isDue()) return;
     const keepRuns = config.settings.read('historyKeepRuns').value;
-    const signal = AbortSignal.any([stopped, AbortSignal.timeout(longestMs)]);
+    const signal = AbortSignal.any([stop.forced, AbortSignal.timeout(longestMs)]);
     await retention.apply({
       rule: { type: 'settings', keepRuns },
       workflow: null,

@@ -66,7 +66,8 @@ export function createOutput(fd: number, onFailure: (error: Error) => void): Out
       pendingBytes += bytes.length;
       if (isWriting) return;
       isWriting = true;
-      queueMicrotask(next);
+      // Not `queueMicrotask`, which sets up asynchronous resources.
+      void Promise.resolve().then(next);
     },
     pending: () => pendingBytes,
     isClosed: () => isClosed,

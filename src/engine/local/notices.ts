@@ -23,7 +23,8 @@ export type NoticeParts = {
 export class Notices {
   readonly #notify: Notify;
   readonly #parts: NoticeParts;
-  readonly #end = new AbortController();
+  /** Made when asked for: Node loads a module for the first one, and most runs send nothing. */
+  #end: AbortController | null = null;
   readonly #pending = new Set<Promise<void>>();
 
   constructor(notify: Notify, parts: NoticeParts) {
@@ -43,6 +44,7 @@ export class Notices {
   /** Resolves when the notification is sent or abandoned; `step` null: about the run. */
   send(step: Step | null, status: Notice['status']): Promise<void> {
     const { workflow, record, secrets, runner, logs } = this.#parts;
+    const ending = () => this.#ending();
     const sending = this.#notify({
       step,
       status,
@@ -52,7 +54,9 @@ export class Notices {
       scope: (name) => runner.scope()(name),
       mask: (text) => secrets.shared.mask(text),
       logs,
-      signal: this.#end.signal,
+      get signal() {
+        return ending().signal;
+      },
     });
     if (sending === null) return Promise.resolve();
     const pending = this.#warnOf(step, sending).finally(() => this.#pending.delete(pending));
@@ -76,6 +80,11 @@ export class Notices {
   }
 
   abandon(why: string): void {
-    this.#end.abort(why);
+    this.#ending().abort(why);
+  }
+
+  #ending(): AbortController {
+    this.#end ??= new AbortController();
+    return this.#end;
   }
 }

@@ -55,7 +55,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     output: typeof action.output === 'string' ? variableName(action.output) : null,
     ...(isJsonObject(action.output) ? { published: publishedOf(action.output) } : {}),
     env: [...args, ...envOf(action.env)],
-    signalOnStop: canonicalSignal(action.signalOnStop ?? 'SIGTERM') ?? 'SIGTERM',
+    signalOnStop: (action.signalOnStop && canonicalSignal(action.signalOnStop)) || 'SIGTERM',
     timeoutMs: toMs(fixedNumber(action.timeoutSec) ?? 0),
     mailOn: {
       failure: action.mailOn?.failure ?? action.mailOnError ?? false,

@@ -1,5 +1,5 @@
-import { constants } from 'node:os';
 import type { ProcessIdentity } from '../../core/run/run.ts';
+import { os } from '../../start-up/os.ts';
 import { identityOf } from '../process-identity.ts';
 import { processPlace } from '../process-place.ts';
 import { parseStat } from '../process-table.ts';
@@ -41,13 +41,13 @@ export function startedProcess(pid: number, startTime: number): ProcessIdentity 
 /** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
 export function endOf(status: number): ProcessEnd {
   const number = status & 0x7f;
-  const signal = number === 0 ? null : nameOf(number, constants.signals);
+  const signal = number === 0 ? null : nameOf(number, os().constants.signals);
   return { code: signal === null ? status >> 8 : null, signal: signal as NodeJS.Signals | null };
 }
 
 /** The failure with this number of a system error. */
 export function failureOf(errno: number): FailedStart {
-  const code = nameOf(errno, constants.errno) ?? 'EIO';
+  const code = nameOf(errno, os().constants.errno) ?? 'EIO';
   return { error: Object.assign(new Error(code), { code }) };
 }
 

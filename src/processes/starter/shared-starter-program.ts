@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { constants as numbers } from 'node:os';
 import { tickMs } from '../process-table.ts';
 
-const { ENOEXEC } = numbers.errno;
+/** The same number on every Linux. */
+const ENOEXEC = 8;
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 const tickNs = tickMs * 1e6;
 /** Files that are kept open to be flushed, of which each run has one. */

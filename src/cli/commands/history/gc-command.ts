@@ -28,7 +28,8 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
     command: 'gc',
     instead: 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns',
   });
-  const { createPast, createRetention } = await import('../../../history-app.ts');
+  const { createPast } = await import('../../../history-app.ts');
+  const { createRetention } = await import('../../../retention-app.ts');
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');

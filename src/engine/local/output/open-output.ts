@@ -1,5 +1,4 @@
 import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
 import type { Step } from '../../../core/workflow.ts';
 import { messageOf, WfError } from '../../../errors.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
@@ -74,6 +73,8 @@ function openLog(
     return { log: nullLog(), problem: error.message };
   }
 }
+
+const devNull = '/dev/null';
 
 function nullLog(): AttemptLog {
   const stdoutFd = openSync(devNull, 'a');

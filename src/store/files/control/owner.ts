@@ -1,9 +1,9 @@
 import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Owner, ProcessIdentity } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { removeIfPossible } from '../../../remove-file.ts';
+import { hostName } from '../../../start-up/os.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 
@@ -28,7 +28,7 @@ export type ElsewhereProcesses = {
 /** This process as the owner of a run. */
 export function thisOwner({ identify, elsewhere }: Pick<Processes, 'identify' | 'elsewhere'>): Owner {
   const identity = identify(process.pid) ?? { pid: process.pid, startTime: null, boot: null };
-  return { ...identity, host: hostname(), machine: elsewhere?.here.machine ?? null };
+  return { ...identity, host: hostName(), machine: elsewhere?.here.machine ?? null };
 }
 
 /*
