@@ -12,15 +12,23 @@ import { workloads } from './workloads.mjs';
  * common programs, in turn, and measures its memory; prints one line per workload and program and marks those that miss
  * their target. The homes of `wf` are below the home directory of the user, where users have theirs; `--memory`
  * repeats the workloads that create files in memory. `--markdown` also writes the tables of the measured groups into
- * `docs/reference/performance.md`. `npm run bench -- serve` loads a daemon instead.
+ * `docs/reference/performance.md`. `npm run bench -- serve` and `npm run bench -- soak` load a daemon instead.
  */
 
 // With this variable each Node process reads a file of certificates first, which would more than double its start.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
-if (process.argv[2] === 'serve') {
-  const { benchServe } = await import('./serve.mjs');
-  await benchServe(process.argv.slice(3));
+// Ends what `exit` listeners end.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])
+  process.on(signal, () => process.exit(code));
+
+const [special, ...words] = process.argv.slice(2);
+if (special === 'serve' || special === 'soak') {
+  const { bench } = await import(`./${special}.mjs`);
+  await bench(words);
   process.exit();
 }
 const { values, positionals } = parseArgs({
@@ -42,11 +50,6 @@ const measured = [];
 process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-])
-  process.on(signal, () => process.exit(code));
 for (const place of places) await measureIn(place);
 if (values.markdown) writeTable(measured);
 

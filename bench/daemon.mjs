@@ -7,7 +7,7 @@ const launcher = join(import.meta.dirname, '../bin/wf.js');
 
 /**
  * Starts `wf serve` in a folder with the given number of trivial workflows and those in `more`; resolves when it
- * listens. `options`: further arguments.
+ * listens. `options`: further arguments. `home`: its directory.
  */
 export async function startDaemon(folder, count, more = {}, options = []) {
   const [dags, home] = ['dags', 'daemon-home'].map((name) => join(folder, name));
@@ -30,7 +30,7 @@ export async function startDaemon(folder, count, more = {}, options = []) {
     await ended;
     process.off('exit', kill);
   };
-  return { url, pid: daemon.pid, close };
+  return { url, pid: daemon.pid, home, close };
 }
 
 /** Resolves to the URL that a server prints, `... http://host:port...`. */

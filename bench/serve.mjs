@@ -10,7 +10,7 @@ import { startDaemon } from './daemon.mjs';
  * send their requests byte by byte, and starts a run every second. No answer may be a 5xx, and the steps of the runs
  * must still start.
  */
-export async function benchServe([connections = '10000', slow = '1000', seconds = '20']) {
+export async function bench([connections = '10000', slow = '1000', seconds = '20']) {
   const folder = mkdtempSync(join(tmpdir(), 'wf-bench-'));
   const started = join(folder, 'started');
   const tick = `steps:\n  - name: tick\n    command: sh -c 'echo "$WF_RUN_ID $(date +%s%3N)" >> ${started}'\n`;
