@@ -115,7 +115,7 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly labels: (runIds: readonly string[]) => (runId: string) => RunLabel | null;
   /** The label of a run, by a small read; null if unknown. */
   readonly readLabel: (runId: string) => RunLabel | null;
-  /** The statuses of finished runs, without reading them; `runIds` must be all runs. */
+  /** The statuses of finished runs, without reading them; `runIds` must be all runs, as `list` returns them. */
   readonly statuses: (runIds: readonly string[]) => RunStatuses;
   /** The first event of the run, by a small read; null if unknown. */
   readonly readCreated: (runId: string) => RunCreated | null;
@@ -156,9 +156,12 @@ export type NewRuns = { readonly fresh: readonly string[]; readonly known: numbe
 
 /** Remembered statuses of finished runs. Never throws: lost entries are read from the runs again. */
 export type RunStatuses = {
-  /** Null for a run that has changed since its status was remembered, or without a remembered status. */
+  /**
+   * Null for a run that has changed since its status was remembered, or without a remembered status. Runs are asked for
+   * in the order of the ids that the statuses were opened with.
+   */
   readonly of: (runId: string) => FinishedStatus | null;
-  /** Remembers the status of a run that was read after `of` returned null for it. */
+  /** Remembers the status of the run for which `of` has just returned null, and which was read since. */
   readonly keep: (runId: string, status: FinishedStatus) => void;
   /** Writes the remembered statuses. */
   readonly save: () => void;

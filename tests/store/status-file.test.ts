@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { FinishedStatus } from '../../src/core/run/run.ts';
+import { openStatuses } from '../../src/store/files/listing/status-file.ts';
+import { temporaryDirectory } from './world.ts';
+
+/** Runs with journals, and their statuses as a reader remembers them. */
+function world(statuses: Readonly<Record<string, FinishedStatus>>) {
+  const runsDir = temporaryDirectory();
+  const path = join(runsDir, '.statuses');
+  const ids = Object.keys(statuses);
+  for (const runId of ids) {
+    mkdirSync(join(runsDir, runId));
+    writeFileSync(join(runsDir, runId, 'journal.jsonl'), runId);
+  }
+  const read = (order = ids) => {
+    const known = openStatuses(runsDir, ids);
+    return Object.fromEntries(order.map((runId) => [runId, known.of(runId)]));
+  };
+  const keep = (runId: string, status: FinishedStatus) => {
+    const known = openStatuses(runsDir, ids);
+    known.of(runId);
+    known.keep(runId, status);
+    known.save();
+  };
+  for (const runId of ids) keep(runId, statuses[runId] ?? 'succeeded');
+  return { runsDir, ids, path, read, keep };
+}
+
+const mixed = { c: 'failed', b: 'succeeded', a: 'failed' } as const;
+
+test('statuses are found in any order', () => {
+  const { read } = world(mixed);
+  expect(read()).toEqual(mixed);
+  expect(read(['a', 'c', 'b'])).toEqual(mixed);
+  expect(read(['b', 'none', 'c'])).toEqual({ b: 'succeeded', none: null, c: 'failed' });
+});
+
+test('the last line of a run counts, even if an earlier one fits the journal', () => {
+  const { runsDir, path, read, keep } = world(mixed);
+  const journal = join(runsDir, 'b', 'journal.jsonl');
+  utimesSync(journal, 5, 5);
+  expect(read()).toEqual({ ...mixed, b: null });
+  keep('b', 'failed');
+  expect(read()).toEqual({ ...mixed, b: 'failed' });
+  writeFileSync(path, readFileSync(path, 'utf8').split('\n').toReversed().join('\n').trimStart().concat('\n'));
+  expect(read()).toEqual({ ...mixed, b: null });
+});
+
+test('a status is kept only for the run that was asked for last', () => {
+  const { runsDir, ids, path, read } = world(mixed);
+  writeFileSync(path, '');
+  const known = openStatuses(runsDir, ids);
+  known.keep('c', 'failed');
+  known.of('c');
+  known.of('b');
+  known.keep('c', 'failed');
+  known.keep('b', 'succeeded');
+  known.save();
+  expect(read()).toEqual({ c: null, b: 'succeeded', a: null });
+});
+
+test('neither of two lines is believed if one was written into the other', () => {
+  const { path, read } = world(mixed);
+  const [one = '', other = ''] = readFileSync(path, 'utf8').split(/(?<=\n)/);
+  for (let at = 1; at < one.length - 1; at += 1) {
+    writeFileSync(path, one.slice(0, at) + other + one.slice(at));
+    expect(read()).toEqual({ c: null, b: null, a: null });
+  }
+});
