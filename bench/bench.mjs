@@ -27,7 +27,7 @@ for (const [signal, code] of [
 
 const [special, ...words] = process.argv.slice(2);
 if (special === 'serve' || special === 'soak') {
-  const { bench } = await import(`./${special}.mjs`);
+  const { bench } = await (special === 'serve' ? import('./serve.mjs') : import('./soak.mjs'));
   await bench(words);
   process.exit();
 }

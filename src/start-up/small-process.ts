@@ -8,15 +8,19 @@ const flags = ['--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scaven
 /** The defaults of V8. */
 const usualFlags = ['--semi-space-growth-factor=2', '--opt', '--parallel-scavenge'];
 
+/** The last flag: the heap may grow by half of what is used before garbage is collected. */
+const daemonFlags = ['--semi-space-growth-factor=1', '--heap-growing-percent=50'];
+const usualDaemonFlags = ['--semi-space-growth-factor=2', '--heap-growing-percent=0'];
+
 /** From this size of the heap, collecting the garbage of a daemon's start is worth its pause of about 50 ms. */
 const collectedHeapBytes = 48 * 1024 * 1024;
 
 /**
- * Keeps the young generation of a daemon from growing to 48 MB, most of it garbage. The result collects the garbage of
- * the start.
+ * Keeps the garbage of a daemon small. By default the young generation grows to 48 MB, and the old one to four times what
+ * is used before it is collected: a daemon that uses 25 MB would take 100 MB. The result collects the garbage of the start.
  */
 export async function keepDaemonSmall(): Promise<() => void> {
-  await setFlags(['--semi-space-growth-factor=1'], ['--semi-space-growth-factor=2']);
+  await setFlags(daemonFlags, usualDaemonFlags);
   const collect = await collector();
   return () => {
     if (process.memoryUsage().heapTotal >= collectedHeapBytes) collect();
