@@ -41,7 +41,7 @@ export async function runProcess(
   const asked = feed === undefined && log.isDirect ? starters.start(program, log, { expected, awaited }) : null;
   const started = asked instanceof Promise ? await asked : asked;
   if (started === null) {
-    await flush?.done;
+    if (flush !== null) await flush.done;
     return isAskedToEnd(attempt) ? canceled : runChild(attempt, program, feed);
   }
   return 'error' in started ? spawnFailure(started.error, program) : follow(started, program, attempt);

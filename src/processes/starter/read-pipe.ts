@@ -17,7 +17,9 @@ type PipeReader = { readonly take: (text: string) => void; readonly end: () => v
  * Reads a pipe of a child by the handle beneath it, into one buffer: each text of a starter takes the stream of Node 60 µs
  * and 64 KiB of memory, and there are two for each program. Reads the stream if this Node does not offer the handle.
  */
-export function readPipe(pipe: Readable, { take, end }: PipeReader): void {
+export function readPipe(pipe: Readable | null | undefined, { take, end }: PipeReader): void {
+  // Without descriptors for its pipes a child has none, and soon reports an error.
+  if (!pipe) return;
   pipe.on('error', end);
   const { streamBaseState: state, kReadBytesOrError: count } = nodeInternals('stream_wrap') ?? {};
   const handle: unknown = Reflect.get(pipe, '_handle');

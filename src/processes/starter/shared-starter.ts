@@ -43,8 +43,7 @@ export class SharedStarter {
     this.#child.unref();
     this.#child.once('error', this.#lose);
     this.#child.stdin?.on('error', this.#lose);
-    if (this.#child.stdout !== null)
-      readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
+    readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
     this.#send(Object.entries(env).map(([name, value]) => `${name}=${value}`));
     unref(this.#child.stdin);
     unref(this.#child.stdout);

@@ -47,8 +47,7 @@ export class Starter {
     this.#child.unref();
     this.#child.once('error', this.#lose);
     this.#child.stdin?.on('error', this.#lose);
-    if (this.#child.stdout !== null)
-      readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
+    readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
     this.#send(
       this.#child.pid ?? 0,
       Object.entries(env).map(([name, value]) => `${name}=${value}`),
