@@ -48,7 +48,7 @@ const places = [homedir(), ...(values.memory && existsSync(inMemory) ? [inMemory
 const folders = [];
 const measured = [];
 process.on('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 for (const place of places) await measureIn(place);
 if (values.markdown) writeTable(measured);
