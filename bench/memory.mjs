@@ -22,7 +22,7 @@ export async function runAtRest(folder) {
   step(`sh -c 'touch ${started}; exec sleep 600'`);
   const programs = [begin([launcher, 'run', file]), begin(waiting)];
   while (!existsSync(started)) await delay(50);
-  return atRest(programs, (pid) => field(`/proc/${pid}/smaps_rollup`, 'Private_Dirty'));
+  return atRest(programs, (pid) => megabytesIn(`/proc/${pid}/smaps_rollup`, 'Private_Dirty'));
 }
 
 /** Resolves to the resident memory, in MB, of a daemon after it was asked for all it has, and of a Node process that waits. */
@@ -38,7 +38,7 @@ export async function daemonAtRest(folder, { runs, workflows, followers }) {
     for (const path of ['runs?limit=100', 'runs?status=failed', 'workflows?limit=1000', 'queue', 'schedule'])
       await (await fetch(`${daemon.url}/api/v2/${path}`)).arrayBuffer();
     const bare = spawn(process.execPath, waiting, { stdio: 'ignore' });
-    return await atRest([{ pid: daemon.pid }, bare], (pid) => field(`/proc/${pid}/status`, 'VmRSS'));
+    return await atRest([{ pid: daemon.pid }, bare], (pid) => megabytesIn(`/proc/${pid}/status`, 'VmRSS'));
   } finally {
     agent.destroy();
     await daemon.close();
@@ -58,7 +58,7 @@ async function atRest(programs, memoryOf) {
 }
 
 /** A line `NAME: N kB` of a file, in MB. */
-function field(path, name) {
+export function megabytesIn(path, name) {
   const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(path, 'utf8')) ?? [];
   return (Number(kilobytes) * 1024) / 1e6;
 }

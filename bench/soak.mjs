@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDaemon } from './daemon.mjs';
+import { megabytesIn } from './memory.mjs';
 
 const launcher = join(import.meta.dirname, '../bin/wf.js');
 const runsAtOnce = 4;
@@ -60,7 +61,8 @@ async function runWindow({ url, pid }, count) {
       started += 1;
     }
     await answered(fetch(`${url}/api/v2/runs?limit=20`), 200);
-    least = Math.min(least, anonymousMb(pid));
+    // Not `Private_Dirty`: what the daemon shares with a child between fork and exec counts too.
+    least = Math.min(least, megabytesIn(`/proc/${pid}/status`, 'RssAnon'));
     await delay(50);
   }
 }
@@ -93,10 +95,4 @@ async function follow(url, signal) {
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-}
-
-/** The anonymous memory of a process in MB; what it shares with a child between fork and exec counts too. */
-function anonymousMb(pid) {
-  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return (Number(kilobytes) * 1024) / 1e6;
 }

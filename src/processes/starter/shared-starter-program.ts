@@ -74,9 +74,9 @@ def start(env, directory, out, err, path, count, *rest):
       if error.errno != ${ENOEXEC}: raise
     return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files)
   finally: posix.chdir('/')
-files = {}
+open_files = {}
 def flush(path):
-  begin, errno, fd = time.monotonic_ns(), 0, files.pop(path, -1)
+  begin, errno, fd = time.monotonic_ns(), 0, open_files.pop(path, -1)
   try:
     if fd < 0: fd = posix.open(path, posix.O_WRONLY)
     posix.fdatasync(fd)
@@ -84,8 +84,8 @@ def flush(path):
     errno = error.errno
     if fd >= 0: posix.close(fd)
   else:
-    files[path] = fd
-    if len(files) > ${MAX_OPEN_FILES}: posix.close(files.pop(next(iter(files))))
+    open_files[path] = fd
+    if len(open_files) > ${MAX_OPEN_FILES}: posix.close(open_files.pop(next(iter(open_files))))
   global held
   held += b'flushed %d %d\n' % (errno, time.monotonic_ns() - begin)
 def ticks(): return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // ${tickNs}
@@ -142,7 +142,7 @@ while True:
         flush(texts[0])
         continue
       awaited, *request = texts
-      if awaited and awaited not in files:
+      if awaited and awaited not in open_files:
         report(b'unflushed\n')
         continue
       before = ticks()

@@ -186,7 +186,7 @@ describe.skipIf(!existsSync(python)).each([
     expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
   });
 
-  test('does not start if too many other files were flushed since its own, and the starter keeps none of them open', async () => {
+  test('does not start if too many other files were flushed since its own, of which the starter keeps few open', async () => {
     const { dir, starter, ask, run } = await readyStarter();
     const files = Array.from({ length: 20 }, (_, at) => join(dir, `journal-${at}`));
     for (const file of files) writeFileSync(file, 'x');

@@ -63,6 +63,13 @@ export class JournalFile {
     return { done: queued.then((duration) => this.#noteOrSync(duration)), queued: this.path };
   }
 
+  close(): void {
+    if (!this.#isOpen) return;
+    // The descriptor is closed even if this fails.
+    this.#isOpen = false;
+    closeSync(this.fd);
+  }
+
   async #sync(): Promise<void> {
     try {
       const before = this.#calls.now();
@@ -82,13 +89,6 @@ export class JournalFile {
 
   #noteDuration(nanoseconds: number): void {
     this.#isDiskQuick = nanoseconds < quickFlushMs * 1e6;
-  }
-
-  close(): void {
-    if (!this.#isOpen) return;
-    // The descriptor is closed even if this fails.
-    this.#isOpen = false;
-    closeSync(this.fd);
   }
 
   /**
