@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executor } from '../../../src/executors/ssh/ssh.ts';
@@ -223,7 +223,7 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     const variables = { HOME: home, KEY: 'key', WHERE: '127.0.0.1' };
     const config = { host: '$WHERE', key: '~/${KEY}', port: String(server.port) };
     const { outcome, stdout } = await runRemote(server, { step: { command: 'echo $HOME' }, variables }, config);
-    expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: `${homedir()}\n` });
+    expect({ outcome, stdout }).toEqual({ outcome: succeeded, stdout: `${userInfo().homedir}\n` });
   });
 });
 
