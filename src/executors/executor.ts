@@ -27,6 +27,23 @@ export type Containment = {
   readonly whyUnhealthy: () => Promise<string | null>;
 };
 
+/** The slot of a program of a run that limits how many run at once. */
+export type ProgramSlot = {
+  /** Distinguishes the runs of this process. */
+  readonly group: number;
+  /** How many programs of the run may run at once. */
+  readonly limit: number;
+  /** Called when the starter has taken the request: it starts the program once fewer than `limit` of the group run. */
+  readonly queued: () => void;
+  /** Whether fewer than `limit` run, besides those that the starter is still to start. */
+  readonly isFree: () => boolean;
+  /**
+   * For a program that the starter does not start: resolves when there is a free slot, or when the attempt is asked to end;
+   * null: there is one.
+   */
+  readonly free: () => Promise<void> | null;
+};
+
 /** The variables of a run, without those of a step. */
 export type RunScope = Pick<Attempt, 'scope' | 'env' | 'expand'>;
 
@@ -66,6 +83,8 @@ export type Attempt = {
   readonly scratch: () => string;
   /** For a `command` step, whose program starts after it; null if there is nothing to wait for. */
   readonly flush: Flush | null;
+  /** For a `command` step of a run that limits how many run at once; null: the program may start. */
+  readonly slot: ProgramSlot | null;
   /** Call once when the work has started, with the process if there is one; `runWorkflow` calls it itself. */
   readonly started: Started;
   /** Call once when the work runs in a container. */

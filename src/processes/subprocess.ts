@@ -32,16 +32,18 @@ export async function runProcess(
   program: Program,
   feed?: (input: Writable) => void,
 ): Promise<Outcome> {
-  const { workflow, log, flush } = attempt;
+  const { workflow, log, flush, slot, signal } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
   // A single program leaves nothing behind that could exhaust the process limit.
   if (workflow.steps.length > 1) startFileThreads();
   const expected = workflow.steps.length;
   const awaited = flush?.queued ?? null;
-  const asked = feed === undefined && log.isDirect ? starters.start(program, log, { expected, awaited }) : null;
+  const asked =
+    feed === undefined && log.isDirect ? starters.start(program, log, { expected, awaited, slot, signal }) : null;
   const started = asked instanceof Promise ? await asked : asked;
   if (started === null) {
     if (flush !== null) await flush.done;
+    await slot?.free();
     return isAskedToEnd(attempt) ? canceled : runChild(attempt, program, feed);
   }
   return 'error' in started ? spawnFailure(started.error, program) : follow(started, program, attempt);

@@ -1,14 +1,20 @@
 import { buildGraph } from '../../src/core/graph.ts';
+import { mayStartAhead } from '../../src/core/run/only-program.ts';
 import type { Outcome, RunEvent, RunInput } from '../../src/core/run/run.ts';
 import { initialRun, isFinished, type RunState, stepNode, stepState } from '../../src/core/run/run-state.ts';
 import { transition } from '../../src/core/run/transition.ts';
-import type { Step } from '../../src/core/workflow.ts';
+import { handlerKind, type Step } from '../../src/core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
 import { type Case, factOf, failureCode, outcomeKind } from './arbitrary-case.ts';
+
+/** How many steps start ahead while all attempts are at single programs. */
+export const AHEAD = 2;
 
 /** One input, with the state before and after it. */
 export type Move = {
   readonly input: RunInput;
+  /** How many steps might start ahead. */
+  readonly ahead: number;
   readonly before: RunState;
   readonly after: RunState;
   readonly events: readonly RunEvent[];
@@ -59,8 +65,9 @@ export class SimulatedWorld {
     actions[choice % Math.max(1, actions.length)]?.();
   }
 
-  /** What happens next to an attempt; null for a service that stays up. */
+  /** What happens next to an attempt; null for a service that stays up, and for a step that waits for its place. */
   #next(made: Attempt, choice: number): (() => void) | null {
+    if (this.#isBeyondLimit(made)) return this.run.cancellation === null ? null : () => this.#withdraw(made);
     const end = () => this.#end(made, choice);
     const begin = () => this.#begin(made);
     if (this.#node(made.step).service === undefined) return made.begun || choice % 3 === 0 ? end : begin;
@@ -69,6 +76,23 @@ export class SimulatedWorld {
     if (!made.begun) return begin;
     if (made.isServing) return this.#case.dying.has(made.step) ? end : null;
     return outcomeKind(this.#case, this.#node(made.step), made.attempt) === 'succeeded' ? () => this.#serve(made) : end;
+  }
+
+  /** An attempt that was started ahead begins when fewer attempts than the limit have begun. */
+  #isBeyondLimit({ step, begun }: Attempt): boolean {
+    const { maxActiveSteps } = this.run.policies;
+    if (begun || maxActiveSteps === 0 || handlerKind(step) !== null) return false;
+    return this.#attempts.filter((other) => other.begun).length >= maxActiveSteps && this.#areAllPrograms();
+  }
+
+  #areAllPrograms(): boolean {
+    return this.#attempts.every(({ step }) => handlerKind(step) === null && mayStartAhead(this.#node(step)));
+  }
+
+  #withdraw(made: Attempt): void {
+    this.#attempts.splice(this.#attempts.indexOf(made), 1);
+    const { step, attempt } = made;
+    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome: canceled() });
   }
 
   #serve(made: Attempt): void {
@@ -137,9 +161,10 @@ export class SimulatedWorld {
 
   #send(input: RunInput): void {
     const before = this.run;
-    const { run, events } = transition(before, input);
+    const ahead = this.#areAllPrograms() ? AHEAD : 0;
+    const { run, events } = transition(before, input, ahead);
     this.run = run;
-    this.moves.push({ input, before, after: run, events });
+    this.moves.push({ input, ahead, before, after: run, events });
     for (const event of events) this.#follow(event);
   }
 

@@ -89,6 +89,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
       return join(dir, 'scratch');
     },
     flush: settings.flush ?? null,
+    slot: null,
     signal: end,
     kill,
     runWorkflow: settings.runWorkflow ?? (() => Promise.reject(new Error('no workflow to run'))),

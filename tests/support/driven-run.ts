@@ -24,6 +24,8 @@ export class DrivenRun {
   readonly events: RunEvent[] = [];
   state: RunState;
   now = 1000;
+  /** How many steps may start beyond the limit. */
+  ahead = 0;
 
   constructor(settings: WorkflowSettings) {
     const made = workflow(settings);
@@ -38,7 +40,7 @@ export class DrivenRun {
   }
 
   send(input: RunInput): readonly RunEvent[] {
-    const { run, events } = transition(this.state, input);
+    const { run, events } = transition(this.state, input, this.ahead);
     this.state = run;
     this.events.push(...events);
     return events;

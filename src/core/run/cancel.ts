@@ -36,7 +36,8 @@ export function cancel(draft: Draft, input: Cancel): void {
 export function lose(draft: Draft, { at, message }: Lost): void {
   if (draft.run.status !== 'queued') {
     for (const step of unsettled(draft.run).filter(isActive)) {
-      settle(draft, at, step, { status: 'failed', reason: 'lost', message });
+      const what = step.status === 'scheduled' ? `${message}; the step may not have started` : message;
+      settle(draft, at, step, { status: 'failed', reason: 'lost', message: what });
     }
     for (const step of unsettled(draft.run)) settleInactive(draft, at, step, 'the run was lost');
     settleDue(draft, at);

@@ -309,6 +309,12 @@ export function isActive({ status, instances }: StepState): boolean {
   return instances === undefined && (status === 'scheduled' || status === 'running');
 }
 
+/** Whether the step may be one of those that are scheduled beyond the limit, which start when others end. */
+export function isAhead({ active, policies }: RunState, { status }: StepState): boolean {
+  const { maxActiveSteps } = policies;
+  return status === 'scheduled' && maxActiveSteps > 0 && active > maxActiveSteps;
+}
+
 /** Whether a service is ready for its dependents. */
 export function isServing({ isReady, status }: StepState): boolean {
   return isReady && status === 'running';

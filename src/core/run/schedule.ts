@@ -2,17 +2,21 @@ import { smallestIndex } from '../data/index-set.ts';
 import { itemAt } from '../data/vector.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
-import type { RunState, StepState } from './run-state.ts';
+import { mayStartAhead } from './only-program.ts';
+import { type RunState, type StepState, stepNode } from './run-state.ts';
 
 /**
  * Starts ready steps in the order of the file, within the limit and the delay. No other function starts a step. After
- * a cancel, no step is ready.
+ * a cancel, no step is ready. Up to `ahead` steps more than the limit are scheduled if all of them are single programs: the
+ * caller starts as many of those as the limit allows.
  */
-export function scheduleReady(draft: Draft, at: number): void {
-  for (let next = nextToStart(draft.run); next !== null; next = nextToStart(draft.run)) {
+export function scheduleReady(draft: Draft, at: number, ahead: number): void {
+  let beyond = ahead;
+  for (let next = nextToStart(draft.run, beyond); next !== null; next = nextToStart(draft.run, beyond)) {
     const until = earliestStart(draft.run, at);
     if (until > at) record(draft, { type: 'run.delayed', at, until });
     else schedule(draft, at, next);
+    if (!mayStartAhead(stepNode(draft.run, next.name))) beyond = 0;
   }
 }
 
@@ -31,11 +35,13 @@ export function schedule(draft: Draft, at: number, { name, attempt }: StepState)
   record(draft, { type: 'step.scheduled', at, step: name, attempt: attempt + 1 });
 }
 
-function nextToStart(run: RunState): StepState | null {
-  const { maxActiveSteps } = run.policies;
+function nextToStart(run: RunState, ahead: number): StepState | null {
+  const { maxActiveSteps, delayMs } = run.policies;
   if (run.delayedUntil !== null) return null;
-  if (maxActiveSteps > 0 && run.active >= maxActiveSteps) return null;
-  return firstReady(run);
+  if (maxActiveSteps === 0 || run.active < maxActiveSteps) return firstReady(run);
+  if (delayMs > 0 || run.active >= maxActiveSteps + ahead) return null;
+  const next = firstReady(run);
+  return next !== null && mayStartAhead(stepNode(run, next.name)) ? next : null;
 }
 
 /** The first ready step in the order of the file; of a fan-out, its first ready instance. */

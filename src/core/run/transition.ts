@@ -33,13 +33,13 @@ export type Decision = { readonly run: RunState; readonly events: readonly RunEv
 
 /**
  * The only place that decides what a run does next. Pure: the time comes from the input. A late or repeated input
- * leads to no events and the same state. Throws for an unknown step.
+ * leads to no events and the same state. `ahead`: see `scheduleReady`. Throws for an unknown step.
  */
-export function transition(run: RunState, input: RunInput): Decision {
+export function transition(run: RunState, input: RunInput, ahead = 0): Decision {
   if (isFinished(run) !== (input.type === 'mark')) return { run, events: [] };
   const draft: Draft = { run, events: [] };
   take(draft, input);
-  advance(draft, input.at);
+  advance(draft, input.at, ahead);
   return draft;
 }
 
@@ -88,13 +88,13 @@ function take(draft: Draft, input: RunInput): void {
 }
 
 /** Applies what follows from the new state, whatever the input was. */
-function advance(draft: Draft, at: number): void {
+function advance(draft: Draft, at: number, ahead: number): void {
   if (isFinished(draft.run) || draft.run.status === 'queued') return;
   if (draft.run.handling === null) {
     if (!initialize(draft, at)) return;
     announceWaits(draft, at);
     settleDue(draft, at);
-    scheduleReady(draft, at);
+    scheduleReady(draft, at, ahead);
     if (draft.run.settled < draft.run.graph.stepCount) {
       endServices(draft, at);
       return;

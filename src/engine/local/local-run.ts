@@ -224,7 +224,7 @@ export class LocalRun {
     const decision =
       message.type === 'note'
         ? { run: evolve(this.result, message.event), events: [message.event] }
-        : transition(this.result, message);
+        : transition(this.result, message, this.#stepAttempts.slots.ahead);
     this.#take(this.#isEnding ? decision : this.#endFirst(decision));
   }
 
@@ -233,6 +233,7 @@ export class LocalRun {
     const { events, stored } = this.#record.add(decision.events, decision.run);
     this.#limit.hold(isHeld(this.result));
     for (const event of events) this.#effects.act(event);
+    this.#stepAttempts.slots.admit();
     if (!this.#isResting && !this.#secrets.areInPlay && startsNoMore(this.result)) this.#rest();
     // Watchers may be slow; act on the events first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);

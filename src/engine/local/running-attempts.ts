@@ -1,3 +1,4 @@
+import type { Step } from '../../core/workflow.ts';
 import { type AttemptSignals, type EndRequest, EndSignal } from '../../processes/end-signal.ts';
 import type { Clock } from '../clock.ts';
 
@@ -38,12 +39,12 @@ export class RunningAttempts {
     return { signal: running.end, kill: running.kill };
   }
 
-  /** Marks the attempt as started, unless it was asked to end before. `timeoutMs` 0: no limit. */
-  begin(step: string, options: { timeoutMs: number; finishesWhenStopped: boolean }): void {
-    const running = this.#running.get(step);
+  /** Marks the attempt at the step as started, unless it was asked to end before. */
+  begin({ name, timeoutMs, repeat, service }: Step): void {
+    const running = this.#running.get(name);
     if (running === undefined || running.end.aborted) return;
-    running.finishesWhenStopped = options.finishesWhenStopped;
-    this.limit(step, options.timeoutMs);
+    running.finishesWhenStopped = repeat !== null || service !== undefined;
+    this.limit(name, timeoutMs);
   }
 
   /** Limits the time of a started attempt from now on; 0: no limit. */
@@ -59,9 +60,9 @@ export class RunningAttempts {
     this.#running.delete(step);
   }
 
-  /** Asks all attempts to end, or those at some steps. */
+  /** Asks all attempts to end, or those at some steps. The last first: an attempt may start when an earlier one ends. */
   stop(isMeant: (step: string) => boolean = () => true): void {
-    for (const [step, running] of this.#running) {
+    for (const [step, running] of [...this.#running].reverse()) {
       if (running.end.aborted || running.isEnding || !isMeant(step)) continue;
       if (running.finishesWhenStopped) this.#killAfterGrace(running);
       else this.#end(running, 'stop');
@@ -78,7 +79,7 @@ export class RunningAttempts {
 
   /** Kills all attempts at once. */
   kill(): void {
-    for (const running of this.#running.values()) {
+    for (const running of [...this.#running.values()].reverse()) {
       running.cancelTimer();
       running.end.abort('stop');
       running.kill.abort('stop');

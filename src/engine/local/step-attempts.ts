@@ -1,3 +1,4 @@
+import { isOnlyProgram } from '../../core/run/only-program.ts';
 import type { Outcome, RunInput } from '../../core/run/run.ts';
 import { heldSteps, stepNode } from '../../core/run/run-state.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
@@ -10,6 +11,7 @@ import type { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunRecord } from './run-record.ts';
+import { type AttemptSlot, RunSlots } from './run-slots.ts';
 import type { RunningAttempts } from './running-attempts.ts';
 import type { AttemptRequest, StepRunner } from './step-runner.ts';
 
@@ -39,18 +41,22 @@ type RunOfAttempts = {
   readonly warn: (step: string | null, message: string) => void;
 };
 
-type MadeAttempt = Pick<AttemptRequest, 'step' | 'number' | 'signals' | 'waitingSteps' | 'flush'>;
+type MadeAttempt = Pick<AttemptRequest, 'step' | 'number' | 'signals' | 'waitingSteps' | 'flush'> & {
+  readonly slot: AttemptSlot;
+};
 
 /**
  * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to
  * start and until there are descriptors for it.
  */
 export class StepAttempts {
+  readonly slots: RunSlots;
   readonly #own: RunOfAttempts;
   readonly #takeTurn = createTurns(maxStartsPerTurn);
 
   constructor(own: RunOfAttempts) {
     this.#own = own;
+    this.slots = new RunSlots(own.record, own.clock);
   }
 
   /** Makes an attempt and posts its events. A rejection is an internal error. */
@@ -58,19 +64,18 @@ export class StepAttempts {
     const { record, running, gate, clock } = this.#own;
     const step = stepNode(record.state, name);
     const signals = running.enter(name);
+    const slot = this.slots.enter(step, signals.signal);
     const waitingSteps = heldSteps(record.state).map((held) => held.name);
     const flush = await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await gate.enter(signals.signal);
-    running.begin(name, {
-      timeoutMs: step.timeoutMs,
-      finishesWhenStopped: step.repeat !== null || step.service !== undefined,
-    });
+    if (slot.program === null) running.begin(step);
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#run({ step, number, signals, waitingSteps, flush });
+      : await this.#run({ step, number, signals, waitingSteps, flush, slot });
     running.leave(name);
+    slot.leave();
     this.#warnOfKill(step, signals);
     if (isCounted) gate.leave();
     if ('outputs' in report.outcome) this.#own.secrets.learn(report.outcome.outputs);
@@ -100,15 +105,18 @@ export class StepAttempts {
 
   #run(made: MadeAttempt): Promise<AttemptReport> {
     const { runner, record, running, background, clock, post } = this.#own;
-    const {
-      step: { name },
-      number,
-    } = made;
+    const { step, number, slot } = made;
+    const { name } = step;
     const own = () => ({ at: clock.now(), step: name, attempt: number });
     return runner.attempt({
       ...made,
       run: record.state,
+      slot: slot.program,
       started: (process, child) => {
+        if (slot.program !== null) {
+          slot.started();
+          running.begin(step);
+        }
         if (process) background.add(name, process);
         post({ type: 'attempt-started', ...own(), process, ...(child === undefined ? {} : { child }) });
       },
@@ -126,14 +134,6 @@ export class StepAttempts {
     if (service === undefined || !kill.aborted || record.state.cancellation?.force === true) return;
     warn(name, `killed: it did not end within ${graceMs / 1000}s`);
   }
-}
-
-/** Whether an attempt at the step has no effect before its program starts, except that it creates its logs. */
-function isOnlyProgram(step: Step): boolean {
-  const { executor, command, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;
-  if (executor.type !== 'command' || command === null) return false;
-  if (env.length > 0 || preconditions.length > 0 || stdout !== null || stderr !== null) return false;
-  return [numbers, fanOut, service, approval].every((extra) => extra === undefined);
 }
 
 function endOf(

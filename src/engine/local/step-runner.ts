@@ -7,7 +7,7 @@ import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
 import { resultNames, stepResult } from '../../core/words/step-results.ts';
 import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
-import type { Attempt, Scope, Started } from '../../executors/executor.ts';
+import type { Attempt, ProgramSlot, Scope, Started } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { Flush } from '../../store/flush.ts';
 import type { LogStream } from '../../store/logs.ts';
@@ -49,6 +49,7 @@ export type AttemptRequest = {
   readonly waitingSteps: readonly string[];
   /** What the program of the attempt waits for; null: nothing. */
   readonly flush: Flush | null;
+  readonly slot: ProgramSlot | null;
 };
 
 /** Makes the attempts of one run, with the variables that its steps share. */
@@ -115,7 +116,7 @@ export class StepRunner {
   }
 
   async #attempt(request: AttemptRequest): Promise<AttemptReport> {
-    const { step, number, signals, run, started, contained, service, limitTime, waitingSteps, flush } = request;
+    const { step, number, signals, run, started, contained, service, limitTime, waitingSteps, flush, slot } = request;
     const variables = this.#variables;
     this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
@@ -157,6 +158,7 @@ export class StepRunner {
       neededFacts: (made, outcome) => neededFacts(made, stepState(run, step.name), outcome),
       limitTime,
       flush,
+      slot,
     });
     this.#warnOfNul(step, report.outcome);
     return report;

@@ -20,17 +20,18 @@ export function parseIdentity(text: string): ProcessIdentity {
   return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
 }
 
-/** A report of the shared starter: a word and up to two numbers. */
+/** A report of the shared starter: a word and up to three numbers. */
 export type Report = {
-  readonly word: 'ready' | 'started' | 'failed' | 'ended' | 'flushed' | 'unflushed';
+  readonly word: 'ready' | 'started' | 'failed' | 'refused' | 'ended' | 'flushed';
   readonly first: number;
   readonly second: number;
+  readonly third: number;
 };
 
 /** Parses a line of the shared starter, which prints no others. */
 export function parseReport(line: string): Report {
-  const [word, first = 0, second = 0] = line.split(' ');
-  return { word: word as Report['word'], first: Number(first), second: Number(second) };
+  const [word, first = 0, second = 0, third = 0] = line.split(' ');
+  return { word: word as Report['word'], first: Number(first), second: Number(second), third: Number(third) };
 }
 
 /** Identifies a process by its number and its start time in clock ticks since boot; negative: unknown. */

@@ -13,18 +13,23 @@ const MAX_OPEN_FILES = 8;
  * memory of the starter with the program until that replaces it, so that nothing is copied. It reports to its standard
  * output, one line each:
  *
- *   ready                       requests can be sent
- *   started <pid> <time>        the next request has become a program; its start time as in /proc/<pid>/stat, or -1
- *   failed <errno>              the next request could not become a program
- *   ended <pid> <wait status>   a program has ended
- *   flushed <errno> <ns>        the next file to flush is on disk (0) or could not be flushed; how long it took
- *   unflushed                   the next request has become no program, since its file is not flushed
+ *   ready                           requests can be sent
+ *   started <request> <pid> <time>  the request has become a program; its start time as in /proc/<pid>/stat, or -1
+ *   failed <request> <errno>        the request could not become a program
+ *   refused <request>               the request has become no program: its file is not flushed, or it was withdrawn
+ *   ended <pid> <wait status>       a program has ended
+ *   flushed <errno> <ns>            the next file to flush is on disk (0) or could not be flushed; how long it took
  *
  * It reads messages from its standard input: a line with the length of the rest; then texts, each terminated by a NUL. The
- * first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush. The
- * others are requests: a file that has to be flushed (or nothing), working directory, file for standard output, file for
- * standard error, path of the program, number of arguments, the arguments from 0 on, then differences in the environment:
- * `NAME=value`, or `NAME` for a variable to remove. The starter exits at the end of its input.
+ * first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush, and
+ * one of two texts withdraws a request: its group and its number. The others are requests: their number, a file that has to
+ * be flushed (or nothing), group and limit, working directory, file for standard output, file for standard error, path of
+ * the program, number of arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME`
+ * for a variable to remove. The starter exits at the end of its input.
+ *
+ * A request with a limit waits in the queue of its group while that many programs of the group run. Before one of the queue
+ * starts, all messages are read that were sent before the end of the program that it follows: a stop withdraws the queue
+ * and then ends the programs.
  *
  * It imports only modules that are part of the interpreter: others take longer to load than a hundred programs to start.
  * Before it is ready, it tries to start a directory, so that a Python before 3.8 or a system without `setsid` ends it. It
@@ -49,11 +54,13 @@ _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
 own = {_signal.SIGPIPE, _signal.SIGXFSZ}
 fixed = {_signal.SIGKILL, _signal.SIGSTOP}
 usual = [one for one in _signal.valid_signals() - fixed if one in own or _signal.getsignal(one) != _signal.SIG_IGN]
-held = b''
-def report(line):
-  global held
-  line, held = held + line, b''
-  while line: line = line[posix.write(reports, line):]
+lines = b''
+def note(line, *values):
+  global lines
+  lines += line % values
+def report():
+  global lines
+  while lines: lines = lines[posix.write(reports, lines):]
 def change(env, texts):
   for text in texts:
     name, mark, value = text.partition(b'=')
@@ -86,8 +93,7 @@ def flush(path):
   else:
     open_files[path] = fd
     if len(open_files) > ${MAX_OPEN_FILES}: posix.close(open_files.pop(next(iter(open_files))))
-  global held
-  held += b'flushed %d %d\n' % (errno, time.monotonic_ns() - begin)
+  note(b'flushed %d %d\n', errno, time.monotonic_ns() - begin)
 def ticks(): return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // ${tickNs}
 def listed(pid):
   try:
@@ -103,50 +109,81 @@ def born(pid, before):
   found = listed(pid)
   if trusted is None: trusted = before <= found <= after
   return found
+groups, running, queues = {}, {}, {}
+def begin(number, awaited, group, limit, *request):
+  if awaited and awaited not in open_files: return note(b'refused %b\n', number)
+  before = ticks()
+  try: pid = start(env, *request)
+  except OSError as error: return note(b'failed %b %d\n', number, error.errno)
+  note(b'started %b %d %d\n', number, pid, born(pid, before))
+  if group:
+    groups[pid] = group
+    running[group] = running.get(group, 0) + 1
+def is_full(group, limit): return group in running and running[group] >= int(limit)
+def dequeue():
+  for group in list(queues):
+    queue = queues[group]
+    while queue and not is_full(group, queue[0][3]): begin(*queue.pop(0))
+    if not queue: del queues[group]
+def withdraw(group, number):
+  queue = queues.get(group, [])
+  for request in queue:
+    if request[0] == number:
+      queue.remove(request)
+      note(b'refused %b\n', number)
+      break
+  if not queue: queues.pop(group, None)
 def reap():
   try:
     posix.read(woken, 4096)
     while True:
       pid, status = posix.waitpid(-1, posix.WNOHANG)
       if pid == 0: return
-      report(b'ended %d %d\n' % (pid, status))
+      note(b'ended %d %d\n', pid, status)
+      group = groups.pop(pid, None)
+      if group is None: continue
+      running[group] -= 1
+      if running[group] == 0: del running[group]
   except (BlockingIOError, ChildProcessError): pass
+env, text = None, b''
+def receive():
+  global env, text
+  read = posix.read(messages, 65536)
+  if not read: posix._exit(0)
+  text += read
+  while True:
+    body = text.find(b'\n') + 1
+    if body == 0: break
+    end = body + int(text[:body])
+    if len(text) < end: break
+    texts = text[body:end].split(b'\0')
+    texts.pop()
+    text = text[end:]
+    if env is None: env = change({}, texts)
+    elif len(texts) == 1: flush(*texts)
+    elif len(texts) == 2: withdraw(*texts)
+    elif texts[2]: queues.setdefault(texts[2], []).append(texts)
+    else:
+      begin(*texts)
+      report()
 poll = select.poll()
 poll.register(messages, select.POLLIN)
 poll.register(woken, select.POLLIN)
 try: spawn('/', ('/',), {}, ())
 except OSError: pass
-env, text = None, b''
-report(b'ready\n')
+note(b'ready\n')
+report()
 while True:
-  if held and not poll.poll(1): report(b'')
-  for fd, event in poll.poll():
-    if fd == woken:
-      reap()
-      continue
-    read = posix.read(messages, 65536)
-    if not read: posix._exit(0)
-    text += read
-    while True:
-      begin = text.find(b'\n') + 1
-      if begin == 0: break
-      end = begin + int(text[:begin])
-      if len(text) < end: break
-      texts = text[begin:end].split(b'\0')
-      texts.pop()
-      text = text[end:]
-      if env is None:
-        env = change({}, texts)
-        continue
-      if len(texts) == 1:
-        flush(texts[0])
-        continue
-      awaited, *request = texts
-      if awaited and awaited not in open_files:
-        report(b'unflushed\n')
-        continue
-      before = ticks()
-      try: pid = start(env, *request)
-      except OSError as error: report(b'failed %d\n' % error.errno)
-      else: report(b'started %d %d\n' % (pid, born(pid, before)))
+  if lines and not poll.poll(1): report()
+  ready = dict(poll.poll())
+  if woken in ready:
+    reap()
+    if not queues: report()
+    ready = dict(poll.poll(0))
+  while messages in ready:
+    receive()
+    ready = dict(poll.poll(0)) if queues else {}
+  if queues:
+    dequeue()
+    report()
 `;

@@ -1,13 +1,25 @@
 import type { ChildProcess } from 'node:child_process';
 import type { ProcessIdentity } from '../../core/run/run.ts';
+import type { ProgramSlot } from '../../executors/executor.ts';
+import type { EndSignal } from '../end-signal.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
 import { readPipe } from './read-pipe.ts';
 import { endOf, failureOf, type ProgramStart, parseReport, requestOf, startedProcess } from './reports.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 
-/** A requested program: called when it runs or could not be started, with null if its file is not flushed. */
+/** A requested program: called when it runs or could not be started, with null if the starter refused. */
 type Asked = (started: StartedProcess | FailedStart | null) => void;
+
+/** What a requested program waits for. */
+export type StartConditions = {
+  /** The file that has to be flushed before the program starts, by a flush that was requested before; null: none. */
+  readonly awaited: string | null;
+  /** Null: any number of programs may run. */
+  readonly slot: ProgramSlot | null;
+  /** Withdraws the request if the program has not started. */
+  readonly signal: EndSignal;
+};
 
 const lost: FailedStart = { error: new Error('the process that started it was ended from outside') };
 
@@ -18,8 +30,9 @@ const lost: FailedStart = { error: new Error('the process that started it was en
 export class SharedStarter {
   readonly #child: ChildProcess;
   readonly #env: Readonly<Record<string, string>>;
-  /** In the order of their requests. */
-  readonly #asked: Asked[] = [];
+  /** By the numbers of their requests. */
+  readonly #asked = new Map<number, Asked>();
+  #requests = 0;
   /** In the order of the requests to flush a file. */
   readonly #flushing: ((nanoseconds: number | null) => void)[] = [];
   readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
@@ -69,15 +82,31 @@ export class SharedStarter {
   }
 
   /**
-   * Starts a program, unless `awaited`, a file, is not flushed: then it resolves to null. The starter must be ready, and no
-   * text may contain a NUL.
+   * Starts a program. Resolves to null if its file is not flushed or the request was withdrawn. The starter must be ready,
+   * and no text may contain a NUL.
    */
-  start(request: readonly string[], awaited: string | null): Promise<StartedProcess | FailedStart | null> {
+  start(
+    request: readonly string[],
+    { awaited, slot, signal }: StartConditions,
+  ): Promise<StartedProcess | FailedStart | null> {
     if (this.#state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.#state}`);
     this.#hold();
+    this.#requests += 1;
+    const number = this.#requests;
     return new Promise((asked) => {
-      this.#asked.push(asked);
-      this.#send([awaited ?? '', ...request]);
+      if (slot === null) {
+        this.#asked.set(number, asked);
+        this.#send([`${number}`, awaited ?? '', '', '', ...request]);
+        return;
+      }
+      const { group, limit, queued } = slot;
+      queued();
+      this.#send([`${number}`, awaited ?? '', `${group}`, `${limit}`, ...request]);
+      const forget = signal.onAbort(() => this.#send([`${group}`, `${number}`]));
+      this.#asked.set(number, (started) => {
+        forget();
+        asked(started);
+      });
     });
   }
 
@@ -105,13 +134,18 @@ export class SharedStarter {
   }
 
   #take(line: string): void {
-    const { word, first, second } = parseReport(line);
+    const { word, first, second, third } = parseReport(line);
     switch (word) {
       case 'ready':
         this.#state = 'ready';
         break;
       case 'started':
-        this.#asked.shift()?.(this.#started(startedProcess(first, second)));
+        this.#answer(first, this.#started(startedProcess(second, third)));
+        break;
+      case 'failed':
+      case 'refused':
+        this.#release();
+        this.#answer(first, word === 'failed' ? failureOf(second) : null);
         break;
       case 'ended':
         this.#end(first, endOf(second));
@@ -120,12 +154,13 @@ export class SharedStarter {
         this.#release();
         this.#flushing.shift()?.(first === 0 ? second : null);
         break;
-      case 'failed':
-      case 'unflushed':
-        this.#release();
-        this.#asked.shift()?.(word === 'failed' ? failureOf(first) : null);
-        break;
     }
+  }
+
+  #answer(request: number, started: StartedProcess | FailedStart | null): void {
+    const asked = this.#asked.get(request);
+    this.#asked.delete(request);
+    asked?.(started);
   }
 
   #started(identity: ProcessIdentity): StartedProcess {
@@ -157,9 +192,9 @@ export class SharedStarter {
       signalGroup(pid, 'SIGKILL');
       this.#end(pid, lost);
     }
-    for (const asked of this.#asked.splice(0)) {
+    for (const request of [...this.#asked.keys()]) {
       this.#release();
-      asked(lost);
+      this.#answer(request, lost);
     }
     for (const flushed of this.#flushing.splice(0)) {
       this.#release();

@@ -3,7 +3,7 @@ import { delimiter } from 'node:path';
 import type { Program } from '../spawn-problem.ts';
 import type { FailedStart, OutputFiles, StartedProcess } from '../started-process.ts';
 import type { ProgramStart } from './reports.ts';
-import { SharedStarter } from './shared-starter.ts';
+import { SharedStarter, type StartConditions } from './shared-starter.ts';
 import { Starter } from './starter.ts';
 
 /** With fewer programs, starters do not repay the cost of starting them. */
@@ -38,14 +38,13 @@ export class Starters {
   }
 
   /**
-   * `expected`: number of programs to come, if known. `awaited`: the file that has to be flushed before the program starts,
-   * by a flush that `flush` has requested; null: none. Null: start the program in another way, which also reports errors
-   * best, and after the flush.
+   * `expected`: number of programs to come, if known. Null: start the program in another way, which also reports errors
+   * best, after what it waits for; unless it was asked to end.
    */
   start(
     program: Program,
     files: OutputFiles,
-    { expected, awaited }: { readonly expected: number; readonly awaited: string | null },
+    { expected, ...conditions }: StartConditions & { readonly expected: number },
   ): Promise<StartedProcess | FailedStart | null> | StartedProcess | null {
     this.#asked += 1;
     if (Math.max(this.#asked, expected) < worthwhileFrom) return null;
@@ -54,8 +53,8 @@ export class Starters {
     const request = { ...program, ...files, path };
     if (this.#shared === undefined) this.#shared = this.#openShared(program.env);
     if (this.#shared !== null && this.#shared.state !== 'gone')
-      return this.#shared.state === 'ready' ? askShared(this.#shared, request, awaited) : null;
-    if (awaited !== null) return null;
+      return this.#shared.state === 'ready' ? askShared(this.#shared, request, conditions) : null;
+    if (conditions.awaited !== null || conditions.slot?.isFree() === false) return null;
     const ready = this.#ready();
     if (ready !== null) return ask(ready, request);
     this.#openAnother(program.env);
@@ -134,10 +133,10 @@ function isProgram(path: string): boolean {
 function askShared(
   starter: SharedStarter,
   request: ProgramStart,
-  awaited: string | null,
+  conditions: StartConditions,
 ): Promise<StartedProcess | FailedStart | null> | null {
   const texts = starter.request(request);
-  return texts.every(isPlain) ? starter.start(texts, awaited) : null;
+  return texts.every(isPlain) ? starter.start(texts, conditions) : null;
 }
 
 /** Null if the request is too long to be read at once: a killed child must have read all of it or nothing. */

@@ -3,6 +3,7 @@ import type { SettledStatus } from '../../core/run/run.ts';
 import {
   instancesOf,
   isActive,
+  isAhead,
   isFinished,
   isSettled,
   type RunState,
@@ -109,6 +110,7 @@ function originText({ summary }: Recap): string {
 function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeStyle): TreeLine {
   const { name, attempt, until, waitingFor, message } = step;
   if (isFinished(run) && !isSettled(step)) return notReachedLine(name, style.colors, style.glyphs.status.pending);
+  if (isAhead(run, step)) return pendingLine(name, { settled }, style);
   switch (step.status) {
     case 'pending':
       return pendingLine(name, { settled }, style);

@@ -250,17 +250,20 @@ describe('while handlers run', () => {
 describe('a run whose process died', () => {
   test('fails with its running steps; nothing more starts', () => {
     const run = DrivenRun.started({
-      steps: [step('a'), step('b', { retry }), step('c', { depends: ['a'] })],
+      steps: [step('a'), step('b', { retry }), step('c', { depends: ['a'] }), step('d')],
       handlers,
     });
+    run.begin('a');
     run.fail('b');
     expect(told(run.send({ type: 'lost', at: 2000, message: 'its process died' }))).toEqual([
       'step.finished a failed',
+      'step.finished d failed',
       'step.finished b canceled',
       'step.finished c canceled',
       'run.finished failed lost',
     ]);
     expect(run.step('a')).toMatchObject({ reason: 'lost', message: 'its process died', finishedAt: 2000 });
+    expect(run.step('d').message).toBe('its process died; the step may not have started');
     expect(run.step('c').message).toBe('the run was lost');
     expect(run.state.message).toBe('its process died');
   });

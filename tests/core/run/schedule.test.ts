@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Step } from '../../../src/core/workflow.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
-import { step } from '../../support/workflow.ts';
+import { step, type WorkflowSettings } from '../../support/workflow.ts';
 
 const retry = { limit: 1, intervalMs: 100 };
 
@@ -30,6 +31,49 @@ describe('maxActiveSteps', () => {
     expect(run.state.active).toBe(1);
     expect(told(run.succeed('b'))).toEqual(['step.finished b succeeded', 'step.scheduled a 2']);
     expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'step.scheduled c 1']);
+  });
+});
+
+describe('steps ahead of the limit', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const begun = (changes: Record<string, Partial<Step>> = {}, settings: WorkflowSettings = {}) => {
+    const run = new DrivenRun({
+      steps: names.map((name) => step(name, changes[name])),
+      maxActiveSteps: 1,
+      ...settings,
+    });
+    run.ahead = 2;
+    run.start();
+    return run;
+  };
+
+  test('start if they are programs, as many as may', () => {
+    const run = begun();
+    expect(run.started).toEqual(['a', 'b', 'c']);
+    expect(told(run.succeed('a'))).toEqual(['step.finished a succeeded', 'step.scheduled d 1']);
+  });
+
+  test('do not start if none may, until the next place is free', () => {
+    const run = begun();
+    run.ahead = 0;
+    run.succeed('a', 'b');
+    expect(run.started).toEqual(['a', 'b', 'c']);
+    expect(told(run.succeed('c'))).toEqual(['step.finished c succeeded', 'step.scheduled d 1']);
+  });
+
+  test('do not start during a delay', () => {
+    expect(begun({}, { delayMs: 50 }).started).toEqual(['a']);
+  });
+
+  test.each<[string, Partial<Step>]>([
+    ['another executor', { executor: { type: 'http', config: {} } }],
+    ['a precondition', { preconditions: [{ condition: 'a', expected: 'a' }] }],
+    ['an output', { output: 'A' }],
+    ['variables', { env: [{ name: 'A', value: 'x' }] }],
+    ['a copy of its output', { stdout: 'copy.txt' }],
+  ])('neither overtake a step that is no single program nor start behind one: %s', (_name, settings) => {
+    expect(begun({ b: settings }).started).toEqual(['a']);
+    expect(begun({ a: settings }).started).toEqual(['a']);
   });
 });
 

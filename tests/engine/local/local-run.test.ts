@@ -90,7 +90,7 @@ describe('a run in this process', () => {
     ['a precondition before it', { preconditions: [{ condition: 'a', expected: 'a' }] }, false],
     ['variables before it', { env: [{ name: 'A', value: 'x' }] }, false],
     ['a copy of its output', { stdout: 'copy.txt' }, false],
-    ['a script', { command: null, script: 'true' }, false],
+    ['a script', { command: null, script: 'true' }, true],
   ] satisfies [string, Partial<Step>, boolean][])(
     'leaves the wait for a queued flush to the executor if the step is only a program: %s',
     async (_name, settings, isLeft) => {

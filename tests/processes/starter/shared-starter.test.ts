@@ -11,18 +11,20 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ProgramSlot } from '../../../src/executors/executor.ts';
+import { EndSignal } from '../../../src/processes/end-signal.ts';
 import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { sendSignal } from '../../../src/processes/process-signals.ts';
 import { listProcesses } from '../../../src/processes/process-table.ts';
-import { SharedStarter } from '../../../src/processes/starter/shared-starter.ts';
+import type { FailedStart, StartedProcess } from '../../../src/processes/started-process.ts';
+import { SharedStarter, type StartConditions } from '../../../src/processes/starter/shared-starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 import { withoutInternals } from '../without-internals.ts';
 
 const path = process.env['PATH'] ?? '';
 const python = '/usr/bin/python3';
 
-type Given = {
-  readonly awaited?: string | null;
+type Given = Partial<StartConditions> & {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
   readonly path?: string;
@@ -35,8 +37,11 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
   const starter = new SharedStarter(python, env);
   onTestFinished(() => starter.close());
   await expect.poll(() => starter.state, { interval: 2 }).toBe('ready');
-  const ask = (argv: readonly string[], { awaited = null, ...given }: Given = {}) =>
-    starter.start(starter.request({ argv, path: argv[0] ?? '', cwd: dir, env, ...given, ...files }), awaited);
+  const ask = (argv: readonly string[], given: Given = {}) => {
+    const { awaited = null, slot = null, signal = new EndSignal(), ...program } = given;
+    const request = starter.request({ argv, path: argv[0] ?? '', cwd: dir, env, ...program, ...files });
+    return starter.start(request, { awaited, slot, signal });
+  };
   const start = async (argv: readonly string[], given?: Given) => {
     const started = await ask(argv, given);
     if (started === null) throw new Error('its file was not flushed');
@@ -55,6 +60,17 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
     stdout: () => text(files.stdoutPath),
     stderr: () => text(files.stderrPath),
   };
+}
+
+/** A slot of a program of the group. */
+function slotOf(group: number, limit: number): ProgramSlot {
+  return { group, limit, queued: () => {}, isFree: () => true, free: () => null };
+}
+
+/** The program that was started. Throws if it was not. */
+function programOf(started: StartedProcess | FailedStart | null | undefined): StartedProcess {
+  if (!started || 'error' in started) throw new Error('it was not started');
+  return started;
 }
 
 describe.skipIf(!existsSync(python)).each([
@@ -195,6 +211,74 @@ describe.skipIf(!existsSync(python)).each([
     expect(await run(['/bin/true'], { awaited: files[19] ?? '' })).toEqual({ code: 0, signal: null });
     const open = readdirSync(`/proc/${starter.pid}/fd`).map((fd) => readlinkSync(`/proc/${starter.pid}/fd/${fd}`));
     expect(open.filter((path) => path.startsWith(dir))).toHaveLength(8);
+  });
+
+  test('waits for a slot among the programs of its group, in the order of the requests', async () => {
+    const { ask, start } = await readyStarter();
+    const slot = slotOf(1, 2);
+    const [first, second] = [
+      await start(['/bin/sleep', '300'], { slot }),
+      await start(['/bin/sleep', '301'], { slot }),
+    ];
+    const answers: string[] = [];
+    const later = ['a', 'b'].map(async (name) => {
+      const started = await ask(['/bin/sleep', '302'], { slot });
+      answers.push(name);
+      return started;
+    });
+    const other = await start(['/bin/sleep', '303'], { slot: slotOf(2, 1) });
+    const free = await start(['/bin/sleep', '304']);
+    expect(answers).toEqual([]);
+    sendSignal(other.identity, 'SIGKILL');
+    sendSignal(free.identity, 'SIGKILL');
+    await Promise.all([other.ended, free.ended]);
+    expect(answers).toEqual([]);
+    sendSignal(second.identity, 'SIGKILL');
+    const third = programOf(await later[0]);
+    expect(answers).toEqual(['a']);
+    sendSignal(first.identity, 'SIGKILL');
+    const fourth = programOf(await later[1]);
+    expect(answers).toEqual(['a', 'b']);
+    for (const { identity } of [third, fourth]) sendSignal(identity, 'SIGKILL');
+    expect(await fourth.ended).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  test('takes no slot if it could not be started or its file was not flushed', async () => {
+    const { ask, start } = await readyStarter();
+    const slot = slotOf(1, 1);
+    const first = await start(['/bin/sleep', '300'], { slot });
+    const later = [
+      ask(['/nowhere/program'], { slot }),
+      ask(['/bin/true'], { slot, awaited: '/nowhere/journal' }),
+      ask(['/bin/true'], { slot }),
+    ];
+    sendSignal(first.identity, 'SIGKILL');
+    expect(await later[0]).toEqual({ error: expect.objectContaining({ code: 'ENOENT' }) });
+    expect(await later[1]).toBeNull();
+    expect(await programOf(await later[2]).ended).toEqual({ code: 0, signal: null });
+  });
+
+  test('does not start if it was withdrawn before the end of the program that it waits for', async () => {
+    const { ask, start } = await readyStarter();
+    const slot = slotOf(1, 1);
+    for (let count = 0; count < 20; count += 1) {
+      const first = await start(['/bin/sleep', '300'], { slot });
+      const signal = new EndSignal();
+      const withdrawn = [ask(['/bin/true'], { slot, signal }), ask(['/bin/true'], { slot, signal })];
+      const kept = ask(['/bin/true'], { slot });
+      signal.abort('stop');
+      sendSignal(first.identity, 'SIGKILL');
+      expect(await Promise.all(withdrawn)).toEqual([null, null]);
+      expect(await programOf(await kept).ended).toEqual({ code: 0, signal: null });
+    }
+  });
+
+  test('that has started is not withdrawn', async () => {
+    const { start } = await readyStarter();
+    const signal = new EndSignal();
+    const { ended } = await start(['/bin/sleep', '0.05'], { slot: slotOf(1, 1), signal });
+    signal.abort('stop');
+    expect(await ended).toEqual({ code: 0, signal: null });
   });
 
   test('does not keep its starter in its directory', async () => {

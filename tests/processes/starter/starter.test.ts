@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { EndSignal } from '../../../src/processes/end-signal.ts';
 import { identify, isAlive } from '../../../src/processes/process-identity.ts';
 import { sendSignal } from '../../../src/processes/process-signals.ts';
 import { listProcesses } from '../../../src/processes/process-table.ts';
@@ -140,7 +141,7 @@ function asStarted(made: StartedProcess | FailedStart): StartedProcess {
   return made;
 }
 
-const few = { expected: 0, awaited: null };
+const few = { expected: 0, awaited: null, slot: null, signal: new EndSignal() };
 
 describe.each([
   ['in Python', pythonPath],
@@ -175,7 +176,7 @@ describe.each([
     const dir = temporaryDirectory();
     const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
     const start = (argv: readonly string[]) =>
-      starters.start({ argv, cwd: dir, env: { PATH: path } }, files, { expected: 24, awaited: null });
+      starters.start({ argv, cwd: dir, env: { PATH: path } }, files, { ...few, expected: 24 });
     expect(await start(['true'])).toBeNull();
     const started = await eventually(() => start(['true']));
     expect(await asStarted(started).ended).toEqual({ code: 0, signal: null });
@@ -208,6 +209,22 @@ describe('a starter in Perl', () => {
     const program = { argv: ['true', 'x'.repeat(100_000)], cwd: dir, env: { PATH: path } };
     for (let count = 0; count < 50; count++) expect(await starters.start(program, files, few)).toBeNull();
     expect(existsSync(files.stdoutPath)).toBe(false);
+  });
+
+  test('leaves a program without a free slot to others', async () => {
+    const starters = new Starters(null);
+    onTestFinished(() => starters.close());
+    const dir = temporaryDirectory();
+    const files = { stdoutPath: join(dir, 'out'), stderrPath: join(dir, 'err') };
+    const program = { argv: ['true'], cwd: dir, env: { PATH: path } };
+    const start = (isFree: boolean) => {
+      const slot = { group: 1, limit: 1, queued: () => {}, isFree: () => isFree, free: () => null };
+      return starters.start(program, files, { ...few, expected: 24, slot });
+    };
+    for (const started of [await eventually(() => start(true)), await eventually(() => start(true))]) {
+      expect(await start(false)).toBeNull();
+      await asStarted(started).ended;
+    }
   });
 
   test('ends with this process', async () => {

@@ -5,6 +5,7 @@ import type { Step, Workflow } from '../../../core/workflow.ts';
 import type {
   Attempt,
   Executor,
+  ProgramSlot,
   RunScope,
   Scope,
   Started,
@@ -73,6 +74,8 @@ export type AttemptContext = {
   readonly limitTime: (timeoutMs: number) => void;
   /** Of a step that is only a program: what that waits for; null: nothing. */
   readonly flush: Flush | null;
+  /** Of such a step; null: it need not wait. */
+  readonly slot: ProgramSlot | null;
 };
 
 /** The variables of a step for its attempt: lookup, environment, working directory. */
@@ -114,7 +117,7 @@ export function stepDirectory(workflow: Workflow, step: Step, scope: Scope): str
 
 /** The attempt as its executor sees it. */
 export function makeAttempt(context: AttemptContext, own: StepPlace): Attempt {
-  const { runId, workflow, step, number, output, secrets, journal, variables, flush } = context;
+  const { runId, workflow, step, number, output, secrets, journal, variables, flush, slot } = context;
   const { signal, kill, started, contained } = context;
   const attempt: Attempt = {
     runId,
@@ -132,6 +135,7 @@ export function makeAttempt(context: AttemptContext, own: StepPlace): Attempt {
     shared: context.parts.forAttempt(() => runScope(context)),
     scratch: journal.scratch,
     flush,
+    slot,
     signal,
     kill,
     runWorkflow: (request) => context.runWorkflow(request, attempt),

@@ -37,7 +37,10 @@ export class TreeView {
   startedAt: number | null = null;
   isStopping = false;
 
+  readonly #limit: number;
+
   constructor(workflow: Workflow) {
+    this.#limit = workflow.maxActiveSteps;
     this.pending = new Set(workflow.steps.map((step) => step.name));
     this.total = this.pending.size;
   }
@@ -49,6 +52,8 @@ export class TreeView {
         this.startedAt = event.at;
         break;
       case 'step.scheduled':
+        if (!this.#isFull) this.#begin(event.step, event.attempt, event.at);
+        break;
       case 'step.started':
         this.#begin(event.step, event.attempt, event.at);
         break;
@@ -96,6 +101,11 @@ export class TreeView {
       case 'step.answered':
         break;
     }
+  }
+
+  /** Whether a step that is scheduled now has to wait until another ends. */
+  get #isFull(): boolean {
+    return this.#limit > 0 && this.active.size >= this.#limit;
   }
 
   #begin(name: string, attempt: number, startedAt: number): void {

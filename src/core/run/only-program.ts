@@ -1,0 +1,20 @@
+import type { Step } from '../workflow.ts';
+
+/**
+ * Whether an attempt at the step is a program and has no effect before that starts, except that it creates its logs and the
+ * file of its script.
+ */
+export function isOnlyProgram(step: Step): boolean {
+  const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;
+  if (executor.type !== 'command' || (command === null && script === null)) return false;
+  if (env.length > 0 || preconditions.length > 0 || stdout !== null || stderr !== null) return false;
+  return [numbers, fanOut, service, approval].every((extra) => extra === undefined);
+}
+
+/**
+ * Whether an attempt at the step can be prepared while independent steps run: neither does what follows from their ends
+ * concern it, as the failure of another instance of its fan-out does, nor does its own end change the variables of others.
+ */
+export function mayStartAhead(step: Step): boolean {
+  return isOnlyProgram(step) && step.output === null && step.published === undefined && step.instanceOf === undefined;
+}
