@@ -58,6 +58,41 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     });
   });
 
+  it('is shown and followed after a first request that the daemon could not answer', async () => {
+    const body = { status: 503, contentType: 'application/problem+json', body: '{"detail":"no memory is left"}' };
+    await withPage(
+      files,
+      async ({ open, start, write }) => {
+        const runId = await start('gated');
+        const refuseOnce = async (page: Page) => {
+          await page.route(/\/view$/, (route) => route.fulfill(body), { times: 1 });
+        };
+        const page = await open(`/runs/${runId}`, {}, refuseOnce);
+        await page.getByText('No memory is left.').waitFor();
+        await header(page).getByText('Running for').waitFor();
+        write('go', '');
+        await header(page).getByText('Succeeded after').waitFor();
+      },
+      { expected: [/status of 503/] },
+    );
+  });
+
+  it('is followed if it exists when the user tries again', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon, write }) => {
+        const page = await open('/runs/later');
+        await page.getByRole('alert').waitFor();
+        await daemon.act('gated', { action: 'start', requestId: 'later' });
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await header(page).getByText('Running for').waitFor();
+        write('go', '');
+        await header(page).getByText('Succeeded after').waitFor();
+      },
+      { expected: [/status of 404/] },
+    );
+  });
+
   it('is started once by a double click', async () => {
     await withPage(files, async ({ open, daemon }) => {
       const page = await open('/w/failing.yaml/start');

@@ -33,6 +33,9 @@ export type ShownRun = {
 /** Delay before the list of all steps is updated, in milliseconds. */
 const SUMMARY_MS = 250;
 
+/** Delay before the first view is requested again after a temporary problem, in milliseconds. */
+const RETRY_MS = 1000;
+
 /** Creates the state of a run from its id, before anything is loaded. */
 export function showRun(id: string): ShownRun {
   const view = signal<RunView | null>(null);
@@ -127,19 +130,32 @@ export function showRun(id: string): ShownRun {
     logSize: (log) => sizes(logKey(log)),
     reload,
     follow: () => {
-      // A run that does not exist has no stream either.
-      let stop = () => {};
+      let stop: (() => void) | null = null;
+      let retry: ReturnType<typeof setTimeout> | undefined;
       let isOver = false;
-      void reload().then(() => {
-        if (!isOver && view.value !== null) stop = followLive(view.value.run.runId, events, () => void reload());
+      const load = async () => {
+        await reload();
+        if (!isOver && view.value === null && isTemporary(problem.value)) retry = setTimeout(load, RETRY_MS);
+      };
+      // A run that does not exist has no stream either. It may exist when the user tries again.
+      const forget = view.subscribe((known) => {
+        if (known !== null) stop ??= followLive(known.run.runId, events, () => void reload());
       });
+      void load();
       return () => {
         isOver = true;
         clearTimeout(timer);
-        stop();
+        clearTimeout(retry);
+        forget();
+        stop?.();
       };
     },
   };
+}
+
+/** Whether the daemon did not answer, or could not. */
+function isTemporary(problem: ApiProblem | null): boolean {
+  return problem !== null && (problem.status === 0 || problem.status >= 500);
 }
 
 /** The sub-runs of a step and of its instances. */
