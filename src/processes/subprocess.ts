@@ -43,7 +43,8 @@ export async function runProcess(
   const started = asked instanceof Promise ? await asked : asked;
   if (started === null) {
     if (flush !== null) await flush.done;
-    await slot?.free();
+    const untilFree = slot?.free() ?? null;
+    if (untilFree !== null) await untilFree;
     return isAskedToEnd(attempt) ? canceled : runChild(attempt, program, feed);
   }
   return 'error' in started ? spawnFailure(started.error, program) : follow(started, program, attempt);

@@ -77,7 +77,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
     );
   });
 
-  it('is followed if it exists when the user tries again', async () => {
+  it('is followed if it exists when the user retries', async () => {
     await withPage(
       files,
       async ({ open, daemon, write }) => {

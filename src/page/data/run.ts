@@ -137,7 +137,7 @@ export function showRun(id: string): ShownRun {
         await reload();
         if (!isOver && view.value === null && isTemporary(problem.value)) retry = setTimeout(load, RETRY_MS);
       };
-      // A run that does not exist has no stream either. It may exist when the user tries again.
+      // A run that does not exist has no stream either. It may exist when the user retries.
       const forget = view.subscribe((known) => {
         if (known !== null) stop ??= followLive(known.run.runId, events, () => void reload());
       });
