@@ -22,10 +22,11 @@ const MAX_OPEN_FILES = 8;
  *
  * It reads messages from its standard input: a line with the length of the rest; then texts, each terminated by a NUL. The
  * first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush, and
- * one of two texts withdraws a request: its group and its number. The others are requests: their number, a file that has to
- * be flushed (or nothing), group and limit, working directory, file for standard output, file for standard error, path of
- * the program, number of arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME`
- * for a variable to remove. The starter exits at the end of its input.
+ * one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program no longer
+ * count in its group: its process number. The others are requests: their number, a file that has to be flushed (or nothing),
+ * group and limit, working directory, file for standard output, file for standard error, path of the program, number of
+ * arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME` for a variable to remove.
+ * The starter exits at the end of its input.
  *
  * A request with a limit waits in the queue of its group while that many programs of the group run. Before one of the queue
  * starts, all messages are read that were sent before the end of the program that it follows: a stop withdraws the queue
@@ -133,6 +134,11 @@ def withdraw(group, number):
       note(b'refused %b\n', number)
       break
   if not queue: queues.pop(group, None)
+def leave(pid):
+  group = groups.pop(pid, None)
+  if group is None: return
+  running[group] -= 1
+  if running[group] == 0: del running[group]
 def reap():
   try:
     posix.read(woken, 4096)
@@ -140,10 +146,7 @@ def reap():
       pid, status = posix.waitpid(-1, posix.WNOHANG)
       if pid == 0: return
       note(b'ended %d %d\n', pid, status)
-      group = groups.pop(pid, None)
-      if group is None: continue
-      running[group] -= 1
-      if running[group] == 0: del running[group]
+      leave(pid)
   except (BlockingIOError, ChildProcessError): pass
 env, text = None, b''
 def receive():
@@ -161,7 +164,8 @@ def receive():
     text = text[end:]
     if env is None: env = change({}, texts)
     elif len(texts) == 1: flush(*texts)
-    elif len(texts) == 2: withdraw(*texts)
+    elif len(texts) == 2 and texts[0]: withdraw(*texts)
+    elif len(texts) == 2: leave(int(texts[1]))
     elif texts[2]: queues.setdefault(texts[2], []).append(texts)
     else:
       begin(*texts)

@@ -175,7 +175,11 @@ export class SharedStarter {
         tell(end);
       });
     });
-    return { identity, ended, abandon: release };
+    const abandon = () => {
+      release();
+      this.#send(['', `${identity.pid}`]);
+    };
+    return { identity, ended, abandon };
   }
 
   #end(pid: number, end: ProcessEnd | FailedStart): void {

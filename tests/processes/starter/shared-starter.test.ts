@@ -273,6 +273,20 @@ describe.skipIf(!existsSync(python)).each([
     }
   });
 
+  test('leaves its slot to others if it is abandoned, once', async () => {
+    const { ask, start } = await readyStarter();
+    const slot = slotOf(1, 1);
+    const first = await start(['/bin/sleep', '300'], { slot });
+    const later = [ask(['/bin/sleep', '300'], { slot }), ask(['/bin/true'], { slot })];
+    first.abandon();
+    const second = programOf(await later[0]);
+    sendSignal(first.identity, 'SIGKILL');
+    await first.ended;
+    expect(await Promise.race([later[1], start(['/bin/true']).then(() => 'waits')])).toBe('waits');
+    sendSignal(second.identity, 'SIGKILL');
+    expect(await programOf(await later[1]).ended).toEqual({ code: 0, signal: null });
+  });
+
   test('that has started is not withdrawn', async () => {
     const { start } = await readyStarter();
     const signal = new EndSignal();
