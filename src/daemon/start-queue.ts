@@ -125,7 +125,7 @@ class LocalStartQueue implements StartQueue {
 
   readonly isFull = (): boolean => {
     const { running, waiting } = this.#parts.limits;
-    const free = Math.max(0, running - this.places().length);
+    const free = Math.max(0, running - this.#taken());
     return this.#waiting.size + this.#admitted.size >= waiting + free;
   };
 
@@ -133,8 +133,10 @@ class LocalStartQueue implements StartQueue {
     if (this.#places.has(runId) || this.#admitted.has(runId)) return;
     if (this.#parts.clock.now() < (this.#leftAlone.get(runId) ?? 0)) return;
     this.#leftAlone.delete(runId);
-    this.#waiting.add(runId);
     this.#lines.add(runId);
+    // Every waiting run is added again at each check of the index.
+    if (this.#waiting.has(runId)) return;
+    this.#waiting.add(runId);
     this.#startNext();
   };
 
@@ -208,11 +210,16 @@ class LocalStartQueue implements StartQueue {
     });
   };
 
+  /** The number of places that are taken. */
+  #taken(): number {
+    return this.#held.size === 0 ? this.#places.size : this.places().length;
+  }
+
   #startNext(): void {
-    const places = this.places();
+    let free = this.#parts.limits.running - this.#taken();
+    if (!this.#isOpen || this.#waiting.size === 0 || free <= 0) return;
     const guests = [...this.#guests].filter((runId) => !this.#held.has(runId));
-    const room = this.#lines.roomBeside(this.#places, [...places, ...guests]);
-    let free = this.#parts.limits.running - places.length;
+    const room = this.#lines.roomBeside(this.#places, [...this.places(), ...guests]);
     for (const runId of this.#waiting) {
       if (!this.#isOpen || free <= 0) return;
       if (!room.fits(runId)) continue;
