@@ -24,9 +24,11 @@ import { createControl, createPast, removeRun } from './history-app.ts';
 import { endDeadGroups } from './processes/dead-groups.ts';
 import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { startThread } from './processes/start-thread.ts';
+import { ReportingStarter } from './processes/starter/reporting-starter.ts';
 import { processes } from './run-store.ts';
 import { anyRun, type History } from './service/history/history.ts';
 import { readPastRun } from './service/history/past-run.ts';
+import { withoutRun } from './service/runs/accept-run.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from './service/served.ts';
 import type { RunActions } from './service/service.ts';
 import { checkText } from './service/workflows/load-workflow.ts';
@@ -135,7 +137,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const { dags, report, log = () => {}, limits = noLimits } = options;
   const { processEnv, cwd } = config;
   const state = stateDir(config);
-  const control = createControl(config, { keepsRuns: true });
+  const starter = new ReportingStarter(withoutRun(processEnv));
+  const control = createControl(config, { keepsRuns: true, starter });
   const { history, places } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
   const loader = createWorkflowLoader(startLoadThread);
@@ -273,6 +276,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
       catalog.close();
       loader.close();
       await runs.close();
+      starter.close();
       await monitor?.close();
     },
   };

@@ -1,4 +1,3 @@
-import type { StdioOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from './config/config.ts';
@@ -8,7 +7,8 @@ import { queueRun as storeQueued } from './engine/local/queue-run.ts';
 import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from './processes/process-identity.ts';
 import { sendSignal } from './processes/process-signals.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
-import { spawnDetached } from './processes/subprocess.ts';
+import { reportFd, startReporting } from './processes/reporting-process.ts';
+import type { ReportingStarter } from './processes/starter/reporting-starter.ts';
 import { fileStore } from './run-store.ts';
 import { createHistory, type History } from './service/history/history.ts';
 import { keepingReader } from './service/history/keeping-reader.ts';
@@ -71,8 +71,12 @@ export type Control = StopTools & {
   readonly launch: (runId: string) => Carrier;
 };
 
+/** `starter`: starts carriers on behalf of this process, if it can. */
+export type ControlOptions = { readonly keepsRuns?: boolean; readonly starter?: ReportingStarter };
+
 /** Controls the runs of all processes. */
-export function createControl(config: Config, options: { readonly keepsRuns?: boolean } = {}): Control {
+export function createControl(config: Config, { starter, ...options }: ControlOptions = {}): Control {
+  const env = withoutRun(config.processEnv);
   const store = fileStore(config);
   const own = { clock: systemClock, by: thisProcess() };
   return {
@@ -89,11 +93,13 @@ export function createControl(config: Config, options: { readonly keepsRuns?: bo
         store: (run, kept) => storeQueued(run, { ...own, queue: store, lasting, ...kept }),
       }),
     launch: (runId) => {
-      const env = withoutRun(config.processEnv);
-      const argv = [process.execPath, launcher, 'carry', runId, '--runs', config.runsDir ?? '', '--report'];
-      const program = { argv, cwd: config.cwd, env };
-      const spawn = (stdio: StdioOptions) => spawnDetached(program, stdio);
-      return launchRun(runId, { openProcessLog: store.openProcessLog, closeLog: closeSync, spawn });
+      const flags = ['--runs', config.runsDir ?? '', '--report', String(reportFd)];
+      const program = { argv: [process.execPath, launcher, 'carry', runId, ...flags], cwd: config.cwd, env };
+      return launchRun(runId, {
+        openProcessLog: store.openProcessLog,
+        closeLog: closeSync,
+        start: ({ fd, path }) => starter?.start(program, path) ?? startReporting(program, fd),
+      });
     },
   };
 }

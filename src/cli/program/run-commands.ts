@@ -197,7 +197,7 @@ export const addCarry: AddCommand = (program, console, setExitCode) => {
     .command('carry', { hidden: true })
     .argument('<run>', 'a queued run')
     .requiredOption('--runs <dir>', 'the directory of all runs')
-    .option('--report', 'report the start through descriptor 3')
+    .option('--report <descriptor>', 'report the start through this descriptor', Number)
     .action(async (runId: string, options) => {
       const { carryCommand } = await import('../run/carry.ts');
       setExitCode(await carryCommand({ ...options, runId }, console));

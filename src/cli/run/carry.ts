@@ -3,7 +3,7 @@ import { readConfig } from '../../config/config.ts';
 import { allSteps, type Workflow } from '../../core/workflow.ts';
 import type { Engine, RunWatcher } from '../../engine/engine.ts';
 import { messageOf, WfError } from '../../errors.ts';
-import { type CarrierReport, reportFd } from '../../service/runs/launch-run.ts';
+import type { CarrierReport } from '../../service/runs/launch-run.ts';
 import { type ClaimedRun, claimRun } from '../../service/runs/queued-run.ts';
 import { keepProcessSmall } from '../../start-up/small-process.ts';
 import { configFor } from '../reference.ts';
@@ -15,8 +15,8 @@ export type CarryOptions = {
   readonly runId: string;
   /** The directory of all runs. */
   readonly runs: string;
-  /** Whether the caller waits at a pipe for the report of the start. */
-  readonly report?: true;
+  /** The descriptor of the pipe at which the caller waits for the report of the start; absent: it does not wait. */
+  readonly report?: number;
 };
 
 /**
@@ -27,7 +27,8 @@ const restingBy = 10;
 
 /** Takes a waiting run and runs it to its end. */
 export async function carryCommand(options: CarryOptions, console: Console): Promise<number> {
-  const tell = options.report ? onlyOnce(report) : () => {};
+  const { report: fd } = options;
+  const tell = fd === undefined ? () => {} : onlyOnce((message) => report(message, fd));
   try {
     return await carry(options, () => tell({ owned: true }), console);
   } catch (error) {
@@ -94,11 +95,11 @@ function onlyOnce(tell: (message: CarrierReport) => void): (message: CarrierRepo
 }
 
 /** The process that started this one may have exited; the run continues without it. */
-function report(message: CarrierReport): void {
+function report(message: CarrierReport, fd: number): void {
   try {
-    writeSync(reportFd, `${JSON.stringify(message)}\n`);
+    writeSync(fd, `${JSON.stringify(message)}\n`);
     // The programs of the run must not inherit the pipe.
-    closeSync(reportFd);
+    closeSync(fd);
   } catch {
     // The reader has gone.
   }

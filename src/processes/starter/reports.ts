@@ -22,7 +22,7 @@ export function parseIdentity(text: string): ProcessIdentity {
 
 /** A report of the shared starter: a word and up to three numbers. */
 export type Report = {
-  readonly word: 'ready' | 'started' | 'failed' | 'refused' | 'ended' | 'flushed';
+  readonly word: 'started' | 'failed' | 'refused' | 'ended' | 'flushed';
   readonly first: number;
   readonly second: number;
   readonly third: number;

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { tickMs } from '../process-table.ts';
+import { pythonParts } from './python-parts.ts';
 
 /** The same number on every Linux. */
 const ENOEXEC = 8;
@@ -9,67 +10,33 @@ const tickNs = tickMs * 1e6;
 const MAX_OPEN_FILES = 8;
 
 /**
- * A starter in Python that starts any number of programs, each as the leader of its own session. `posix_spawn` shares the
- * memory of the starter with the program until that replaces it, so that nothing is copied. It reports to its standard
- * output, one line each:
+ * A starter that starts any number of programs for steps. Its reports, besides `ready`:
  *
- *   ready                           requests can be sent
  *   started <request> <pid> <time>  the request has become a program; its start time as in /proc/<pid>/stat, or -1
  *   failed <request> <errno>        the request could not become a program
  *   refused <request>               the request has become no program: its file is not flushed, or it was withdrawn
  *   ended <pid> <wait status>       a program has ended
  *   flushed <errno> <ns>            the next file to flush is on disk (0) or could not be flushed; how long it took
  *
- * It reads messages from its standard input: a line with the length of the rest; then texts, each terminated by a NUL. The
- * first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush, and
- * one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program no longer
+ * The first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush,
+ * and one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program no longer
  * count in its group: its process number. The others are requests: their number, a file that has to be flushed (or nothing),
  * group and limit, working directory, file for standard output, file for standard error, path of the program, number of
  * arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME` for a variable to remove.
- * The starter exits at the end of its input.
  *
  * A request with a limit waits in the queue of its group while that many programs of the group run. Before one of the queue
  * starts, all messages are read that were sent before the end of the program that it follows: a stop withdraws the queue
  * and then ends the programs.
  *
- * It imports only modules that are part of the interpreter: others take longer to load than a hundred programs to start.
- * Before it is ready, it tries to start a directory, so that a Python before 3.8 or a system without `setsid` ends it. It
- * stays in a program's directory only while it starts the program, so that the file system there can be unmounted. Python
- * ignores two signals, which programs must not inherit. It resets every signal that is not ignored, since `posix_spawn`
- * asks the system about each of the others. A file without an interpreter is given to a shell, as `execvp` does.
+ * It stays in a program's directory only while it starts the program, so that the file system there can be unmounted. A file
+ * without an interpreter is given to a shell, as `execvp` does.
  *
  * Reading /proc/<pid>/stat takes a fifth of the time of a start. The kernel takes the start time from the clock since boot,
  * between two looks at that clock: if both show the same tick, that is the start time. The first program shows whether the
  * two agree on this system.
  */
 export const sharedStarterProgram = String.raw`
-# wf-starter
-import posix, select, time, _signal
-messages, reports = posix.dup(0), posix.dup(1)
-null = posix.open('/dev/null', posix.O_RDWR)
-for fd in 0, 1: posix.dup2(null, fd)
-woken, wake = posix.pipe()
-for fd in woken, wake: posix.set_blocking(fd, False)
-_signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-_signal.signal(_signal.SIGCHLD, lambda number, frame: None)
-own = {_signal.SIGPIPE, _signal.SIGXFSZ}
-fixed = {_signal.SIGKILL, _signal.SIGSTOP}
-usual = [one for one in _signal.valid_signals() - fixed if one in own or _signal.getsignal(one) != _signal.SIG_IGN]
-lines = b''
-def note(line, *values):
-  global lines
-  lines += line % values
-def report():
-  global lines
-  while lines: lines = lines[posix.write(reports, lines):]
-def change(env, texts):
-  for text in texts:
-    name, mark, value = text.partition(b'=')
-    if mark: env[name] = value
-    else: env.pop(name, None)
-  return env
-def spawn(path, argv, env, files):
-  return posix.posix_spawn(path, argv, env, file_actions=files, setsid=True, setsigdef=usual)
+${pythonParts}
 def start(env, directory, out, err, path, count, *rest):
   count = int(count)
   files = [(posix.POSIX_SPAWN_OPEN, fd, file, ${O_WRONLY | O_APPEND | O_CREAT}, 0o600) for fd, file in ((1, out), (2, err))]
@@ -139,53 +106,30 @@ def leave(pid):
   if group is None: return
   running[group] -= 1
   if running[group] == 0: del running[group]
-def reap():
-  try:
-    posix.read(woken, 4096)
-    while True:
-      pid, status = posix.waitpid(-1, posix.WNOHANG)
-      if pid == 0: return
-      note(b'ended %d %d\n', pid, status)
-      leave(pid)
-  except (BlockingIOError, ChildProcessError): pass
-env, text = None, b''
-def receive():
-  global env, text
-  read = posix.read(messages, 65536)
-  if not read: posix._exit(0)
-  text += read
-  while True:
-    body = text.find(b'\n') + 1
-    if body == 0: break
-    end = body + int(text[:body])
-    if len(text) < end: break
-    texts = text[body:end].split(b'\0')
-    texts.pop()
-    text = text[end:]
-    if env is None: env = change({}, texts)
-    elif len(texts) == 1: flush(*texts)
-    elif len(texts) == 2 and texts[0]: withdraw(*texts)
-    elif len(texts) == 2: leave(int(texts[1]))
-    elif texts[2]: queues.setdefault(texts[2], []).append(texts)
-    else:
-      begin(*texts)
-      report()
-poll = select.poll()
-poll.register(messages, select.POLLIN)
-poll.register(woken, select.POLLIN)
-try: spawn('/', ('/',), {}, ())
-except OSError: pass
-note(b'ready\n')
-report()
+def end(pid, status):
+  note(b'ended %d %d\n', pid, status)
+  leave(pid)
+env = None
+def take(texts):
+  global env
+  if env is None: env = change({}, texts)
+  elif len(texts) == 1: flush(*texts)
+  elif len(texts) == 2 and texts[0]: withdraw(*texts)
+  elif len(texts) == 2: leave(int(texts[1]))
+  elif texts[2]: queues.setdefault(texts[2], []).append(texts)
+  else:
+    begin(*texts)
+    report()
+get_ready()
 while True:
   if lines and not poll.poll(1): report()
   ready = dict(poll.poll())
   if woken in ready:
-    reap()
+    reap(end)
     if not queues: report()
     ready = dict(poll.poll(0))
   while messages in ready:
-    receive()
+    receive(take)
     ready = dict(poll.poll(0)) if queues else {}
   if queues:
     dequeue()

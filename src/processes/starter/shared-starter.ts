@@ -1,10 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
 import type { ProcessIdentity } from '../../core/run/run.ts';
 import type { ProgramSlot } from '../../executors/executor.ts';
 import type { EndSignal } from '../end-signal.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
-import { readPipe } from './read-pipe.ts';
+import { PythonProcess } from './python-process.ts';
 import { endOf, failureOf, type ProgramStart, parseReport, requestOf, startedProcess } from './reports.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 
@@ -28,7 +27,7 @@ const lost: FailedStart = { error: new Error('the process that started it was en
  * it has something to report, and ends with it.
  */
 export class SharedStarter {
-  readonly #child: ChildProcess;
+  readonly #python: PythonProcess;
   readonly #env: Readonly<Record<string, string>>;
   /** By the numbers of their requests. */
   readonly #asked = new Map<number, Asked>();
@@ -36,9 +35,6 @@ export class SharedStarter {
   /** In the order of the requests to flush a file. */
   readonly #flushing: ((nanoseconds: number | null) => void)[] = [];
   readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
-  #state: 'opening' | 'ready' | 'gone' = 'opening';
-  #partial = '';
-  #held = 0;
 
   /**
    * `python`: its path. `env`, without a NUL, is the usual environment of programs: each request sends only
@@ -46,34 +42,21 @@ export class SharedStarter {
    */
   constructor(python: string, env: Readonly<Record<string, string>>) {
     this.#env = env;
-    const { spawn } = process.getBuiltinModule('node:child_process');
-    // Variables such as PYTHONPATH are for the programs, not for the starter.
-    this.#child = spawn(python, ['-I', '-S', '-c', sharedStarterProgram], {
-      env: {},
-      stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true,
-    });
-    this.#child.unref();
-    this.#child.once('error', this.#lose);
-    this.#child.stdin?.on('error', this.#lose);
-    readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
-    this.#send(Object.entries(env).map(([name, value]) => `${name}=${value}`));
-    unref(this.#child.stdin);
-    unref(this.#child.stdout);
+    this.#python = new PythonProcess(python, sharedStarterProgram, env, { take: this.#take, lost: this.#lost });
   }
 
   get state(): 'opening' | 'ready' | 'gone' {
-    return this.#state;
+    return this.#python.state;
   }
 
   /** Process number of the starter; undefined if it could not be started. */
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#python.pid;
   }
 
   /** Ends the starter; programs that it has started run on. */
   close(): void {
-    this.#child.stdin?.end();
+    this.#python.close();
   }
 
   /** The texts of a request. */
@@ -89,20 +72,20 @@ export class SharedStarter {
     request: readonly string[],
     { awaited, slot, signal }: StartConditions,
   ): Promise<StartedProcess | FailedStart | null> {
-    if (this.#state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.#state}`);
-    this.#hold();
+    if (this.state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.state}`);
+    this.#python.hold();
     this.#requests += 1;
     const number = this.#requests;
     return new Promise((asked) => {
       if (slot === null) {
         this.#asked.set(number, asked);
-        this.#send([`${number}`, awaited ?? '', '', '', ...request]);
+        this.#python.send([`${number}`, awaited ?? '', '', '', ...request]);
         return;
       }
       const { group, limit, queued } = slot;
       queued();
-      this.#send([`${number}`, awaited ?? '', `${group}`, `${limit}`, ...request]);
-      const forget = signal.onAbort(() => this.#send([`${group}`, `${number}`]));
+      this.#python.send([`${number}`, awaited ?? '', `${group}`, `${limit}`, ...request]);
+      const forget = signal.onAbort(() => this.#python.send([`${group}`, `${number}`]));
       this.#asked.set(number, (started) => {
         forget();
         asked(started);
@@ -115,47 +98,33 @@ export class SharedStarter {
    * null if it failed. The starter must be ready, and the path may not contain a NUL.
    */
   flush(path: string): Promise<number | null> {
-    this.#hold();
+    this.#python.hold();
     return new Promise((flushed) => {
       this.#flushing.push(flushed);
-      this.#send([path]);
+      this.#python.send([path]);
     });
   }
 
-  #send(texts: readonly string[]): void {
-    const text = `${texts.join('\0')}\0`;
-    this.#child.stdin?.write(`${Buffer.byteLength(text)}\n${text}`);
-  }
-
-  #hear(text: string): void {
-    const lines = (this.#partial + text).split('\n');
-    this.#partial = lines.pop() ?? '';
-    for (const line of lines) this.#take(line);
-  }
-
-  #take(line: string): void {
+  readonly #take = (line: string): void => {
     const { word, first, second, third } = parseReport(line);
     switch (word) {
-      case 'ready':
-        this.#state = 'ready';
-        break;
       case 'started':
         this.#answer(first, this.#started(startedProcess(second, third)));
         break;
       case 'failed':
       case 'refused':
-        this.#release();
+        this.#python.release();
         this.#answer(first, word === 'failed' ? failureOf(second) : null);
         break;
       case 'ended':
         this.#end(first, endOf(second));
         break;
       case 'flushed':
-        this.#release();
+        this.#python.release();
         this.#flushing.shift()?.(first === 0 ? second : null);
         break;
     }
-  }
+  };
 
   #answer(request: number, started: StartedProcess | FailedStart | null): void {
     const asked = this.#asked.get(request);
@@ -166,7 +135,7 @@ export class SharedStarter {
   #started(identity: ProcessIdentity): StartedProcess {
     let isHeld = true;
     const release = () => {
-      if (isHeld) this.#release();
+      if (isHeld) this.#python.release();
       isHeld = false;
     };
     const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
@@ -177,7 +146,7 @@ export class SharedStarter {
     });
     const abandon = () => {
       release();
-      this.#send(['', `${identity.pid}`]);
+      this.#python.send(['', `${identity.pid}`]);
     };
     return { identity, ended, abandon };
   }
@@ -189,39 +158,18 @@ export class SharedStarter {
   }
 
   /** The ends of the programs could no longer be observed, so kill them. */
-  readonly #lose = (): void => {
-    if (this.#state === 'gone') return;
-    this.#state = 'gone';
+  readonly #lost = (): void => {
     for (const pid of [...this.#running.keys()]) {
       signalGroup(pid, 'SIGKILL');
       this.#end(pid, lost);
     }
     for (const request of [...this.#asked.keys()]) {
-      this.#release();
+      this.#python.release();
       this.#answer(request, lost);
     }
     for (const flushed of this.#flushing.splice(0)) {
-      this.#release();
+      this.#python.release();
       flushed(null);
     }
   };
-
-  #hold(): void {
-    if (this.#held++ === 0) ref(this.#child.stdout);
-  }
-
-  #release(): void {
-    if (--this.#held === 0) unref(this.#child.stdout);
-  }
-}
-
-/** Without descriptors for its pipes the starter has none, and will soon be gone. */
-type Pipe = { ref?: () => void; unref?: () => void } | null | undefined;
-
-function ref(pipe: unknown): void {
-  (pipe as Pipe)?.ref?.();
-}
-
-function unref(pipe: unknown): void {
-  (pipe as Pipe)?.unref?.();
 }

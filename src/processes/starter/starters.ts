@@ -1,15 +1,13 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import type { Program } from '../spawn-problem.ts';
 import type { FailedStart, OutputFiles, StartedProcess } from '../started-process.ts';
+import { canOpen, hasNoNul, isProgram, systemPython } from './python-process.ts';
 import type { ProgramStart } from './reports.ts';
 import { SharedStarter, type StartConditions } from './shared-starter.ts';
 import { Starter } from './starter.ts';
 
 /** With fewer programs, starters do not repay the cost of starting them. */
 const worthwhileFrom = 24;
-/** Not looked up in PATH, where it may be a slow script. On macOS, the file offers to install Python. */
-const systemPython = process.platform === 'linux' ? '/usr/bin/python3' : null;
 const maxStarters = 4;
 /** Limits starters being opened at once: until one is open, this process starts programs itself, more slowly. */
 const maxOpening = 2;
@@ -67,7 +65,7 @@ export class Starters {
    * nanoseconds; to null if it failed. Null: there is no starter that could do it.
    */
   flush(path: string): Promise<number | null> | null {
-    return this.#shared?.state === 'ready' && isPlain(path) ? this.#shared.flush(path) : null;
+    return this.#shared?.state === 'ready' && hasNoNul([path]) ? this.#shared.flush(path) : null;
   }
 
   /** Ends the starters now; otherwise they end with this process. */
@@ -91,14 +89,13 @@ export class Starters {
   #openAnother(env: Program['env']): void {
     const opening = this.#starters.filter(({ state }) => state === 'opening');
     if (this.#starters.length >= maxStarters || opening.length >= maxOpening) return;
-    if (!Object.entries(env).flat().every(isPlain)) return;
+    if (!hasNoNul(Object.entries(env).flat())) return;
     this.#starters.push(new Starter(env, () => this.#waiting.shift()?.(this.#ready())));
   }
 
   #openShared(env: Program['env']): SharedStarter | null {
     const python = this.#python;
-    if (python === null || !isProgram(python) || !Object.entries(env).flat().every(isPlain)) return null;
-    return new SharedStarter(python, env);
+    return python !== null && canOpen(python, env) ? new SharedStarter(python, env) : null;
   }
 
   /** Resolves a program name to a file, once; null if uncertain. */
@@ -120,15 +117,6 @@ export class Starters {
   }
 }
 
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 /** Null if a text cannot be sent. */
 function askShared(
   starter: SharedStarter,
@@ -136,16 +124,12 @@ function askShared(
   conditions: StartConditions,
 ): Promise<StartedProcess | FailedStart | null> | null {
   const texts = starter.request(request);
-  return texts.every(isPlain) ? starter.start(texts, conditions) : null;
+  return hasNoNul(texts) ? starter.start(texts, conditions) : null;
 }
 
 /** Null if the request is too long to be read at once: a killed child must have read all of it or nothing. */
 function ask(starter: Starter, request: ProgramStart): StartedProcess | null {
   const texts = starter.request(request);
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  return length <= maxRequestLength && texts.every(isPlain) ? starter.start(texts) : null;
-}
-
-function isPlain(text: string): boolean {
-  return !text.includes('\0');
+  return length <= maxRequestLength && hasNoNul(texts) ? starter.start(texts) : null;
 }

@@ -1,5 +1,3 @@
-import type { ChildProcess, StdioOptions } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { type ErrorCode, WfError } from '../../errors.ts';
 
 /** The process that carries out one run. */
@@ -18,50 +16,58 @@ export type CarrierReport =
   | { readonly owned: true }
   | { readonly owned: false; readonly code: ErrorCode; readonly message: string; readonly help: string | null };
 
-/** The descriptor of that pipe in the process. */
-export const reportFd = 3;
-
 /** The process ended without a report, or could not be started. */
 export class CarrierDied extends WfError {}
 
-/** The functions that start carriers, with descriptors for their standard output, standard error and the pipe. */
+/** A started process, as the caller sees it. */
+export type CarrierProcess = {
+  /** The line of its report, with its end; null if it closed the pipe without one, or could not be started. */
+  readonly report: Promise<string | null>;
+  /** Its end in words, or why it could not be started. */
+  readonly ended: Promise<string>;
+  /** Lets this process exit before it. */
+  readonly unref: () => void;
+};
+
+/** An open file. */
+type OpenFile = { readonly fd: number; readonly path: string };
+
+/** The functions that start carriers; `start` gets the file for all their output. */
 export type LaunchTools = {
-  readonly openProcessLog: (runId: string) => { readonly fd: number; readonly path: string };
+  readonly openProcessLog: (runId: string) => OpenFile;
   readonly closeLog: (fd: number) => void;
-  readonly spawn: (stdio: StdioOptions) => ChildProcess;
+  readonly start: (log: OpenFile) => CarrierProcess;
 };
 
 /**
  * Starts the carrier of a waiting run, which outlives this process and the terminal. Throws a `WfError` `storage` if the
  * run's directory no longer exists.
  */
-export function launchRun(runId: string, { openProcessLog, closeLog, spawn }: LaunchTools): Carrier {
+export function launchRun(runId: string, { openProcessLog, closeLog, start }: LaunchTools): Carrier {
   const log = openProcessLog(runId);
   try {
-    const child = spawn(['ignore', log.fd, log.fd, 'pipe']);
-    const ended = endOf(child);
-    const owned = ownership(child, ended, { runId, path: log.path });
+    const started = start(log);
+    const owned = ownership(started, { runId, path: log.path });
     // The caller may await only one of the two promises.
     owned.catch(() => {});
-    return { owned, ended: ended.then(() => {}) };
+    return { owned, ended: started.ended.then(() => {}) };
   } finally {
     closeLog(log.fd);
   }
 }
 
 async function ownership(
-  child: ChildProcess,
-  ended: Promise<string>,
+  { report: reported, ended, unref }: CarrierProcess,
   { runId, path }: { readonly runId: string; readonly path: string },
 ): Promise<void> {
-  const text = await readReport(child);
+  const text = await reported;
   const help = `its output is in "${path}"`;
   if (text === null) {
     const message = `the process that should carry run ${runId} ended before the run began: ${await ended}`;
     throw new CarrierDied('storage', message, { help });
   }
   // Not earlier: without a report, only the end of the process is a sign, and this process must wait for it.
-  child.unref();
+  unref();
   const report = parseReport(text);
   if (report?.owned === true) return;
   if (report !== null)
@@ -80,28 +86,4 @@ function parseReport(text: string): CarrierReport | null {
   } catch {
     return null;
   }
-}
-
-/** Reads one line. Null if the pipe is closed without a line, or could not be created. */
-function readReport(child: ChildProcess): Promise<string | null> {
-  const pipe = child.stdio?.[reportFd] as Readable | null | undefined;
-  if (!pipe || pipe.destroyed) return Promise.resolve(null);
-  let text = '';
-  return new Promise((resolve) => {
-    pipe.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-      if (!text.endsWith('\n')) return;
-      resolve(text);
-      pipe.destroy();
-    });
-    pipe.on('error', () => {}).once('close', () => resolve(null));
-    child.once('error', () => pipe.destroy());
-  });
-}
-
-function endOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal === null ? `exit ${code}` : `killed by ${signal}`));
-  });
 }

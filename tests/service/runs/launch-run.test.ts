@@ -1,15 +1,17 @@
-import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { WfError } from '../../../src/errors.ts';
+import { startReporting } from '../../../src/processes/reporting-process.ts';
 import { CarrierDied, launchRun } from '../../../src/service/runs/launch-run.ts';
+
+const env = { PATH: process.env['PATH'] ?? '' };
 
 /** A carrier that writes `report` into its pipe. */
 async function carrierReporting(report: string): Promise<unknown> {
   const carrier = launchRun('r1', {
     openProcessLog: () => ({ fd: openSync('/dev/null', 'w'), path: '/runs/r1/process.log' }),
     closeLog: closeSync,
-    spawn: (stdio) => spawn('sh', ['-c', 'printf "$1" >&3', 'sh', report], { stdio }),
+    start: ({ fd }) => startReporting({ argv: ['sh', '-c', 'printf "$1" >&3', 'sh', report], cwd: '/', env }, fd),
   });
   const outcome = await carrier.owned.then(
     () => 'owned',
