@@ -23,7 +23,7 @@ async function startRun(
   return { runId, parent: readProcess(owner.pid)?.parent ?? 0 };
 }
 
-test('a daemon starts runs from a small process, and goes on without it if that is killed', () =>
+test('a daemon starts runs from a small process, and continues without it if that is killed', () =>
   withDaemons({ 'w.yaml': waiting }, async (place) => {
     const daemon = await place.serve();
     const own = daemon.process.pid;
@@ -48,7 +48,7 @@ test('a daemon starts runs from a small process, and goes on without it if that 
     expect((await daemon.end('SIGTERM')).code).toBe(0);
   }));
 
-test('the small process ends with its daemon, and the runs that it started go on', () =>
+test('the small process ends with its daemon, and the runs that it started continue', () =>
   withDaemons({ 'w.yaml': waiting }, async (place) => {
     const daemon = await place.serve();
     const runIds: string[] = [];
