@@ -63,6 +63,28 @@ describeWith('chromium', browserPath !== null, 'the files of workflows in a brow
     );
   });
 
+  it('are not read under an old name when a run changes during a rename', async () => {
+    const waiting = "steps:\n  - name: wait\n    command: sh -c 'until test -e go; do sleep 0.05; done'\n";
+    await withPage({ 'old.yaml': waiting }, async ({ open, start, write, daemon }) => {
+      const runId = await start('old');
+      const page = await open('/w/old.yaml');
+      await page.getByRole('list', { name: 'Last runs of old' }).waitFor();
+      await page.route('**/rename', async (route) => {
+        const response = await route.fetch();
+        write('go', '');
+        await expect.poll(async () => JSON.parse(await daemon.get(`/api/v2/runs/${runId}`)).status).toBe('succeeded');
+        // The page learns of the end within a second.
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        await route.fulfill({ response });
+      });
+      await page.getByRole('button', { name: 'More for old' }).click();
+      await page.getByRole('menuitem', { name: 'Rename' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('new');
+      await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+      await page.getByRole('heading', { name: 'new' }).waitFor();
+    });
+  });
+
   it('are copied with a suspended schedule', async () => {
     await withPage(files, async ({ open, read, daemon }) => {
       const page = await open('/w/hello.yaml', { viewport: { width: 390, height: 800 } });

@@ -9,6 +9,8 @@ export type Resource<T> = {
   readonly known: ReadonlySignal<Known<T>>;
   /** Reads it again. A call during another one waits for it; further calls share the waiting one. */
   readonly refresh: () => Promise<void>;
+  /** Does work after which the resource no longer exists: from now on it is not read, unless the work fails. */
+  readonly removeBy: (work: () => Promise<void>) => Promise<void>;
 };
 
 /**
@@ -19,6 +21,7 @@ export function createResource<T>(load: () => Promise<T>): Resource<T> {
   const known = signal<Known<T>>({ value: null, problem: null });
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
+  let isRemoved = false;
   const read = async () => {
     try {
       known.value = { value: await load(), problem: null };
@@ -29,6 +32,7 @@ export function createResource<T>(load: () => Promise<T>): Resource<T> {
     }
   };
   const refresh = (): Promise<void> => {
+    if (isRemoved) return Promise.resolve();
     if (running === null) {
       running = read().finally(() => {
         running = null;
@@ -41,5 +45,16 @@ export function createResource<T>(load: () => Promise<T>): Resource<T> {
     });
     return next;
   };
-  return { known, refresh };
+  const removeBy = async (work: () => Promise<void>) => {
+    isRemoved = true;
+    await running;
+    try {
+      await work();
+    } catch (error) {
+      isRemoved = false;
+      void refresh();
+      throw error;
+    }
+  };
+  return { known, refresh, removeBy };
 }

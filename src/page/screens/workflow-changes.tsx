@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { WorkflowDetail } from '../api/types.ts';
+import type { Resource } from '../data/resource.ts';
 import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflows/workflow-files.ts';
 import { suspendSchedule } from '../data/workflows/workflows.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -15,7 +16,12 @@ import { counted } from '../run-view/step-text.ts';
 /** The entries of the menu of a workflow. */
 export type WorkflowChange = 'suspend' | 'rename' | 'copy' | 'delete';
 
-type ChangeProps = { readonly workflow: WorkflowDetail; readonly onClose: () => void };
+export type ChangeProps = {
+  readonly workflow: WorkflowDetail;
+  /** Does work after which the workflow no longer has this name. */
+  readonly removeBy: Resource<unknown>['removeBy'];
+  readonly onClose: () => void;
+};
 
 /** The dialog for a change of a workflow file. */
 export function WorkflowChanges({ change, ...props }: ChangeProps & { change: WorkflowChange }): JSX.Element {
@@ -31,13 +37,14 @@ export function WorkflowChanges({ change, ...props }: ChangeProps & { change: Wo
   }
 }
 
-function Rename({ workflow, onClose }: ChangeProps): JSX.Element {
+function Rename({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
   const { route } = useLocation();
-  const rename = async ({ name, group }: FileName) => {
-    const id = await renameWorkflow(workflow.id, { to: name, group });
-    route(pathOf(to.workflow(id)));
-    onClose();
-  };
+  const rename = ({ name, group }: FileName) =>
+    removeBy(async () => {
+      const id = await renameWorkflow(workflow.id, { to: name, group });
+      route(pathOf(to.workflow(id)));
+      onClose();
+    });
   return (
     <NameDialog
       title={`Rename or move ${workflow.name}`}
@@ -89,13 +96,13 @@ function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
   );
 }
 
-function Delete({ workflow, onClose }: ChangeProps): JSX.Element {
+function Delete({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
   const { route } = useLocation();
   const problem = useSignal<ApiProblem | null>(null);
   const { active, file, name } = workflow;
   const remove = async () => {
     try {
-      await deleteWorkflow(workflow.id);
+      await removeBy(() => deleteWorkflow(workflow.id));
       onClose();
       route(pathOf(to.workflows));
     } catch (error) {

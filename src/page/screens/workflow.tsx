@@ -8,7 +8,7 @@ import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '../api/typ
 import { now } from '../data/clock.ts';
 import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
-import { createResource } from '../data/resource.ts';
+import { createResource, type Resource } from '../data/resource.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
 import { hasSchedule, isBroken } from '../data/workflows/workflow-state.ts';
 import { Loading } from '../parts/loading.tsx';
@@ -23,7 +23,7 @@ import { Diagnostics } from '../parts/workflow/diagnostics.tsx';
 import { ScheduleSwitch } from '../parts/workflow/schedule-switch.tsx';
 import { SourceText } from '../run-view/source.tsx';
 import { HistoryGrid } from './history-grid.tsx';
-import type { WorkflowChange } from './workflow-changes.tsx';
+import type { ChangeProps, WorkflowChange } from './workflow-changes.tsx';
 
 // The texts of the screen appear before its drawing.
 const FileGraph = lazy(() => import('./file-graph.tsx').then((part) => part.FileGraph));
@@ -50,7 +50,7 @@ export function WorkflowScreen(): JSX.Element {
   }, [shown]);
   const { value, problem } = shown.known.value;
   useTitle(value?.detail.name ?? 'Workflow');
-  if (value !== null) return <Details {...value} />;
+  if (value !== null) return <Details {...value} removeBy={shown.removeBy} />;
   return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void shown.refresh()} />;
 }
 
@@ -64,7 +64,7 @@ async function read(name: string): Promise<Shown> {
   return { detail, runs: page.runs, grid };
 }
 
-function Details({ detail, runs, grid }: Shown): JSX.Element {
+function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>, 'removeBy'>): JSX.Element {
   const [query, change] = useQuery();
   const names = [
     ...(detail.graph === null ? [] : ['Overview']),
@@ -91,7 +91,7 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
             Start
           </a>
         )}
-        {!isReadOnly.value && <ChangeMenu detail={detail} />}
+        {!isReadOnly.value && <ChangeMenu workflow={detail} removeBy={removeBy} />}
       </div>
       <p class="facts quiet">
         {detail.description !== '' && <span>{detail.description}</span>}
@@ -123,7 +123,8 @@ function Details({ detail, runs, grid }: Shown): JSX.Element {
 }
 
 /** Suspends the schedule until a time; renames, copies and deletes the file. */
-function ChangeMenu({ detail }: { detail: WorkflowDetail }): JSX.Element {
+function ChangeMenu(props: Omit<ChangeProps, 'onClose'>): JSX.Element {
+  const { name, schedule } = props.workflow;
   const change = useSignal<WorkflowChange | null>(null);
   const choose = (chosen: WorkflowChange) => () =>
     leaving(() => {
@@ -132,9 +133,9 @@ function ChangeMenu({ detail }: { detail: WorkflowDetail }): JSX.Element {
   return (
     <>
       <Menu
-        label={`More for ${detail.name}`}
+        label={`More for ${name}`}
         items={[
-          ...(hasSchedule(detail.schedule) ? [{ text: 'Suspend until', act: choose('suspend') }] : []),
+          ...(hasSchedule(schedule) ? [{ text: 'Suspend until', act: choose('suspend') }] : []),
           { text: 'Rename or move', act: choose('rename') },
           { text: 'Copy', act: choose('copy') },
           { text: 'Delete', act: choose('delete') },
@@ -142,8 +143,8 @@ function ChangeMenu({ detail }: { detail: WorkflowDetail }): JSX.Element {
       />
       {change.value !== null && (
         <WorkflowChanges
+          {...props}
           change={change.value}
-          workflow={detail}
           onClose={() => {
             change.value = null;
           }}
