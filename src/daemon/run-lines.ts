@@ -7,6 +7,8 @@ export type RunLine = {
   readonly maxConcurrent: number;
 };
 
+const unlimited: RunLine = { queue: null, workflow: '', maxConcurrent: Number.POSITIVE_INFINITY };
+
 /** The free places for waiting runs within the limits. */
 export type Room = {
   /** Whether the workflow and the queue of a run have a free place. */
@@ -52,23 +54,31 @@ export class RunLines {
     return this.#lines.get(runId)?.queue ?? null;
   }
 
-  /** The free places beside the running runs of each workflow (`running`) and of each queue (`queued`). */
-  roomBeside(running: Iterable<string>, queued: Iterable<string>): Room {
-    const workflows = this.#count(running, ({ workflow }) => workflow);
-    const queues = this.#count(queued, ({ queue }) => queue);
+  /**
+   * The free places beside the running runs of each workflow (`running`) and of each queue (`queued`). Runs are counted only
+   * for a run that has a limit; a run that is taken must be among them by then.
+   */
+  roomBeside(running: () => Iterable<string>, queued: () => Iterable<string>): Room {
+    let counted: { readonly workflows: Map<string, number>; readonly queues: Map<string | null, number> } | null = null;
+    const counts = () => {
+      counted ??= {
+        workflows: this.#count(running(), ({ workflow }) => workflow),
+        queues: this.#count(queued(), ({ queue }) => queue),
+      };
+      return counted;
+    };
     return {
       fits: (runId) => {
-        const line = this.#lines.get(runId);
-        if (line === undefined) return true;
-        const { workflow, queue, maxConcurrent } = line;
-        if ((workflows.get(workflow) ?? 0) >= maxConcurrent) return false;
-        return queue === null || (queues.get(queue) ?? 0) < this.limitOf(queue);
+        const { workflow, queue, maxConcurrent } = this.#lines.get(runId) ?? unlimited;
+        if (maxConcurrent !== unlimited.maxConcurrent && (counts().workflows.get(workflow) ?? 0) >= maxConcurrent)
+          return false;
+        return queue === null || (counts().queues.get(queue) ?? 0) < this.limitOf(queue);
       },
       take: (runId) => {
         const line = this.#lines.get(runId);
-        if (line === undefined) return;
-        countOne(workflows, line.workflow);
-        countOne(queues, line.queue);
+        if (line === undefined || counted === null) return;
+        countOne(counted.workflows, line.workflow);
+        countOne(counted.queues, line.queue);
       },
     };
   }

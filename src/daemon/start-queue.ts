@@ -218,8 +218,8 @@ class LocalStartQueue implements StartQueue {
   #startNext(): void {
     let free = this.#parts.limits.running - this.#taken();
     if (!this.#isOpen || this.#waiting.size === 0 || free <= 0) return;
-    const guests = [...this.#guests].filter((runId) => !this.#held.has(runId));
-    const room = this.#lines.roomBeside(this.#places, [...this.places(), ...guests]);
+    const queued = () => [...this.places(), ...[...this.#guests].filter((runId) => !this.#held.has(runId))];
+    const room = this.#lines.roomBeside(() => this.#places, queued);
     for (const runId of this.#waiting) {
       if (!this.#isOpen || free <= 0) return;
       if (!room.fits(runId)) continue;
