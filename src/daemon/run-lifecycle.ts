@@ -33,7 +33,10 @@ export type LifecycleParts = {
   readonly stamps: RunStamps;
   readonly clock: Clock;
   /** The runs whose finish is not reported yet, for the next daemon. */
-  readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
+  readonly memory: {
+    readonly read: () => readonly string[];
+    readonly writeInBackground: (runIds: readonly string[]) => Promise<void>;
+  };
   readonly listener: LifecycleListener;
   readonly report: (error: unknown) => void;
 };
@@ -57,7 +60,9 @@ const sliceMs = 10;
 export class RunLifecycle {
   readonly #parts: LifecycleParts;
   readonly #lives = new Map<string, Life>();
-  #remembered = '';
+  /** The unfinished runs in `memory`, in lines; null: unknown. */
+  #remembered: string | null = '';
+  #remembering: Promise<void> | null = null;
   readonly #settling = new Set<Promise<void>>();
   /** The runs whose owners are being checked. */
   readonly #judging = new Set<string>();
@@ -76,8 +81,12 @@ export class RunLifecycle {
 
   /** Resolves when the last run is settled; no other begins. */
   async close(): Promise<void> {
+    const wasOpen = this.#isOpen;
     this.#isOpen = false;
     await Promise.all(this.#settling);
+    await this.#remembering;
+    if (wasOpen) this.#remember();
+    await this.#remembering;
   }
 
   /** Returns the ids of all unfinished runs, in the order of `add`. */
@@ -238,10 +247,21 @@ export class RunLifecycle {
     else listener.gone(runId);
   }
 
+  /** Returns at once: while many runs end, the disk may take a second, and the event loop must not wait for it. */
   #remember(): void {
-    const text = this.ids().join('\n');
-    if (text !== this.#remembered) this.#parts.memory.write(this.ids());
+    const ids = this.ids();
+    const text = ids.join('\n');
+    if (text === this.#remembered || this.#remembering !== null) return;
     this.#remembered = text;
+    this.#remembering = this.#parts.memory
+      .writeInBackground(ids)
+      .catch((error: unknown) => {
+        this.#remembered = null;
+        this.#parts.report(error);
+      })
+      .finally(() => {
+        this.#remembering = null;
+      });
   }
 }
 

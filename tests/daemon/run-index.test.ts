@@ -267,7 +267,7 @@ function world(files: Readonly<Record<string, string>>) {
         return ignore;
       },
     },
-    memory: { read: () => [], write: ignore },
+    memory: { read: () => [], writeInBackground: async () => {} },
     recentCache: { read: () => cache, write: (text) => (cache = text) },
     listener: {
       waits: ignore,

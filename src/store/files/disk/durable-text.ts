@@ -1,9 +1,23 @@
 import { dirname } from 'node:path';
 import type { DurableText } from '../../store.ts';
-import { makePrivateDirectory, readIfThere, replacePrivate, storing } from './private-files.ts';
+import {
+  errorCode,
+  makePrivateDirectory,
+  readIfThere,
+  replacePrivate,
+  replacePrivateInBackground,
+  storageError,
+  storing,
+} from './private-files.ts';
+
+/** A text in a file. */
+type TextFile = DurableText & {
+  /** Like `write`, but waits for the disk in another thread. The next write must wait for it. */
+  readonly writeInBackground: (text: string) => Promise<void>;
+};
 
 /** The text at an absolute path; its directory is created on the first write. */
-export function durableText(path: string): DurableText {
+export function durableText(path: string): TextFile {
   return {
     path,
     read: () => storing('read', path, () => readIfThere(path)),
@@ -12,5 +26,13 @@ export function durableText(path: string): DurableText {
         makePrivateDirectory(dirname(path));
         replacePrivate(path, text, `${path}.${process.pid}`);
       }),
+    writeInBackground: async (text) => {
+      try {
+        makePrivateDirectory(dirname(path));
+        await replacePrivateInBackground(path, text, `${path}.${process.pid}`);
+      } catch (error) {
+        throw errorCode(error) === null ? error : storageError('write', path, error);
+      }
+    },
   };
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { replaceByDraft } from '../../../durable-file.ts';
+import { replaceByDraft, replaceInBackground } from '../../../durable-file.ts';
 import { messageOf, WfError } from '../../../errors.ts';
 import { systemReason } from '../../../system-problem.ts';
 
@@ -45,7 +45,16 @@ export function writePrivate(path: string, content: string | Uint8Array): void {
 
 /** Replaces a file atomically by one of mode 0600, on disk when this returns. `draft`: a path in the same directory. */
 export function replacePrivate(path: string, text: string, draft: string): void {
-  replaceByDraft(path, draft, { open: () => openPrivate(draft, 'w'), write: (fd) => writeFileSync(fd, text) });
+  replaceByDraft(path, draft, draftOf(text));
+}
+
+/** Like `replacePrivate`, but waits for the disk in another thread. */
+export function replacePrivateInBackground(path: string, text: string, draft: string): Promise<void> {
+  return replaceInBackground(path, draft, draftOf(text));
+}
+
+function draftOf(text: string) {
+  return { open: (draft: string) => openPrivate(draft, 'w'), write: (fd: number) => writeFileSync(fd, text) };
 }
 
 /** Reads a text; null if the file does not exist. */

@@ -12,6 +12,11 @@ export function runIdsIn(path: string) {
         return [];
       }
     },
-    write: (runIds: readonly string[]) => text.write(`${JSON.stringify(runIds)}\n`),
+    write: (runIds: readonly string[]) => text.write(written(runIds)),
+    writeInBackground: (runIds: readonly string[]) => text.writeInBackground(written(runIds)),
   };
+}
+
+function written(runIds: readonly string[]): string {
+  return `${JSON.stringify(runIds)}\n`;
 }
