@@ -152,10 +152,8 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       // The rows are sorted again when the last states of the run arrive.
       await expect.poll(() => rows.locator('th').allTextContents()).toEqual(['load', 'report', 'fetch']);
       const changed = rows.first().getByRole('img');
-      expect(await changed.evaluateAll((icons) => icons.map((icon) => icon.getAttribute('aria-label')))).toEqual([
-        'succeeded',
-        'failed',
-      ]);
+      const states = () => changed.evaluateAll((icons) => icons.map((icon) => icon.getAttribute('aria-label')));
+      await expect.poll(states).toEqual(['succeeded', 'failed']);
       expect(await page.locator('.comparison .facts-list').textContent()).toContain('succeeded, then failed');
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.getByRole('link', { name: 'Open' }).click();
