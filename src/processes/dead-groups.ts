@@ -1,8 +1,13 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { someAtOnce } from '../turns.ts';
+import { endGroup } from './end-group.ts';
 import { isAlive } from './process-identity.ts';
 import { processPlace } from './process-place.ts';
-import { endGroup, groupKinds, groupPlaces, ownFiles } from './run-group.ts';
+import { groupKinds, groupPlaces, ownFiles } from './run-group.ts';
+
+/** Of the four threads of Node, the others remain for logs and flushes. */
+const mostAtOnce = 2;
 
 /**
  * Kills what dead processes left in the groups below that of this process, the groups of its runs, and removes them.
@@ -15,9 +20,9 @@ export async function endDeadGroups(): Promise<void> {
   if (parent === null) return;
   const names = await readdir(parent).catch(() => []);
   const dead = names.filter(isOfDead);
-  await Promise.all(
-    dead.map((name) => endGroup(join(parent, name), name.startsWith(groupKinds.spared) ? parent : null)),
-  );
+  await someAtOnce(mostAtOnce, dead, (name) => {
+    return endGroup(join(parent, name), name.startsWith(groupKinds.spared) ? parent : null);
+  });
 }
 
 /** Like `ownGroup`. */

@@ -28,10 +28,6 @@ export type RunGroup = {
 /** Name prefixes of groups. The leftovers of a dead run in a group of the second kind are not killed. */
 export const groupKinds = { killed: 'wf-run', spared: 'wf-spare' } as const;
 
-const lookAgainMs = 5;
-/** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
-const maxWaitMs = 10_000;
-
 /**
  * Moves this process into a new group below its current one. Null if it may not create groups, move between them or
  * kill them (Linux before 5.14). `spares`: some step leaves processes that must survive the run.
@@ -73,22 +69,13 @@ function groupIn(runId: string, parent: string, group: string): RunGroup {
   return {
     sweep: async (ended, sparesSome) => {
       hasSpared ||= sparesSome;
-      if (ended !== runId) return;
-      if (leave()) await endGroup(group, hasSpared ? parent : null);
+      if (ended !== runId || !leave() || !existsSync(group)) return;
+      // Loaded on demand: most runs leave nothing in their groups.
+      const { endGroup } = await import('./end-group.ts');
+      await endGroup(group, hasSpared ? parent : null);
     },
     leave,
   };
-}
-
-/** Kills the members of a group, or moves them to another one, and removes the group. */
-export async function endGroup(group: string, spareIn: string | null): Promise<void> {
-  const deadline = performance.now() + maxWaitMs;
-  while (isPopulated(group) && performance.now() < deadline) {
-    if (spareIn === null && !write(join(group, 'cgroup.kill'), '1')) break;
-    if (spareIn !== null) for (const pid of members(group)) move(pid, spareIn);
-    if (isPopulated(group)) await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
-  }
-  remove(group);
 }
 
 /** The control group directory of this process; null without cgroup v2, or if it is not visible. */
@@ -133,26 +120,6 @@ function write(path: string, text: string): boolean {
       closeSync(fd);
     }
     return true;
-  } catch {
-    return false;
-  }
-}
-
-function members(group: string): readonly number[] {
-  try {
-    return readFileSync(join(group, 'cgroup.procs'), 'utf8')
-      .trim()
-      .split('\n')
-      .map(Number)
-      .filter((pid) => pid > 0);
-  } catch {
-    return [];
-  }
-}
-
-function isPopulated(group: string): boolean {
-  try {
-    return /^populated 1$/m.test(readFileSync(join(group, 'cgroup.events'), 'utf8'));
   } catch {
     return false;
   }

@@ -1,0 +1,54 @@
+import { constants } from 'node:fs';
+import { open, readFile, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const lookAgainMs = 5;
+/** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
+const maxWaitMs = 10_000;
+
+/**
+ * Kills the members of a control group, or moves them to another one, and removes the group. Works in other threads: while the
+ * kernel changes groups, looking at one may take a second.
+ */
+export async function endGroup(group: string, spareIn: string | null): Promise<void> {
+  const deadline = performance.now() + maxWaitMs;
+  while ((await isPopulated(group)) && performance.now() < deadline) {
+    if (spareIn === null && !(await write(join(group, 'cgroup.kill'), '1'))) break;
+    if (spareIn !== null) for (const pid of await members(group)) await write(join(spareIn, 'cgroup.procs'), pid);
+    if (await isPopulated(group)) await delay(lookAgainMs);
+  }
+  // A group that still has processes stays. `endDeadGroups` removes it later.
+  await rmdir(group).catch(() => {});
+}
+
+function isPopulated(group: string): Promise<boolean> {
+  return readFile(join(group, 'cgroup.events'), 'utf8').then(
+    (text) => /^populated 1$/m.test(text),
+    () => false,
+  );
+}
+
+/** Process numbers. */
+function members(group: string): Promise<readonly string[]> {
+  return readFile(join(group, 'cgroup.procs'), 'utf8').then(
+    (text) => text.split('\n').filter((pid) => Number(pid) > 0),
+    () => [],
+  );
+}
+
+/** False for a missing file or process, or if not permitted. */
+async function write(path: string, text: string): Promise<boolean> {
+  try {
+    // Write-only: `cgroup.kill` cannot be read.
+    const file = await open(path, constants.O_WRONLY);
+    try {
+      await file.write(text);
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
