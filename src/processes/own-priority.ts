@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { os } from '../start-up/os.ts';
+import { readSelf } from './process-table.ts';
 
 /** The highest number, of the lowest priority. */
 const lowest = 19;
@@ -15,12 +16,13 @@ export function lowerPriority(by: number): void {
   } catch {
     // Some sandboxes forbid the call.
   }
-  lowerSession(priority);
+  const self = readSelf();
+  if (self !== null && self.session === self.pid) lowerSession(priority);
 }
 
 /**
  * Where Linux shares the processors among sessions (autogroups), the priority of a process counts only within its
- * session. Nearly every process of `wf` has one of its own. Linux refuses users without special rights more than ten
+ * session: for a process with a session of its own not at all. Linux refuses users without special rights more than ten
  * changes a second.
  */
 function lowerSession(priority: number): void {

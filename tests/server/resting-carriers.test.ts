@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { eventually, journalOf, untilGone } from '../support/background-runs.ts';
 import { withDaemons } from '../support/daemon.ts';
+import { priorityOf, sessionPriority } from '../support/priorities.ts';
 
 const step = "steps:\n  - name: one\n    command: sh -c 'echo $$ > draft; mv draft pid; exec sleep 300'\n";
 const files = {
@@ -34,17 +34,6 @@ function withRun(workflow: string, use: (pids: Pids) => Promise<void>): Promise<
       await daemon.end('SIGTERM');
     }
   });
-}
-
-const priorityOf = (pid: number) => getPriority(pid) - getPriority();
-
-/** The priority of a session among others, as text; 0 where Linux does not share the processors among sessions. */
-function sessionPriority(pid: number): string {
-  try {
-    return / nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1] ?? '0';
-  } catch {
-    return '0';
-  }
 }
 
 test('the process of a run has a low priority while its last program runs, and the program the usual one', () =>

@@ -4,8 +4,8 @@
  * which is `ready`.
  *
  * They start programs with `posix_spawn`, which shares the memory of the starter with the program until that replaces it, so
- * that nothing is copied; each program is the leader of its own session. Before they are ready, they try to start a directory,
- * so that a Python before 3.8 or a system without `setsid` ends them.
+ * that nothing is copied. Before they are ready, they try to start a directory, so that a Python before 3.8 or a system without
+ * `setsid` ends them.
  *
  * They import only modules that are part of the interpreter: others take longer to load than a hundred programs to start.
  * Python ignores two signals, which programs must not inherit. A program's signals are reset unless they are ignored, since
@@ -51,8 +51,8 @@ def change(env, texts):
     if mark: env[name] = value
     else: env.pop(name, None)
   return env
-def spawn(path, argv, env, files):
-  return posix.posix_spawn(path, argv, env, file_actions=files, setsid=True, setsigdef=usual)
+def spawn(path, argv, env, files, setsid):
+  return posix.posix_spawn(path, argv, env, file_actions=files, setsid=setsid, setsigdef=usual)
 def reap(end):
   try:
     posix.read(woken, 4096)
@@ -64,7 +64,7 @@ def reap(end):
 poll = select.poll()
 for fd in messages, woken: poll.register(fd, select.POLLIN)
 def get_ready():
-  try: spawn('/', ('/',), {}, ())
+  try: spawn('/', ('/',), {}, (), True)
   except OSError: pass
   note(b'ready\n')
   report()

@@ -5,7 +5,10 @@ import { pythonParts } from './python-parts.ts';
 const { O_WRONLY, O_APPEND } = constants;
 
 /**
- * A starter of programs that report one line through a pipe at `reportFd`. Its reports, besides `ready`:
+ * A starter of programs that report one line through a pipe at `reportFd`. They stay in its session and its group: Linux may
+ * share the processors among sessions first, so that hundreds of sessions would leave next to nothing for the one that
+ * has requested them. In a group of its own, a stopped program would be sent SIGHUP when the starter ends. Its reports,
+ * besides `ready`:
  *
  *   started <request> <pid>          the request has become a program
  *   failed <request> <errno>         the request could not become a program
@@ -20,12 +23,13 @@ export const reportingStarterProgram = String.raw`
 ${pythonParts}
 env, numbers, pipes = None, {}, {}
 def start(number, directory, log, path, *argv):
-  listen, speak = posix.pipe()
+  try: listen, speak = posix.pipe()
+  except OSError as error: return note(b'failed %b %d\n', number, error.errno)
   files = [(posix.POSIX_SPAWN_OPEN, 1, log, ${O_WRONLY | O_APPEND}, 0)]
   files += [(posix.POSIX_SPAWN_DUP2, fd, copy) for fd, copy in ((1, 2), (speak, ${reportFd}))]
   try:
     posix.chdir(directory)
-    pid = spawn(path, argv, env, files)
+    pid = spawn(path, argv, env, files, False)
   except OSError as error:
     posix.close(listen)
     note(b'failed %b %d\n', number, error.errno)

@@ -10,7 +10,7 @@ const tickNs = tickMs * 1e6;
 const MAX_OPEN_FILES = 8;
 
 /**
- * A starter that starts any number of programs for steps. Its reports, besides `ready`:
+ * A starter that starts any number of programs for steps, each as the leader of its own session. Its reports, besides `ready`:
  *
  *   started <request> <pid> <time>  the request has become a program; its start time as in /proc/<pid>/stat, or -1
  *   failed <request> <errno>        the request could not become a program
@@ -44,10 +44,10 @@ def start(env, directory, out, err, path, count, *rest):
   if len(rest) > count: env = change(dict(env), rest[count:])
   posix.chdir(directory)
   try:
-    try: return spawn(path, argv, env, files)
+    try: return spawn(path, argv, env, files, True)
     except OSError as error:
       if error.errno != ${ENOEXEC}: raise
-    return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files)
+    return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files, True)
   finally: posix.chdir('/')
 open_files = {}
 def flush(path):

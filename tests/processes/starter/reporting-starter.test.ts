@@ -46,12 +46,11 @@ describe('a process that the starter starts', () => {
     expect(text?.length).toBe(200_001);
   });
 
-  test('appends its output to the log, in its own session, in the given directory and environment', async () => {
-    const { dir, start, output } = await readyStarter({ SOME: 'value' });
+  test('appends its output to the log, in the session of the starter, in the given directory and environment', async () => {
+    const { dir, starter, start, output } = await readyStarter({ SOME: 'value' });
     await start('pwd; echo "$SOME" >&2; read -r line || echo no input').ended;
-    await start('test "$(cut -d " " -f 6 /proc/$$/stat)" = $$ && env | grep -v "^\\(PWD\\|OLDPWD\\|_\\|SHLVL\\)="')
-      .ended;
-    expect(output().split('\n')).toEqual([dir, 'value', 'no input', 'SOME=value', '']);
+    await start('cut -d " " -f 5,6 /proc/$$/stat; env | grep -v "^\\(PWD\\|OLDPWD\\|_\\|SHLVL\\)="').ended;
+    expect(output().split('\n')).toEqual([dir, 'value', 'no input', `${starter.pid} ${starter.pid}`, 'SOME=value', '']);
   });
 
   test('inherits no other descriptor', async () => {
