@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { journalStamp } from '../journal/journal-stamp.ts';
-import { journalPath, timeOfId } from '../run-directory.ts';
+import { isRunId, journalPath, timeOfId } from '../run-directory.ts';
 import { snapshotPath } from '../snapshot-file.ts';
 
 /**
@@ -35,6 +35,7 @@ export function createRunStamps(runsDir: string, now: () => number) {
       const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
       return Math.abs(now() - changedAt) < coarsestMs ? null : String(changedAt);
     },
-    ofRun: (runId: string): string => journalStamp(join(runsDir, runId)) ?? '',
+    /** Empty if there is no such run. */
+    ofRun: (runId: string): string => (isRunId(runId) ? (journalStamp(join(runsDir, runId)) ?? '') : ''),
   };
 }

@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { jsonOf } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
 
@@ -9,7 +9,10 @@ type View = {
   readonly steps: readonly { readonly name: string; readonly history: readonly object[] }[];
   readonly graph: { readonly nodes: readonly { readonly name: string; readonly place: object | null }[] } | null;
   readonly sources: readonly { readonly path: string; readonly text: string }[];
-  readonly subRuns: readonly { readonly step: string; readonly run: { readonly workflow: string } }[];
+  readonly subRuns: readonly {
+    readonly step: string;
+    readonly run: { readonly workflow: string };
+  }[];
   readonly fileStatus: string | null;
   readonly masked: boolean;
 };
@@ -74,6 +77,33 @@ test('the view is cached for a client until an event of the run is stored', asyn
   expect((await world.ask('GET', '/api/v2/runs/r/view', known)).status).toBe(304);
   appendFileSync(join(world.directory, 'home/runs/r/journal.jsonl'), '\n');
   expect(jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view', known)).graph).toBe(null);
+});
+
+const changes: readonly [string, (directory: string) => void][] = [
+  [
+    'flow',
+    (directory) => {
+      writeFileSync(join(directory, 'snapshot.json'), '{');
+      appendFileSync(join(directory, 'journal.jsonl'), '\n');
+    },
+  ],
+  ['inner', (directory) => rmSync(directory, { recursive: true })],
+];
+
+test.each(changes)('the view is not cached if the run of "%s" changed while it was read', async (workflow, change) => {
+  const world = await apiWorld({ 'flow.yaml': 'steps: [{name: child, run: inner}]', 'inner.yaml': inner });
+  await viewOf(world, 'flow');
+  const { read } = world.app.history;
+  const spy = vi.spyOn(world.app.history, 'read').mockImplementation(async (id) => {
+    const run = await read(id);
+    if (run?.state.workflow === workflow) change(join(world.directory, 'home/runs', id));
+    return run;
+  });
+  const { headers, body } = await world.ask('GET', '/api/v2/runs/r/view');
+  spy.mockRestore();
+  const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
+  const next = await world.ask('GET', '/api/v2/runs/r/view', known);
+  expect([next.status, next.body === body]).toEqual([200, false]);
 });
 
 test('the view shows no secret in the file', async () => {
