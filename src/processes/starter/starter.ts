@@ -1,9 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { ProcessIdentity } from '../../core/run/run.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
-import { readPipe } from './read-pipe.ts';
+import { PipedProcess } from './piped-process.ts';
 import { endOf, failureOf, type ProgramStart, parseIdentity, requestOf } from './reports.ts';
 import { starterProgram } from './starter-program.ts';
 
@@ -23,11 +22,10 @@ type StarterState =
  * It keeps this process alive only while it is busy or preparing, and ends with it.
  */
 export class Starter {
-  readonly #child: ChildProcess;
+  readonly #process: PipedProcess;
   readonly #env: Readonly<Record<string, string>>;
   readonly #changed: () => void;
   readonly #secret = secretWord();
-  #partial = '';
   #state: StarterState = { type: 'opening' };
 
   /**
@@ -37,23 +35,14 @@ export class Starter {
   constructor(env: Readonly<Record<string, string>>, changed: () => void) {
     this.#env = env;
     this.#changed = changed;
-    const { spawn } = process.getBuiltinModule('node:child_process');
-    this.#child = spawn('perl', ['-e', starterProgram], {
-      // Variables such as PERL5OPT are for the programs, not for the starter.
-      env: { PATH: env['PATH'] ?? '', PERL_BADLANG: '0' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true,
-    });
-    this.#child.unref();
-    this.#child.once('error', this.#lose);
-    this.#child.stdin?.on('error', this.#lose);
-    readPipe(this.#child.stdout, { take: (text) => this.#hear(text), end: this.#lose });
+    // Variables such as PERL5OPT are for the programs, not for the starter.
+    const ownEnv = { PATH: env['PATH'] ?? '', PERL_BADLANG: '0' };
+    const listener = { take: this.#take, lost: this.#lost };
+    this.#process = new PipedProcess(['perl', '-e', starterProgram], ownEnv, listener);
     this.#send(
-      this.#child.pid ?? 0,
+      this.#process.pid ?? 0,
       Object.entries(env).map(([name, value]) => `${name}=${value}`),
     );
-    this.#hold('stdin', false);
-    this.#hold('stdout', false);
   }
 
   get state(): StarterState['type'] {
@@ -62,12 +51,12 @@ export class Starter {
 
   /** Process number of the starter; undefined if it could not be started. */
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#process.pid;
   }
 
   /** Ends the starter; a program that it has started runs on. */
   close(): void {
-    this.#child.stdin?.end();
+    this.#process.close();
   }
 
   /** The texts of a request. */
@@ -82,36 +71,30 @@ export class Starter {
     const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
       this.#state = { type: 'busy', program: identity, tell };
     });
-    this.#hold('stdout', true);
+    this.#process.hold(true);
     this.#send(identity.pid, request);
-    return { identity, ended, abandon: () => this.#hold('stdout', false) };
+    return { identity, ended, abandon: () => this.#process.hold(false) };
   }
 
   #send(pid: number, texts: readonly string[]): void {
     const text = `${texts.join('\0')}\0`;
-    this.#child.stdin?.write(`${this.#secret} ${pid} ${Buffer.byteLength(text)}\n${text}`);
+    this.#process.send(`${this.#secret} ${pid} ${Buffer.byteLength(text)}\n${text}`);
   }
 
-  #hear(text: string): void {
-    const lines = (this.#partial + text).split('\n');
-    this.#partial = lines.pop() ?? '';
-    for (const line of lines) this.#take(line);
-  }
-
-  #take(line: string): void {
+  readonly #take = (line: string): void => {
     const space = line.indexOf(' ');
     const word = line.slice(0, space);
     const rest = line.slice(space + 1);
     if (word === 'ready') {
       this.#state = { type: 'ready', next: parseIdentity(rest) };
-      this.#hold('stdout', false);
+      this.#process.hold(false);
       this.#changed();
     } else if (word === 'failed') {
       this.#end(failureOf(Number(rest)));
     } else {
       this.#end(endOf(Number(rest)));
     }
-  }
+  };
 
   /** A program that could not start is reported as failed first, then ends as well. */
   #end(end: ProcessEnd | FailedStart): void {
@@ -122,21 +105,13 @@ export class Starter {
   }
 
   /** The end of the program could no longer be observed, so kill it. */
-  readonly #lose = (): void => {
-    if (this.#state.type === 'gone') return;
+  readonly #lost = (): void => {
     if (this.#state.type === 'busy') signalGroup(this.#state.program.pid, 'SIGKILL');
     this.#end({ error: new Error('the process that started it was ended from outside') });
     this.#state = { type: 'gone' };
-    this.#hold('stdout', false);
+    this.#process.hold(false);
     this.#changed();
   };
-
-  #hold(stream: 'stdin' | 'stdout', isHeld: boolean): void {
-    // Without descriptors for its pipes the starter has none, and will soon be gone.
-    const socket = this.#child[stream] as unknown as { ref(): void; unref(): void } | undefined;
-    if (isHeld) socket?.ref();
-    else socket?.unref();
-  }
 }
 
 /** Read from the system's generator if the file exists: loading `node:crypto` takes longer than starting a step. */
