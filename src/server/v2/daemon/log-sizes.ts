@@ -39,11 +39,11 @@ export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }
   const known = new Map<string, number>();
   const changed = new Map<string, StreamSize>();
   let cancelTimer: (() => void) | null = null;
-  const measure = async ({ step, attempt }: Attempt) => {
+  const measure = async ({ step, attempt }: Attempt, isWanted = () => true) => {
     for (const stream of streams) {
       const size = (await stored?.logs.file(step, attempt, stream).size()) ?? 0;
       const key = `${stream} ${attempt} ${step}`;
-      if (size === (known.get(key) ?? 0)) continue;
+      if (size === (known.get(key) ?? 0) || !isWanted()) continue;
       known.set(key, size);
       changed.set(key, { runId, step, attempt, stream, size });
     }
@@ -52,7 +52,8 @@ export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }
     for (const [key, attempt] of [...running].slice(0, MAX_ATTEMPTS_PER_LOOK)) {
       if (!running.delete(key)) continue;
       running.set(key, attempt);
-      await measure(attempt);
+      // The size at its end may be known first.
+      await measure(attempt, () => running.has(key));
     }
     cancelTimer = null;
     if (changed.size > 0) wake();

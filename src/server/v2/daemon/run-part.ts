@@ -54,6 +54,8 @@ class FollowedRun implements RunPart {
   #warnings: number;
   #sent: number;
   #isFollowing = false;
+  /** The run may have changed after its end, which is not delivered yet. */
+  #mustReadRest = false;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(options: RunPartOptions, tools: RunPartTools) {
@@ -67,7 +69,7 @@ class FollowedRun implements RunPart {
     this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
     this.#sent = this.#progress.position();
     this.#sizes = createLogSizes(run, { ...tools, wake, fail: this.#fail });
-    for (const event of after === null ? events : missed) this.#sizes.add(event, { isPast: after === null });
+    for (const event of events) this.#sizes.add(event, { isPast: after === null || event.seq <= after });
     signal.addEventListener('abort', this.close, { once: true });
     void this.#follow();
   }
@@ -101,7 +103,8 @@ class FollowedRun implements RunPart {
   }
 
   readonly look = (): void => {
-    if (!this.#isFollowing) this.#readRest().catch(this.#fail);
+    if (this.#isFollowing) this.#mustReadRest = true;
+    else this.#readRest().catch(this.#fail);
   };
 
   #view(step: string, instances: ReadonlySet<string> | null): object {
@@ -139,6 +142,7 @@ class FollowedRun implements RunPart {
       this.#fail(error);
     } finally {
       this.#isFollowing = false;
+      if (this.#mustReadRest) this.look();
     }
   }
 

@@ -105,7 +105,8 @@ async function followEvents(run: PastRun, follower: LogFollower | null, view: Lo
     if (event.type === 'step.started') {
       follower?.follow(step, attempt);
     } else {
-      while (follower?.finish(step, attempt) === false) await reader.caughtUp();
+      while (follower?.finish(step, attempt) === false && !reader.isClosed()) await reader.caughtUp();
+      if (reader.isClosed()) return;
       reader.end(step);
     }
   }

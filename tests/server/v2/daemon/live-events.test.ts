@@ -113,6 +113,26 @@ test('also sends the steps, logs and later marks of the selected run', async () 
   stream.leave();
 });
 
+test('a client that reconnects gets the sizes of running logs as they grow', async () => {
+  const world = await apiWorld({
+    'gated.yaml': `params: DIR=
+steps:
+  - name: one
+    command: sh -c 'echo one; until [ -e "$DIR/go" ]; do sleep 0.02; done; echo two; until [ -e "$DIR/end" ]; do sleep 0.02; done'
+`,
+  });
+  const { stream } = await gatedRun(world);
+  await stream.until('"stream":"stdout","size":4');
+  stream.leave();
+  const again = await openStream(world, '/api/v2/events?run=r', { 'Last-Event-ID': lastId(stream) });
+  await again.until('event: daemon');
+  go(world);
+  await again.until('"stream":"stdout","size":8');
+  writeFileSync(join(world.directory, 'end'), '');
+  await world.runs.settled();
+  again.leave();
+});
+
 test('sends only the changed instances of a fan-out to a client that requests this', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
   const command = `sh -c 'case $ITEM in n1?) ;; *) until [ -e "$DIR/go" ]; do sleep 0.02; done;; esac'`;

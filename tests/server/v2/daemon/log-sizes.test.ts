@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { createLogSizes } from '../../../../src/server/v2/daemon/log-sizes.ts';
+import { nextTurn } from '../../../../src/turns.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+
+test('the size at the end of an attempt is the last, even if an earlier check takes longer', async () => {
+  const checks: ((size: number) => void)[] = [];
+  const file = () => ({ size: () => new Promise<number>((resolve) => checks.push(resolve)) });
+  const run = { runId: 'r', stored: { logs: { file } } } as never;
+  const clock = createFakeClock();
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const sizes = createLogSizes(run, { clock, wake: () => {}, fail });
+  const attempt = { at: 0, step: 'a', attempt: 1 };
+  sizes.add({ ...attempt, type: 'step.started' } as never, { isPast: false });
+  clock.advance(250);
+  sizes.add({ ...attempt, type: 'step.finished' } as never, { isPast: false });
+  const [early, late] = checks;
+  late?.(200);
+  await nextTurn();
+  early?.(100);
+  await nextTurn();
+  for (const check of checks.slice(2)) check(0);
+  await nextTurn();
+  expect([...sizes.take()].map(({ size }) => size)).toEqual([200]);
+});

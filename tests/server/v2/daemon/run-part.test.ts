@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { StoredEvent } from '../../../../src/core/run/run.ts';
+import { followRunPart } from '../../../../src/server/v2/daemon/run-part.ts';
+import { nextTurn } from '../../../../src/turns.ts';
+import { apiWorld } from '../../../support/api-world.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+
+test('a mark that is made while the end of the run is being delivered is sent', async () => {
+  const { ask, app, runs } = await apiWorld({ 'a.yaml': 'steps: [{name: a, command: "false"}]\n' });
+  await ask('POST', '/api/v2/workflows/a/runs', { body: { runId: 'r' } });
+  await runs.settled();
+  const run = await app.history.read('r');
+  const events = run?.stored?.events ?? [];
+  const early = { ...run, stored: { ...run?.stored, events: events.slice(0, -1) } } as never;
+  let deliver = () => {};
+  const follow = async function* (): AsyncGenerator<readonly StoredEvent[]> {
+    await new Promise<void>((resolve) => {
+      deliver = resolve;
+    });
+    yield events.slice(-1);
+  };
+  let wake = () => {};
+  const options = { run: early, after: null, onlyChanged: false, signal: new AbortController().signal };
+  const part = followRunPart(
+    { ...options, wake: () => wake() },
+    { feeds: { follow }, history: app.history, clock: createFakeClock() },
+  );
+  await nextTurn();
+  await ask('POST', '/api/v2/runs/r/steps/a/mark', { body: { status: 'succeeded' } });
+  part.look();
+  const sent = new Promise<string>((resolve) => {
+    let text = '';
+    wake = () => {
+      text += [...part.take()].join('');
+      if (text.includes('"succeeded"')) resolve(text);
+    };
+  });
+  deliver();
+  expect(await sent).toContain('"name":"a","status":"succeeded"');
+  part.close();
+});
