@@ -9,13 +9,33 @@ export const isOffline = signal(false);
 /** Whether the daemon has refused a request for want of a login since then. */
 export const isSignedOut = signal(false);
 
+/** The interval between requests while the daemon does not respond, in milliseconds. */
+const RETRY_MS = 2000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
 /** Call after each response of the daemon. */
 export function connected(): void {
+  clearTimeout(timer);
+  timer = undefined;
   lastAnswerAt.value = Date.now();
   isOffline.value = false;
 }
 
-/** Call when a request got no response, or the event stream broke off. */
+/** Call when a request got no response, or the event stream broke off. Until the daemon responds it is asked repeatedly. */
 export function disconnected(): void {
   isOffline.value = true;
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    void checkConnection();
+  }, RETRY_MS);
+}
+
+/** Asks the daemon whether it responds. */
+export async function checkConnection(): Promise<void> {
+  try {
+    await fetch(new URL('health', document.baseURI), { cache: 'no-store' });
+    connected();
+  } catch {
+    disconnected();
+  }
 }

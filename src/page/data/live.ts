@@ -1,5 +1,5 @@
 import type { DaemonStatus } from '../api/types.ts';
-import { connected, disconnected, isSignedOut } from './connection.ts';
+import { checkConnection, connected, disconnected, isOffline, isSignedOut } from './connection.ts';
 import { daemonStatus } from './daemon.ts';
 import { readSession } from './session.ts';
 
@@ -14,7 +14,8 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Follows the changes of the daemon and, with `run`, the steps and logs of that run. Calls `reload` when lists and
- * views must be loaded again: at the start, and after missed changes. Returns a function that stops it.
+ * views must be loaded again: at the start, after missed changes, and when the daemon responds again, since a request may have
+ * failed meanwhile. Returns a function that stops it.
  */
 export function followLive(run: string | null, events: LiveEvents, reload: () => void): () => void {
   let source: EventSource | null = null;
@@ -38,10 +39,11 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
       connected();
     };
     source.onerror = () => {
-      disconnected();
-      // In all other cases the browser itself reconnects.
-      if (source?.readyState !== EventSource.CLOSED) return;
+      // The browser itself reconnects.
+      if (source?.readyState !== EventSource.CLOSED) return disconnected();
       close();
+      // The daemon may have refused: the session has ended, or the run was removed.
+      void checkConnection();
       void readSession();
       timer = setTimeout(open, pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -58,6 +60,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
   };
   const listen = (from: EventSource, name: string, handle: (data: unknown) => void) => {
     from.addEventListener(name, (event: MessageEvent<string>) => {
+      connected();
       if (event.lastEventId !== '') cursor = event.lastEventId;
       handle(JSON.parse(event.data));
     });
@@ -75,8 +78,14 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     if (wasSignedOut && !isOut) reload();
     wasSignedOut = isOut;
   });
+  let wasOffline = false;
+  const stopWaiting = isOffline.subscribe((isNow) => {
+    if (wasOffline && !isNow) reload();
+    wasOffline = isNow;
+  });
   return () => {
     stopWatching();
+    stopWaiting();
     document.removeEventListener('visibilitychange', onVisibility);
     clearTimeout(timer);
     close();

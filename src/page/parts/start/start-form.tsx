@@ -39,10 +39,10 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   const filled = useSignal<Filled>(filledByLink(fields, workflow.runConfig?.disableParamEdit ? {} : query));
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
-  // Created once, so that a double click starts one run.
-  const runId = useMemo(newRunId, [workflow.id]);
   const { disableParamEdit = false } = workflow.runConfig ?? {};
   const params = useComputed(() => givenParams(fields, filled.value));
+  // The same for the same parameters: a double click starts one run, and so does a second one after a lost response.
+  const runId = useMemo(newRunId, [workflow.id, JSON.stringify(params.value)]);
   const shownParams = useComputed(() => givenParams(fields, withoutSecrets(fields, filled.value)));
   const start = async (event: Event) => {
     event.preventDefault();

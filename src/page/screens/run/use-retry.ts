@@ -12,11 +12,14 @@ export function useRetry(
 ): { readonly isPending: Signal<boolean>; readonly retry: (part: RetryPart) => Promise<void> } {
   const { route } = useLocation();
   const isPending = useSignal(false);
-  // Created once, so that a second click repeats the same request.
-  const newId = useMemo(newRunId, [runId]);
+  // By part, so that a second click repeats the same request.
+  const newIds = useMemo(() => new Map<string, string>(), [runId]);
   const retry = async (part: RetryPart) => {
     isPending.value = true;
     problem.value = null;
+    const key = JSON.stringify(part);
+    const newId = newIds.get(key) ?? newRunId();
+    newIds.set(key, newId);
     try {
       const { runId: created } = await retryRun(runId, newId, part);
       route(pathOf(to.run(created)));

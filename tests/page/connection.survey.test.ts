@@ -1,0 +1,119 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { withPage } from './visits.ts';
+
+const gate = (name: string) => `until [ -e ${name} ]; do sleep 0.05; done`;
+const files = {
+  'live.yaml': `
+steps:
+  - name: tick
+    command: sh -c 'echo first; ${gate('on')}; echo second; ${gate('end')}; echo third'
+`,
+  'day.yaml': 'params: { DAY: monday }\nsteps:\n  - name: show\n    command: echo on $DAY\n',
+};
+
+const line = (page: Page, text: string) => page.locator('.log-line', { hasText: text });
+const offline = (page: Page) => page.getByText('Offline, shown as of');
+
+/** Longer than a hidden page keeps its connection. */
+const hiddenMs = 6000;
+
+async function hideFor(page: Page, ms: number): Promise<void> {
+  await setHidden(page, true);
+  await page.waitForTimeout(ms);
+  await setHidden(page, false);
+}
+
+function setHidden(page: Page, isHidden: boolean): Promise<unknown> {
+  return page.evaluate(`
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+}
+
+describeWith('chromium', browserPath !== null, 'the connection of the page', () => {
+  it('is only interrupted by a request that is lost', async () => {
+    await withPage(
+      files,
+      async ({ open, start, write }) => {
+        const page = await open(`/runs/${await start('live')}`);
+        await line(page, 'first').waitFor();
+        await page.route('**/stop', (route) => route.abort('connectionreset'));
+        await page.getByRole('button', { name: 'Stop' }).click();
+        await page.getByRole('button', { name: 'Stop the run' }).click();
+        await offline(page).waitFor();
+        await offline(page).waitFor({ state: 'detached' });
+        expect(await page.getByRole('button', { name: 'Stop', exact: true }).isEnabled()).toBe(true);
+        write('on', '');
+        write('end', '');
+        await line(page, 'third').waitFor();
+      },
+      { expected: [/net::ERR/] },
+    );
+  });
+
+  it('is not lost when the shown run is deleted', async () => {
+    await withPage(
+      files,
+      async ({ open, start, daemon }) => {
+        const runId = await start('day');
+        const page = await open(`/runs/${runId}`);
+        await page.locator('.run-header').getByText('Succeeded after').waitFor();
+        expect((await fetch(`${daemon.url}/api/v2/runs/${runId}`, { method: 'DELETE' })).status).toBe(204);
+        const refused = page.waitForResponse((response) => response.status() === 404);
+        await hideFor(page, hiddenMs);
+        await refused;
+        // Longer than the page waits before it connects again.
+        await page.waitForTimeout(1500);
+        expect(await offline(page).count()).toBe(0);
+      },
+      { expected: [/status of 404/] },
+    );
+  });
+
+  it('follows a log again after the page was hidden', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      const page = await open(`/runs/${await start('live')}`);
+      await line(page, 'first').waitFor();
+      await hideFor(page, hiddenMs);
+      write('on', '');
+      await line(page, 'second').waitFor();
+      write('end', '');
+      await line(page, 'third').waitFor();
+    });
+  });
+
+  it('may be lost during a start: the same start is not repeated, another one is', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon }) => {
+        const page = await open('/w/day.yaml/start');
+        const loseOne = (pattern: string) =>
+          page.route(
+            pattern,
+            async (route) => {
+              await route.fetch();
+              await route.abort('connectionreset');
+            },
+            { times: 1 },
+          );
+        const start = page.getByRole('button', { name: 'Start', exact: true });
+        const runs = async () => JSON.parse(await daemon.get('/api/v2/runs')).runs.length;
+        await loseOne('**/day.yaml/runs');
+        await start.click();
+        await offline(page).waitFor();
+        await loseOne('**/day.yaml/runs');
+        await start.click();
+        await expect.poll(runs).toBe(1);
+
+        await page.getByLabel('DAY', { exact: true }).fill('sunday');
+        await start.click();
+        await line(page, 'on sunday').waitFor();
+        expect(await runs()).toBe(2);
+      },
+      { expected: [/net::ERR/] },
+    );
+  });
+});
