@@ -160,15 +160,14 @@ export class StepRunner {
       flush,
       slot,
     });
-    this.#warnOfNul(step, report.outcome);
+    this.#warnOfOutput(step, report.outcome);
     return report;
   }
 
-  /** Programs get an empty variable for an output with a NUL character, which looks like an empty output. */
-  #warnOfNul({ name, output }: Step, outcome: Outcome): void {
-    if (output === null || !('outputs' in outcome) || !outcome.outputs[output]?.includes('\0')) return;
-    const reason = 'contains a NUL character and cannot be an environment variable';
-    this.#parts.warn(name, `the output "${output}" ${reason}: read it from the file $WF_OUTPUT_FILE_${output}`);
+  #warnOfOutput({ name, output }: Step, outcome: Outcome): void {
+    const text = output !== null && 'outputs' in outcome ? outcome.outputs[output] : undefined;
+    const problem = text === undefined ? null : outputProblem(`$WF_OUTPUT_FILE_${output}`, text);
+    if (problem !== null) this.#parts.warn(name, `the output "${output}" contains ${problem}`);
   }
 
   /** Ends the outputs that leftover processes hold open. */
@@ -191,6 +190,14 @@ function handlerVariables(run: RunState): Readonly<Record<string, string>> {
     WF_FAILED_STEP: failed?.name ?? '',
     WF_ERROR: failed?.message ?? message,
   };
+}
+
+/** Programs get an empty variable for an output with a NUL character, which looks like an empty output. */
+function outputProblem(file: string, text: string): string | null {
+  if (text.includes('\uFFFD'))
+    return 'U+FFFD, the replacement for bytes that are not UTF-8: write such data to a file instead';
+  if (!text.includes('\0')) return null;
+  return `a NUL character and cannot be an environment variable: read it from the file ${file}`;
 }
 
 function variablesOfItem(run: RunState, { name }: Step): Environment {

@@ -69,6 +69,19 @@ handlerOn:
     },
   );
 
+  test.each(["printf 'caf\\\\351'", "printf '\\\\377\\\\000'"])(
+    'with bytes that are not UTF-8 is reported as a warning: %s',
+    async (command) => {
+      await withDirectory(async (cwd) => {
+        const { code, stdout } = await runIn(cwd, `steps: [{name: a, command: "${command}", output: OUT}]\n`);
+        expect(code).toBe(0);
+        expect(stdout).toContain(
+          '"OUT" contains U+FFFD, the replacement for bytes that are not UTF-8: write such data to',
+        );
+      });
+    },
+  );
+
   test.each([
     ['/proc/none/file', 'cannot write "/proc/none/file": no such file or directory'],
     ['/', 'cannot write "/": illegal operation on a directory'],
