@@ -5,6 +5,7 @@ import { workflowPlaces } from './config/workflow-places.ts';
 import { systemClock } from './engine/clock.ts';
 import { queueRun as storeQueued } from './engine/local/queue-run.ts';
 import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from './processes/process-identity.ts';
+import { isOfThisPlace } from './processes/process-place.ts';
 import { sendSignal } from './processes/process-signals.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import { reportFd, startReporting } from './processes/reporting-process.ts';
@@ -84,6 +85,13 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
     queue: store,
     control: store,
     wake: (owner) => sendSignal(owner, 'SIGCONT'),
+    signalStop: (owner, force) => {
+      if (!isOfThisPlace(owner) || !isAlive(owner)) return false;
+      sendSignal(owner, 'SIGTERM');
+      // The second signal ends a run at once.
+      if (force) sendSignal(owner, 'SIGINT');
+      return true;
+    },
     clock: systemClock,
     places: workflowPlaces(config),
     strict: config.settings.read('strict').value,

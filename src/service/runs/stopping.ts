@@ -15,6 +15,8 @@ export type StopTools = QueueTools & {
   >;
   /** Continues a process that was suspended (Ctrl-Z); has no effect on others. */
   readonly wake: (owner: Owner) => void;
+  /** Stops a run by signals to its owner; false if this process cannot reach it. */
+  readonly signalStop: (owner: Owner, force: boolean) => boolean;
 };
 
 /** The polling interval for a run whose events cannot be followed. */
@@ -22,7 +24,7 @@ const lookAgainMs = 50;
 
 /**
  * Asks the owner of a run to stop it, and resolves when the request is on the disk, so that a hanging owner finds it
- * later. A suspended owner is continued. A waiting run is canceled at once. A second request has no effect unless it
+ * later. If the disk refuses the request, the owner gets a signal: the run may be what fills it. A suspended owner is continued. A waiting run is canceled at once. A second request has no effect unless it
  * adds `force`. `over`: the run had finished, or its owner had died. Throws a `WfError` `not-found` or `storage`.
  */
 export async function stopRun(
@@ -35,7 +37,14 @@ export async function stopRun(
   if (isFinished(state)) return 'over';
   if (state.promise !== null && (await cancelQueued(runId, `stopped by ${by}`, tools))) return 'canceled';
   const earlier = control.readStop(runId);
-  if (earlier === null || (force && !earlier.force)) control.requestStop(runId, { at: clock.now(), by, force });
+  if (earlier === null || (force && !earlier.force)) {
+    try {
+      control.requestStop(runId, { at: clock.now(), by, force });
+    } catch (error) {
+      const isRefused = error instanceof WfError && error.code === 'storage';
+      if (!isRefused || state.owner === null || !tools.signalStop(state.owner, force)) throw error;
+    }
+  }
   if (state.owner !== null) tools.wake(state.owner);
   (await control.knock(runId))?.leave();
   return 'asked';

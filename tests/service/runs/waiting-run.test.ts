@@ -42,7 +42,7 @@ function worldIn(directory: string) {
     const processes = { find: () => [], end: () => Promise.resolve() };
     const clock = systemClock;
     const history = createHistory({ archive: store, clock, isAlive, processes }, directory);
-    return { archive: store, queue: store, control: store, wake: () => {}, clock, history };
+    return { archive: store, queue: store, control: store, wake: () => {}, signalStop: () => false, clock, history };
   };
   const accept = (by: Owner, lasting: boolean, request = asked) =>
     acceptRun(request, {
@@ -202,6 +202,27 @@ describe('a stop request', () => {
       expect(await ask('cy', true)).toMatchObject({ by: 'cy', force: true });
       expect(await ask('dan', false)).toMatchObject({ by: 'cy', force: true });
       expect(statSync(world.path('stop.json')).mode & 0o777).toBe(0o600);
+      await journal.close();
+    });
+  });
+
+  it('becomes a signal if the disk refuses it', async () => {
+    await withWorld(async (world) => {
+      const journal = world.archive.create({ ...asked, runId: 'r1' }, { logDir: null });
+      journal.append([{ type: 'run.owned', at: 0, owner: living }]);
+      const requestStop = () => {
+        throw new WfError('storage', 'cannot write a request: no space is left on the device');
+      };
+      const full = { ...world, control: { ...world.control, requestStop } };
+      const signals: boolean[] = [];
+      const signalStop = (owner: Owner, force: boolean) => signals.push(force) > 0 && owner.pid === process.pid;
+      for (const force of [false, true])
+        expect(await stopRun('r1', { by: 'ann', force }, { ...full, signalStop })).toBe('asked');
+      expect(signals).toEqual([false, true]);
+      expect(await refusal(stopRun('r1', { by: 'ann', force: false }, full))).toEqual([
+        'storage',
+        'cannot write a request: no space is left on the device',
+      ]);
       await journal.close();
     });
   });
