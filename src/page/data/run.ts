@@ -3,6 +3,7 @@ import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { LogSize, RunHead, RunView, StepView } from '../api/types.ts';
 import { followLive } from './live.ts';
+import { createLiveState, type Read } from './live-state.ts';
 import { waitingRuns } from './waiting-runs.ts';
 import { isActive } from './workflows/workflow-state.ts';
 
@@ -47,8 +48,7 @@ export function showRun(id: string): ShownRun {
   const sizes = keyed<number>();
   const summary = signal<readonly StepView[]>([]);
   const waiting = waitingRuns();
-  const changes: (() => void)[] = [];
-  let loads = 0;
+  const state = createLiveState();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const summarize = () => {
     timer = undefined;
@@ -61,47 +61,44 @@ export function showRun(id: string): ShownRun {
     if (isHandler && !handlers.value.includes(step.name)) handlers.value = [...handlers.value, step.name];
     timer ??= setTimeout(summarize, SUMMARY_MS);
   };
-  /** Applies a change from the stream, and again to a view that was requested before it. */
-  const change = (apply: () => void) => {
-    apply();
-    if (loads > 0) changes.push(apply);
-  };
-  const reload = async () => {
-    loads += 1;
-    try {
-      const loaded = await ask(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
-      batch(() => {
+  const show = (loaded: RunView, read: Read) =>
+    batch(() => {
+      read.apply(() => {
         view.value = loaded;
         head.value = loaded.run;
         warnings.value = loaded.warnings;
         handlers.value = loaded.handlers.map(({ name }) => name);
         for (const step of [...loaded.steps, ...loaded.handlers]) steps(step.name).value = step;
-        for (const apply of changes) apply();
-        summarize();
         problem.value = null;
       });
+      summarize();
+    });
+  const load = async (read: Read) => {
+    try {
+      const loaded = await ask(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
+      show(loaded, read);
+      if (read.isObsolete()) return;
       if (isActive(loaded.run.status) && summary.value.some((step) => childrenOf(step).length > 0))
         await waiting.load();
     } catch (error) {
-      problem.value = ApiProblem.of(error);
+      if (!read.isObsolete()) problem.value = ApiProblem.of(error);
     }
-    loads -= 1;
-    if (loads === 0) changes.length = 0;
   };
+  const reload = () => state.read(load);
   const isOwn = (runId: string) => runId === view.value?.run.runId;
   const events = {
     run: (run: RunHead) => {
       if (!isOwn(run.runId)) return waiting.take(run);
-      change(() => {
+      state.change(() => {
         head.value = run;
       });
     },
     step: ({ runId, step, partial }: { runId: string; step: StepView; partial?: boolean }) => {
-      if (isOwn(runId)) change(() => take(partial ? withKnownInstances(step, steps(step.name).peek()) : step));
+      if (isOwn(runId)) state.change(() => take(partial ? withKnownInstances(step, steps(step.name).peek()) : step));
     },
     warnings: (sent: { runId: string; warnings: string[] }) => {
       if (!isOwn(sent.runId)) return;
-      change(() => {
+      state.change(() => {
         warnings.value = sent.warnings;
       });
     },
@@ -133,15 +130,15 @@ export function showRun(id: string): ShownRun {
       let stop: (() => void) | null = null;
       let retry: ReturnType<typeof setTimeout> | undefined;
       let isOver = false;
-      const load = async () => {
+      const loadFirst = async () => {
         await reload();
-        if (!isOver && view.value === null && isTemporary(problem.value)) retry = setTimeout(load, RETRY_MS);
+        if (!isOver && view.value === null && isTemporary(problem.value)) retry = setTimeout(loadFirst, RETRY_MS);
       };
       // A run that does not exist has no stream either. It may exist when the user retries.
       const forget = view.subscribe((known) => {
         if (known !== null) stop ??= followLive(known.run.runId, events, () => void reload());
       });
-      void load();
+      void loadFirst();
       return () => {
         isOver = true;
         clearTimeout(timer);

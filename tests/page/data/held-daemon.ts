@@ -1,0 +1,98 @@
+import { afterAll, beforeEach, vi } from 'vitest';
+import type { RunHead } from '../../../src/page/api/types.ts';
+
+/** A request of the page that waits for its response. */
+export type HeldRequest = {
+  /** Sends a response; a body that is not a text is sent as JSON. */
+  readonly answer: (body: unknown, options?: { readonly status?: number; readonly tag?: string }) => void;
+};
+
+type Held = HeldRequest & { readonly method: string; readonly path: string };
+
+/** Files share a process and its modules, and the client of the API keeps the `fetch` that it found first. */
+const held: Held[] = [];
+let onRequest = () => {};
+
+/**
+ * Replaces the browser and the daemon for the tests of a file, which decide when a response or an event arrives. Call
+ * this before modules of the page are imported.
+ */
+export function holdDaemon(): void {
+  const document = {
+    baseURI: 'http://wf.test/',
+    hidden: false,
+    querySelector: () => null,
+    addEventListener: () => {},
+    removeEventListener: () => {},
+  };
+  vi.stubGlobal('document', document);
+  vi.stubGlobal('EventSource', HeldStream);
+  vi.stubGlobal('fetch', hold);
+  beforeEach(() => {
+    held.length = 0;
+  });
+  afterAll(() => {
+    vi.unstubAllGlobals();
+  });
+}
+
+/** Waits for the oldest request of a path, such as `GET /api/v2/runs`, that has no response yet. */
+export async function requestOf(wanted: string): Promise<HeldRequest> {
+  for (;;) {
+    const found = held.findIndex(({ method, path }) => `${method} ${path}` === wanted);
+    const [request] = found === -1 ? [] : held.splice(found, 1);
+    if (request !== undefined) return request;
+    await new Promise<void>((resolve) => {
+      onRequest = resolve;
+    });
+  }
+}
+
+/** Sends an event to the last stream that the page has opened. */
+export function sendEvent(name: string, data: unknown): void {
+  HeldStream.last?.listeners.get(name)?.({ data: JSON.stringify(data), lastEventId: '' });
+}
+
+/** A run of the workflow `etl`. */
+export function runHead(runId: string, more: Partial<RunHead> = {}): RunHead {
+  const run: Partial<RunHead> = {
+    runId,
+    workflow: 'etl',
+    status: 'running',
+    createdAt: '2026-01-01T00:00:00Z',
+    params: [],
+    error: null,
+    trigger: 'api',
+    ...more,
+  };
+  return run as RunHead;
+}
+
+function hold(request: Request): Promise<Response> {
+  return new Promise((resolve) => {
+    held.push({
+      method: request.method,
+      path: new URL(request.url).pathname,
+      answer: (body, { status = 200, tag = '' } = {}) => {
+        const text = typeof body === 'string' ? body : JSON.stringify(body);
+        resolve(new Response(text, { status, headers: { 'Content-Type': 'application/json', ETag: tag } }));
+      },
+    });
+    onRequest();
+  });
+}
+
+class HeldStream {
+  static last: HeldStream | null = null;
+  readonly listeners = new Map<string, (event: { data: string; lastEventId: string }) => void>();
+
+  constructor() {
+    HeldStream.last = this;
+  }
+
+  addEventListener(name: string, handle: (event: { data: string; lastEventId: string }) => void): void {
+    this.listeners.set(name, handle);
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { RunHead, RunView } from '../../../src/page/api/types.ts';
+import { holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
+
+holdDaemon();
+const { showRun } = await import('../../../src/page/data/run.ts');
+
+const VIEW = 'GET /api/v2/runs/r1/view';
+
+function viewOf(status: RunHead['status']): RunView {
+  const view: Partial<RunView> = { run: runHead('r1', { status }), steps: [], handlers: [], warnings: [] };
+  return view as RunView;
+}
+
+test('the view that was requested first does not replace the newer one', async () => {
+  const run = showRun('r1');
+  const older = run.reload();
+  const olderRequest = await requestOf(VIEW);
+  const newer = run.reload();
+  (await requestOf(VIEW)).answer(viewOf('succeeded'));
+  await newer;
+  olderRequest.answer(viewOf('running'));
+  await older;
+
+  expect(run.view.value?.run.status).toBe('succeeded');
+  expect(run.head.value?.status).toBe('succeeded');
+});
+
+test('the problem of a view that was requested first does not replace the newer one', async () => {
+  const run = showRun('r1');
+  const older = run.reload();
+  const olderRequest = await requestOf(VIEW);
+  const newer = run.reload();
+  (await requestOf(VIEW)).answer(viewOf('succeeded'));
+  await newer;
+  olderRequest.answer({ detail: 'restarting' }, { status: 503 });
+  await older;
+
+  expect(run.problem.value).toBeNull();
+});
+
+test('an event is newer than the view that was requested before it, and older than the view requested after it', async () => {
+  const run = showRun('r1');
+  const stop = run.follow();
+  (await requestOf(VIEW)).answer(viewOf('queued'));
+  await expect.poll(() => run.head.value?.status).toBe('queued');
+  const first = run.reload();
+  const firstRequest = await requestOf(VIEW);
+  sendEvent('run', runHead('r1', { status: 'running' }));
+  const second = run.reload();
+  const secondRequest = await requestOf(VIEW);
+  firstRequest.answer(viewOf('queued'));
+  await first;
+  const statusBetween = run.head.value?.status;
+  secondRequest.answer(viewOf('succeeded'));
+  await second;
+  stop();
+
+  expect([statusBetween, run.head.value?.status]).toEqual(['running', 'succeeded']);
+});
