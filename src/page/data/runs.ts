@@ -3,6 +3,7 @@ import { hasTag } from '../../core/tags.ts';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { RunHead } from '../api/types.ts';
+import { createLiveState, type Read } from './live-state.ts';
 
 /** The filters of the list of runs; empty: no filter. */
 export type RunFilter = {
@@ -49,31 +50,35 @@ export function listRuns(filter: RunFilter): RunList {
   const hasMore = signal(false);
   const isReading = signal(false);
   const problem = signal<ApiProblem | null>(null);
+  const state = createLiveState();
   let isClosed = false;
   let cursor: string | null = null;
   /** Incremented by each reading from the start, which makes earlier readings obsolete. */
   let reading = 0;
-  const readPage = async (after: string | null) => {
-    const given = Object.entries({ ...filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
-    const query = { ...Object.fromEntries(given), limit: PAGE_SIZE, partial: true };
-    return ask(api.GET('/api/v2/runs', { params: { query } }));
+  const readPage = async (after: string | null, isCurrent: () => boolean, { apply }: Read) => {
+    const page = await requestPage(filter, after);
+    if (!isCurrent()) return null;
+    apply(() => {
+      runs.value = [...(after === null ? [] : (runs.value ?? [])), ...page.runs];
+      if (after === null) note(new Set());
+    });
+    cursor = page.nextCursor;
+    hasMore.value = cursor !== null;
+    problem.value = null;
+    return page;
   };
   /** A response without runs can have a cursor: the daemon reads a limited number of runs for each response. */
   const read = async (after: string | null) => {
     const own = after === null ? ++reading : reading;
+    const isCurrent = () => own === reading && !isClosed;
     isReading.value = true;
     try {
       let next = after;
       do {
-        const page: { runs: readonly RunHead[]; nextCursor: string | null } = await readPage(next);
-        if (own !== reading || isClosed) return;
-        runs.value = [...(next === null ? [] : (runs.value ?? [])), ...page.runs];
-        if (next === null) note(new Set());
-        next = page.nextCursor;
-        cursor = next;
-        hasMore.value = next !== null;
-        problem.value = null;
-        if (page.runs.length > 0) break;
+        const from = next;
+        const page = await state.read((each) => readPage(from, isCurrent, each));
+        if (page === null) return;
+        next = page.runs.length > 0 ? null : page.nextCursor;
       } while (next !== null);
     } catch (error) {
       if (!isClosed) problem.value = ApiProblem.of(error);
@@ -85,6 +90,15 @@ export function listRuns(filter: RunFilter): RunList {
     freshCount.value = ids.size;
   };
   const isNewest = ({ createdAt }: RunHead) => createdAt >= (runs.value?.[0]?.createdAt ?? '');
+  const take = (run: RunHead) => {
+    const known = runs.value?.findIndex(({ runId }) => runId === run.runId) ?? -1;
+    if (known !== -1) runs.value = runs.value?.with(known, run) ?? null;
+    else if (isWanted(run, filter) && isNewest(run)) note(new Set([...fresh.value, run.runId]));
+  };
+  const remove = (runId: string) => {
+    runs.value = runs.value?.filter((run) => run.runId !== runId) ?? null;
+    if (fresh.value.has(runId)) note(new Set([...fresh.value].filter((id) => id !== runId)));
+  };
   return {
     runs,
     fresh: freshCount,
@@ -95,19 +109,21 @@ export function listRuns(filter: RunFilter): RunList {
     readMore: async () => {
       if (!isReading.value && cursor !== null) await read(cursor);
     },
-    take: (run) => {
-      const known = runs.value?.findIndex(({ runId }) => runId === run.runId) ?? -1;
-      if (known !== -1) runs.value = runs.value?.with(known, run) ?? null;
-      else if (isWanted(run, filter) && isNewest(run)) note(new Set([...fresh.value, run.runId]));
-    },
-    remove: (runId) => {
-      runs.value = runs.value?.filter((run) => run.runId !== runId) ?? null;
-      if (fresh.value.has(runId)) note(new Set([...fresh.value].filter((id) => id !== runId)));
-    },
+    take: (run) => state.change(() => take(run)),
+    remove: (runId) => state.change(() => remove(runId)),
     close: () => {
       isClosed = true;
     },
   };
+}
+
+type Page = { readonly runs: readonly RunHead[]; readonly nextCursor: string | null };
+
+/** Requests a page; `after`: the cursor of the previous one, null for the first. */
+async function requestPage(filter: RunFilter, after: string | null): Promise<Page> {
+  const given = Object.entries({ ...filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
+  const query = { ...Object.fromEntries(given), limit: PAGE_SIZE, partial: true };
+  return ask(api.GET('/api/v2/runs', { params: { query } }));
 }
 
 /** Whether a run matches a filter, by the same rules as the daemon. */

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import type { RunFilter } from '../../../src/page/data/runs.ts';
+import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
+
+holdDaemon();
+const { listRuns } = await import('../../../src/page/data/runs.ts');
+
+const RUNS = 'GET /api/v2/runs';
+const filter: RunFilter = {
+  workflow: '',
+  status: '',
+  waiting: '',
+  trigger: '',
+  tag: '',
+  queue: '',
+  text: '',
+  minDuration: '',
+  from: '',
+  to: '',
+};
+
+/** A list whose first page has a run, and that has a second page. */
+async function listWith(runId: string) {
+  const list = listRuns(filter);
+  const reading = list.reload();
+  (await requestOf(RUNS)).answer({ runs: [runHead(runId)], nextCursor: 'c' });
+  await reading;
+  return list;
+}
+
+test('a run that finishes while the list is read is not shown as running', async () => {
+  const list = listRuns(filter);
+  const reading = list.reload();
+  const request = await requestOf(RUNS);
+  list.take(runHead('r1', { status: 'succeeded' }));
+  request.answer({ runs: [runHead('r1')], nextCursor: null });
+  await reading;
+
+  expect(list.runs.value).toEqual([runHead('r1', { status: 'succeeded' })]);
+  expect(list.fresh.value).toBe(0);
+});
+
+test('a run that finishes while its page is read is not shown as running', async () => {
+  const list = await listWith('r2');
+  const reading = list.readMore();
+  const request = await requestOf(RUNS);
+  list.take(runHead('r2', { status: 'failed' }));
+  list.take(runHead('r1', { status: 'succeeded' }));
+  request.answer({ runs: [runHead('r1')], nextCursor: null });
+  await reading;
+
+  expect(list.runs.value?.map(({ runId, status }) => [runId, status])).toEqual([
+    ['r2', 'failed'],
+    ['r1', 'succeeded'],
+  ]);
+});
+
+test('a run created while the list is read again stays new', async () => {
+  const list = await listWith('r1');
+  const reading = list.reload();
+  const request = await requestOf(RUNS);
+  list.take(runHead('r2', { createdAt: '2026-01-02T00:00:00Z' }));
+  request.answer({ runs: [runHead('r1')], nextCursor: null });
+  await reading;
+
+  expect(list.fresh.value).toBe(1);
+});
+
+test('a new run that the response contains is not new', async () => {
+  const list = await listWith('r1');
+  const reading = list.reload();
+  const request = await requestOf(RUNS);
+  const created = runHead('r2', { createdAt: '2026-01-02T00:00:00Z' });
+  list.take(created);
+  request.answer({ runs: [created, runHead('r1')], nextCursor: null });
+  await reading;
+
+  expect(list.fresh.value).toBe(0);
+});
+
+test('a run that is removed while the list is read does not return', async () => {
+  const list = listRuns(filter);
+  const reading = list.reload();
+  const request = await requestOf(RUNS);
+  list.remove('r1');
+  request.answer({ runs: [runHead('r1')], nextCursor: null });
+  await reading;
+
+  expect(list.runs.value).toEqual([]);
+});
