@@ -81,7 +81,7 @@ export function listRuns(filter: RunFilter): RunList {
         next = page.runs.length > 0 ? null : page.nextCursor;
       } while (next !== null);
     } catch (error) {
-      if (!isClosed) problem.value = ApiProblem.of(error);
+      if (isCurrent()) problem.value = ApiProblem.of(error);
     }
     if (own === reading) isReading.value = false;
   };

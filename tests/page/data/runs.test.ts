@@ -88,3 +88,27 @@ test('a run that is removed while the list is read does not return', async () =>
 
   expect(list.runs.value).toEqual([]);
 });
+
+test('the problem of an obsolete read does not replace the newer list', async () => {
+  const list = listRuns(filter);
+  const older = list.reload();
+  const olderRequest = await requestOf(RUNS);
+  const newer = list.reload();
+  (await requestOf(RUNS)).answer({ runs: [runHead('r1')], nextCursor: null });
+  await newer;
+  olderRequest.answer({ detail: 'restarting' }, { status: 503 });
+  await older;
+
+  expect(list.problem.value).toBeNull();
+  expect(list.runs.value).toEqual([runHead('r1')]);
+});
+
+test('the problem of the current read is shown', async () => {
+  const list = listRuns(filter);
+  const reading = list.reload();
+  (await requestOf(RUNS)).answer({ detail: 'restarting' }, { status: 503 });
+  await reading;
+
+  expect(list.problem.value).toMatchObject({ message: 'restarting', status: 503 });
+  expect(list.isReading.value).toBe(false);
+});
