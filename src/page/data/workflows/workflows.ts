@@ -3,12 +3,14 @@ import { api, ask } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Workflow } from '../../api/types.ts';
 import { followLive } from '../live.ts';
+import { createLiveState } from '../live-state.ts';
 
 /** The limit of workflows in one response. */
 const PAGE_SIZE = 1000;
 
 const all = signal<readonly Workflow[] | null>(null);
 const failure = signal<ApiProblem | null>(null);
+const state = createLiveState();
 
 /** All workflows, in the order of their files; null: not read yet. They are kept between visits of the list. */
 export const workflows: ReadonlySignal<readonly Workflow[] | null> = all;
@@ -17,29 +19,39 @@ export const workflows: ReadonlySignal<readonly Workflow[] | null> = all;
 export const workflowsProblem: ReadonlySignal<ApiProblem | null> = failure;
 
 /** Reads all workflows again. */
-export async function readWorkflows(): Promise<void> {
-  try {
-    all.value = await readPages();
-    failure.value = null;
-  } catch (error) {
-    failure.value = ApiProblem.of(error);
-  }
+export function readWorkflows(): Promise<void> {
+  return state.read(async (read) => {
+    try {
+      const found = await readPages();
+      read.apply(() => {
+        all.value = found;
+        failure.value = null;
+      });
+    } catch (error) {
+      if (!read.isObsolete()) failure.value = ApiProblem.of(error);
+    }
+  });
 }
 
 /** Keeps the workflows up to date until the returned function is called. */
 export function followWorkflows(): () => void {
   const events = {
     workflow: (workflow: Workflow) => {
-      const known = all.value?.findIndex(({ file }) => file === workflow.file) ?? -1;
+      state.change(() => replace(workflow));
       // Only the daemon knows the position of a new file.
-      if (known === -1) void readWorkflows();
-      else all.value = all.value?.with(known, workflow) ?? null;
+      if (all.value?.every(({ file }) => file !== workflow.file) ?? true) void readWorkflows();
     },
-    'workflow.removed': ({ file }: { file: string }) => {
-      all.value = all.value?.filter((workflow) => workflow.file !== file) ?? null;
-    },
+    'workflow.removed': ({ file }: { file: string }) => state.change(() => remove(file)),
   };
   return followLive(null, events, () => void readWorkflows());
+}
+
+function replace(workflow: Workflow): void {
+  all.value = all.value?.map((each) => (each.file === workflow.file ? workflow : each)) ?? null;
+}
+
+function remove(file: string): void {
+  all.value = all.value?.filter((workflow) => workflow.file !== file) ?? null;
 }
 
 /** Suspends the schedule of a workflow, until a time or indefinitely, or resumes it. */
