@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
 import type { RunHead } from '../api/types.ts';
+import { createLiveState } from './live-state.ts';
 
 /** Sub-runs in which a step waits for approval, by id. */
 export type WaitingRuns = {
@@ -17,19 +18,24 @@ const MAX_RUNS = 500;
 /** Creates an empty list of waiting sub-runs. */
 export function waitingRuns(): WaitingRuns {
   const runs = signal<ReadonlyMap<string, RunHead>>(new Map());
+  const state = createLiveState();
+  const take = (run: RunHead) => {
+    if (run.waitingFor !== undefined && run.trigger === 'workflow') {
+      runs.value = new Map([...runs.value, [run.runId, run]]);
+    } else if (runs.value.has(run.runId)) {
+      runs.value = new Map([...runs.value].filter(([id]) => id !== run.runId));
+    }
+  };
   return {
     runs,
-    take: (run) => {
-      if (run.waitingFor !== undefined && run.trigger === 'workflow') {
-        runs.value = new Map([...runs.value, [run.runId, run]]);
-      } else if (runs.value.has(run.runId)) {
-        runs.value = new Map([...runs.value].filter(([id]) => id !== run.runId));
-      }
-    },
-    load: async () => {
-      const query = { waiting: true, trigger: 'workflow', limit: MAX_RUNS };
-      const found = await ask(api.GET('/api/v2/runs', { params: { query } }));
-      runs.value = new Map(found.runs.map((run) => [run.runId, run]));
-    },
+    take: (run) => state.change(() => take(run)),
+    load: () =>
+      state.read(async ({ apply }) => {
+        const query = { waiting: true, trigger: 'workflow', limit: MAX_RUNS };
+        const found = await ask(api.GET('/api/v2/runs', { params: { query } }));
+        apply(() => {
+          runs.value = new Map(found.runs.map((run) => [run.runId, run]));
+        });
+      }),
   };
 }
