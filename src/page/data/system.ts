@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
 import type { DaemonConfig, DaemonInfo, DaemonSchedule, QueueEvent, RunHead, RunQueue } from '../api/types.ts';
+import { createLiveState, type Read } from './live-state.ts';
 import { createResource, type Known } from './resource.ts';
 
 /** The daemon with its queue, schedule and settings. */
@@ -27,8 +28,8 @@ export function createSystem(): System {
   const queue = signal<RunQueue | null>(null);
   const schedule = signal<DaemonSchedule | null>(null);
   const fresh = new Map<string, RunHead>();
-  const resource = createResource(async () => {
-    const [queueBefore, scheduleBefore] = [queue.peek(), schedule.peek()];
+  const state = createLiveState();
+  const load = async ({ apply }: Read) => {
     const answers = await Promise.all([
       ask(api.GET('/api/v2/info')),
       ask(api.GET('/api/v2/queue')),
@@ -36,38 +37,55 @@ export function createSystem(): System {
       ask(api.GET('/api/v2/config')),
     ]);
     const [info, newQueue, newSchedule, config] = answers;
-    // An event received meanwhile may be newer than the response.
-    if (queue.peek() === queueBefore) queue.value = newQueue;
-    if (schedule.peek() === scheduleBefore) schedule.value = newSchedule;
+    apply(() => {
+      queue.value = newQueue;
+      schedule.value = newSchedule;
+    });
     return { info, config };
-  });
+  };
+  const resource = createResource(() => state.read(load));
   const known = computed(() => {
     const { value, problem } = resource.known.value;
     if (value === null || queue.value === null || schedule.value === null) return { value: null, problem };
     return { value: { ...value, queue: queue.value, schedule: schedule.value }, problem };
   });
+  const keepNew = (run: RunHead) => {
+    fresh.delete(run.runId);
+    fresh.set(run.runId, run);
+    for (const [oldest] of fresh) if (fresh.size > MAX_NEW_RUNS) fresh.delete(oldest);
+  };
+  const knownHeads = () => new Map([...fresh, ...headsOf(queue.value)]);
   return {
     known,
     refresh: resource.refresh,
     takeRun: (run) => {
-      const current = queue.value;
-      const place = (runs: readonly RunHead[]) => runs.map((each) => (each.runId === run.runId ? run : each));
-      if (current !== null)
-        queue.value = { ...current, running: place(current.running), waiting: place(current.waiting) };
-      fresh.delete(run.runId);
-      fresh.set(run.runId, run);
-      for (const [oldest] of fresh) if (fresh.size > MAX_NEW_RUNS) fresh.delete(oldest);
+      keepNew(run);
+      state.change(() => {
+        queue.value = withRun(queue.value, run);
+      });
     },
     takeQueue: ({ limit, running, waiting }) => {
-      const current = queue.value;
-      const heads = new Map(fresh);
-      for (const run of [...(current?.running ?? []), ...(current?.waiting ?? [])]) heads.set(run.runId, run);
-      const headsOf = (runIds: readonly string[]) => runIds.flatMap((runId) => heads.get(runId) ?? []);
-      queue.value = { limit, running: headsOf(running), waiting: headsOf(waiting) };
+      const heads = knownHeads();
+      state.change(() => {
+        const all = new Map([...heads, ...knownHeads()]);
+        const listed = (runIds: readonly string[]) => runIds.flatMap((runId) => all.get(runId) ?? []);
+        queue.value = { limit, running: listed(running), waiting: listed(waiting) };
+      });
       if ([...running, ...waiting].some((runId) => !heads.has(runId))) void resource.refresh();
     },
-    takeSchedule: (next) => {
-      schedule.value = next;
-    },
+    takeSchedule: (next) =>
+      state.change(() => {
+        schedule.value = next;
+      }),
   };
+}
+
+function headsOf(queue: RunQueue | null): readonly (readonly [string, RunHead])[] {
+  return [...(queue?.running ?? []), ...(queue?.waiting ?? [])].map((run) => [run.runId, run]);
+}
+
+/** Replaces a run of the queue. */
+function withRun(queue: RunQueue | null, run: RunHead): RunQueue | null {
+  const replace = (runs: readonly RunHead[]) => runs.map((each) => (each.runId === run.runId ? run : each));
+  return queue && { ...queue, running: replace(queue.running), waiting: replace(queue.waiting) };
 }
