@@ -77,6 +77,19 @@ function createDraft(workflow: string, read: TaggedText): Draft {
       failure.value = ApiProblem.of(error);
     }
   };
+  const follow = async (): Promise<void> => {
+    const before = base.value;
+    const found = await readText(workflow);
+    // A save has completed meanwhile, and the text may be older than it.
+    if (base.value !== before) return follow();
+    if (found.tag === before.tag) return;
+    if (isDirty.value) {
+      theirs.value = found;
+      return;
+    }
+    base.value = found;
+    text.value = found.text;
+  };
   return {
     workflow,
     base,
@@ -99,16 +112,7 @@ function createDraft(workflow: string, read: TaggedText): Draft {
       if (theirs.value !== null) base.value = theirs.value;
       theirs.value = null;
     },
-    follow: async () => {
-      const found = await readText(workflow);
-      if (found.tag === base.value.tag) return;
-      if (isDirty.value) {
-        theirs.value = found;
-        return;
-      }
-      base.value = found;
-      text.value = found.text;
-    },
+    follow,
   };
 }
 
