@@ -54,6 +54,34 @@ test('a change by another user that is read during a save is shown after it', as
   expect(draft.text.value).toBe('three');
 });
 
+test('a save whose response was lost counts as saved when it is repeated', async () => {
+  const draft = await edit('two');
+  const saving = draft.save();
+  (await requestOf(SAVE)).answer({ detail: 'changed' }, { status: 412 });
+  answer(await requestOf(READ), 'two');
+
+  expect(await saving).toBe(true);
+  expect(draft.base.value).toEqual({ text: 'two', tag: '"two"' });
+  expect(draft.theirs.value).toBeNull();
+  expect(draft.isDirty.value).toBe(false);
+});
+
+test('a save whose response was lost counts as saved when the file is read', async () => {
+  const draft = await edit('two');
+  const saving = draft.save();
+  (await requestOf(SAVE)).answer({ detail: 'bad gateway' }, { status: 502 });
+  expect(await saving).toBe(false);
+  draft.text.value = 'two and more';
+  const following = draft.follow();
+  answer(await requestOf(READ), 'two');
+  await following;
+
+  expect(draft.base.value.text).toBe('two');
+  expect(draft.text.value).toBe('two and more');
+  expect(draft.theirs.value).toBeNull();
+  expect(draft.failure.value).toBeNull();
+});
+
 test('a save over a change by another user is a conflict', async () => {
   const draft = await edit('two');
   const saving = draft.save();

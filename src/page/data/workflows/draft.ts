@@ -16,7 +16,10 @@ export type Draft = {
   /** The reason why the last save failed. */
   readonly failure: ReadonlySignal<ApiProblem | null>;
   readonly isSaving: ReadonlySignal<boolean>;
-  /** Saves the text; returns whether it was saved. Sets `theirs` if the file has changed since it was read. */
+  /**
+   * Saves the text; returns whether it was saved, also by an earlier save whose response was lost. Sets `theirs` if the
+   * file has changed otherwise since it was read.
+   */
   readonly save: (options?: { readonly allowInvalid?: boolean }) => Promise<boolean>;
   /** Checks the current text. */
   readonly check: (signal: AbortSignal) => Promise<void>;
@@ -49,32 +52,43 @@ function createDraft(workflow: string, read: TaggedText): Draft {
   const failure = signal<ApiProblem | null>(null);
   const isSaving = signal(false);
   const isDirty = computed(() => text.value !== base.value.text);
+  /** The last text that was sent to the daemon, which may have saved it although its response was lost. */
+  let sent: string | null = null;
 
   const save: Draft['save'] = async ({ allowInvalid = false } = {}) => {
     if (isSaving.value) return false;
     isSaving.value = true;
     failure.value = null;
     const saved = text.value;
+    sent = saved;
     try {
-      const tag = await saveText(workflow, { text: saved, tag: base.value.tag }, allowInvalid);
-      base.value = { text: saved, tag };
-      theirs.value = null;
+      markSaved({ text: saved, tag: await saveText(workflow, { text: saved, tag: base.value.tag }, allowInvalid) });
       return true;
     } catch (error) {
       const problem = ApiProblem.of(error);
-      if (problem.status === 412) await readTheirs();
-      else failure.value = problem;
+      if (problem.status === 412) return await compareWithFile(saved);
+      failure.value = problem;
       if (problem.diagnostics.length > 0) problems.value = problem.diagnostics.map(ofOwnFile(workflow));
       return false;
     } finally {
       isSaving.value = false;
     }
   };
-  const readTheirs = async () => {
+  const markSaved = (saved: TaggedText) => {
+    base.value = saved;
+    theirs.value = null;
+    failure.value = null;
+  };
+  /** Reads the file after a conflict; returns whether it contains the text. */
+  const compareWithFile = async (saved: string): Promise<boolean> => {
     try {
-      theirs.value = await readText(workflow);
+      const found = await readText(workflow);
+      if (found.text === saved) markSaved(found);
+      else theirs.value = found;
+      return found.text === saved;
     } catch (error) {
       failure.value = ApiProblem.of(error);
+      return false;
     }
   };
   const follow = async (): Promise<void> => {
@@ -83,12 +97,11 @@ function createDraft(workflow: string, read: TaggedText): Draft {
     // A save has completed meanwhile, and the text may be older than it.
     if (base.value !== before) return follow();
     if (found.tag === before.tag) return;
-    if (isDirty.value) {
-      theirs.value = found;
-      return;
-    }
-    base.value = found;
-    text.value = found.text;
+    if (!isDirty.value) {
+      base.value = found;
+      text.value = found.text;
+    } else if (found.text === sent) markSaved(found);
+    else theirs.value = found;
   };
   return {
     workflow,
