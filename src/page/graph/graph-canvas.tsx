@@ -1,12 +1,14 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { edgePath, edgesBetween } from '../../render/report/graph/graph-paths.ts';
 import type { PlacedNode } from '../run-view/graph-box.tsx';
 import { type DrawnGraph, Edges, Item } from '../run-view/graph-drawing.tsx';
 import { GraphOverview } from '../run-view/graph-overview.tsx';
 import type { StepView } from '../run-view/view.ts';
 import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
+import { followSvgLink } from './svg-link.ts';
 import { useWindow } from './use-window.ts';
 import { fittingScale, readableScale, showPart, type Zoom, zoomable } from './zoom.ts';
 
@@ -40,6 +42,7 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
   /** The initial scale of the drawing. */
   const usualScale = useRef<number | undefined>(undefined);
   const find = useSignal('');
+  const { route } = useLocation();
   const { layout, graph } = drawn;
   const isLarge = graph.stepCount > MAX_BOXES;
   const boxes = useMemo(() => stepBoxes(drawn), [drawn]);
@@ -128,6 +131,7 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
         ref={area}
         tabIndex={0}
         aria-label="Graph"
+        onClick={(event) => followSvgLink(event, route)}
         onKeyDown={onKeyDown}
         onScroll={seen.measureSoon}
         onWheel={seen.measureSoon}

@@ -1,0 +1,54 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { browserPath } from '../support/browser.ts';
+import { describeWith } from '../support/require.ts';
+import { withPage } from './visits.ts';
+
+const files = {
+  'two.yaml': `
+steps:
+  - name: one
+    command: echo from one
+  - name: two
+    depends: one
+    command: echo from two
+`,
+};
+
+const link = (page: Page, step: string) => page.locator('.graph').getByRole('link', { name: `${step}: succeeded` });
+const lineWith = (page: Page, text: string) => page.locator('.log-line', { hasText: text });
+
+describeWith('chromium', browserPath !== null, 'the graph of a run', () => {
+  it('selects a step without loading the document again', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const page = await open(`/runs/${await start('two')}?step=one`);
+      await link(page, 'two').waitFor();
+      await page.evaluate('window.isSameDocument = true');
+      await page.getByRole('button', { name: '100 %' }).click();
+
+      await link(page, 'two').click();
+      await lineWith(page, 'from two').waitFor();
+      await link(page, 'one').focus();
+      await page.keyboard.press('Enter');
+      await lineWith(page, 'from one').waitFor();
+      await page.goBack();
+      await lineWith(page, 'from two').waitFor();
+      expect(new URL(page.url()).searchParams.get('step')).toBe('two');
+      expect(await page.evaluate('window.isSameDocument')).toBe(true);
+    });
+  });
+
+  it('opens a step in another tab by a click with Ctrl', async () => {
+    await withPage(files, async ({ open, start }) => {
+      const page = await open(`/runs/${await start('two')}?step=one`);
+      await link(page, 'two').waitFor();
+      const [tab] = await Promise.all([
+        page.context().waitForEvent('page'),
+        link(page, 'two').click({ modifiers: ['Control'] }),
+      ]);
+
+      await lineWith(tab, 'from two').waitFor();
+      expect(new URL(page.url()).searchParams.get('step')).toBe('one');
+    });
+  });
+});
