@@ -20,6 +20,15 @@ steps:
     depends: ship
     command: echo "shipped to $REGION at $PERCENT"
 `,
+  'beside.yaml': `
+type: graph
+steps:
+  - name: ship
+    approval:
+      prompt: Ship it?
+  - name: other
+    command: sh -c 'while ! test -e broken; do sleep 0.05; done; exit 1'
+`,
   'password.txt': 'open sesame\n',
   'writer.txt': 'a-token-to-write\n',
   'reader.txt': 'a-token-to-read\n',
@@ -91,6 +100,23 @@ describeWith('chromium', browserPath !== null, 'an approval in a browser', () =>
       await pane(page).getByText('rejected by').waitFor();
       expect(await pane(page).textContent()).toContain('not on a Friday');
       expect(await accessibilityProblems(page)).toEqual([]);
+    });
+  });
+
+  it('stays on the screen with what the user has entered when another step fails', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      const page = await open(`/runs/${await start('beside')}`);
+      await field(page, 'Comment').fill('checked by hand');
+      await pane(page).getByRole('button', { name: 'Reject' }).click();
+      await page.getByRole('dialog').waitFor();
+      write('broken', '');
+      await page.getByText('Step other failed').waitFor({ state: 'attached' });
+
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      expect(await field(page, 'Comment').inputValue()).toBe('checked by hand');
+      await approve(page);
+      await page.locator('.run-header').getByText('Failed after').waitFor();
+      await pane(page).getByText('approved by').waitFor();
     });
   });
 

@@ -22,6 +22,7 @@ import { countSteps, RunHeader } from '../../run-view/header.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
+import { useChosenStep } from './use-chosen-step.ts';
 
 const RunActions = lazy(() => import('./run-actions.tsx').then((part) => part.RunActions));
 const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.RunFailures));
@@ -56,7 +57,7 @@ const signs: Readonly<Record<string, string>> = {
 function ShownRunScreen({ run, head }: RunProps): JSX.Element {
   const [query] = useQuery();
   const steps = run.steps.value;
-  const chosen = steps.find(({ name }) => name === query['step']) ?? firstOfInterest(steps);
+  const chosen = useChosenStep(steps, query['step']);
   useAnnouncements(head, steps);
   const failed = steps.filter(({ status }) => status === 'failed');
   const at = failed.findIndex(({ name }) => name === chosen?.name);
@@ -142,23 +143,6 @@ function useAnnouncements(head: RunHead, steps: readonly StepView[]): void {
     else if (failed !== undefined && failed !== said.current.failed) announce(`Step ${failed} failed`);
     said.current = { failed, status: head.status };
   }, [head.status, failed]);
-}
-
-/**
- * The default selection: the first failure, else a step that waits for approval, else a running one, else the last one
- * that ran.
- */
-function firstOfInterest(steps: readonly StepView[]): StepView | null {
-  const started = steps.filter(({ startedAt }) => startedAt !== null);
-  const newest = started.toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''));
-  return (
-    steps.find(({ status }) => status === 'failed') ??
-    steps.find(({ waitingFor }) => waitingFor === 'approval') ??
-    newest.find(({ status }) => status === 'running') ??
-    newest[0] ??
-    steps[0] ??
-    null
-  );
 }
 
 type RunProps = { readonly run: ShownRun; readonly head: RunHead };
