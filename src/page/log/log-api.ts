@@ -1,7 +1,7 @@
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { connected, disconnected } from '../data/connection.ts';
-import type { ByteSpan, IndexPart } from './line-map.ts';
+import { type ByteSpan, continueMap, emptyMap, type IndexPart, type LineMap } from './line-map.ts';
 import { PieceLines } from './piece-lines.ts';
 
 /** The log of one stream of one attempt. */
@@ -21,8 +21,26 @@ export function logAddress({ runId, step, attempt, stream }: LogName): string {
   return `${path}?${new URLSearchParams({ attempt: String(attempt), stream })}`;
 }
 
+/** The present map of a log, and whether the log was replaced since the known map: its known lines are then invalid. */
+type ReadMap = { readonly map: LineMap; readonly isReplaced: boolean };
+
+/** Reads the map of a log, only its end if the log has grown. */
+export async function readMap(name: LogName, known: LineMap): Promise<ReadMap> {
+  const after = known.starts.at(-1) ?? 0;
+  const part = await readIndex(name, after).catch((error: unknown) => {
+    // The log has no line at that position.
+    if (error instanceof ApiProblem && error.status === 400 && after > 0) return null;
+    throw error;
+  });
+  if (part !== null && part.size >= known.size) return { map: continueMap(known, part), isReplaced: false };
+  return {
+    map: continueMap(emptyMap, part === null || after > 0 ? await readIndex(name, 0) : part),
+    isReplaced: true,
+  };
+}
+
 /** Returns the positions of the lines of a log after a known one, in bytes. */
-export function readIndex({ runId: id, step, attempt, stream }: LogName, after: number): Promise<IndexPart> {
+function readIndex({ runId: id, step, attempt, stream }: LogName, after: number): Promise<IndexPart> {
   const params = { path: { id, step }, query: { attempt, stream, after } };
   return ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs/index', { params }));
 }

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '../../render/report/log/ansi-spans.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { bytesOfPiece, continueMap, emptyMap, type LineMap } from './line-map.ts';
-import { type LogName, readBytes, readIndex } from './log-api.ts';
+import { bytesOfPiece, emptyMap, type LineMap } from './line-map.ts';
+import { type LogName, readBytes, readMap } from './log-api.ts';
 import { PieceLines, type ReadLine } from './piece-lines.ts';
 
 /** A coloured log line. */
@@ -124,18 +124,17 @@ export function showLog(name: LogName): ShownLog {
     }
     await pump();
   };
-  const readMap = async () => {
+  const forgetLines = () => {
+    pieces.clear();
+    whole.clear();
+    reading?.abort.abort();
+  };
+  const update = async () => {
     try {
-      const known = map.value ?? emptyMap;
-      const part = await readIndex(name, known.starts.at(-1) ?? 0).catch(async (error: unknown) => {
-        if (!(error instanceof ApiProblem) || error.status !== 400) throw error;
-        // The log has been replaced: it has no line at that position.
-        pieces.clear();
-        map.value = null;
-        return readIndex(name, 0);
-      });
+      const next = await readMap(name, map.value ?? emptyMap);
       if (closed.signal.aborted) return;
-      map.value = continueMap(map.value ?? emptyMap, part);
+      if (next.isReplaced) forgetLines();
+      map.value = next.map;
       problem.value = null;
       void pump();
     } catch (error) {
@@ -148,7 +147,7 @@ export function showLog(name: LogName): ShownLog {
     map,
     problem,
     version,
-    update: joined(readMap),
+    update: joined(update),
     want: (first, last) => {
       wanted = { first, last };
       if (reading !== null && !wantedPieces().includes(reading.piece)) reading.abort.abort();
