@@ -31,6 +31,7 @@ steps:
 `,
 };
 
+const focused = (page: Page) => page.evaluate('document.activeElement.textContent');
 const header = (page: Page) => page.locator('.run-header');
 
 describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
@@ -112,7 +113,12 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       expect(await page.getByRole('dialog').textContent()).toContain('1 step is running.');
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('button', { name: 'Stop' }).click();
+      await expect.poll(() => focused(page)).toBe('Stop');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(() => focused(page)).toBe('Stop');
+      await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Stop the run' }).click();
 
       await header(page).getByText('Canceled after').waitFor();

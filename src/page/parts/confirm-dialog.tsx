@@ -12,7 +12,14 @@ type ConfirmProps = {
 /** Asks for a confirmation of an action that cannot be undone. */
 export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // The browser returns the focus only when a dialog closes, and this one is removed while it is open.
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
   return (
     <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={onCancel}>
       <h2 id="dialog-title">{title}</h2>
