@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
 import { httpServer } from '../support/http-server.ts';
 import { describeWith } from '../support/require.ts';
-import { accessibilityProblems, type Journey, withPage } from './visits.ts';
+import { accessibilityProblems, expireSession, type Journey, withPage } from './visits.ts';
 
 const files = {
   'hello.yaml':
@@ -23,18 +23,6 @@ async function logIn(page: Page, secret: string, name?: string): Promise<void> {
   if (name !== undefined) await page.getByLabel('Name').fill(name);
   await page.locator('input[type=password]').fill(secret);
   await page.getByRole('button', { name: 'Log in' }).click();
-}
-
-/** Ends the session of a window as if it had expired, without informing the window. */
-async function expire(page: Page, { daemon }: Journey): Promise<void> {
-  const [cookie] = await page.context().cookies();
-  const headers = { Cookie: `${cookie?.name}=${cookie?.value}`, Origin: daemon.url };
-  const { csrf } = (await (await fetch(`${daemon.url}/api/v2/session`, { headers })).json()) as { csrf: string };
-  const ended = await fetch(`${daemon.url}/api/v2/session`, {
-    method: 'DELETE',
-    headers: { ...headers, 'X-WF-CSRF': csrf },
-  });
-  expect(ended.status).toBe(204);
 }
 
 async function runsOf({ daemon }: Journey): Promise<readonly { readonly params: unknown }[]> {
@@ -128,7 +116,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         const page = await journey.open('/w/hello/start');
         await logIn(page, 'a-token-to-write');
         await page.getByLabel('NAME', { exact: true }).fill('a long text');
-        await expire(page, journey);
+        await expireSession(page, journey);
         await page.getByRole('button', { name: 'Start', exact: true }).click();
 
         await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
@@ -155,7 +143,7 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         const page = await journey.open('/');
         await logIn(page, 'a-token-to-write');
         await page.getByText('never run').waitFor();
-        await expire(page, journey);
+        await expireSession(page, journey);
 
         await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
         await fetch(`${journey.daemon.url}/api/v2/workflows/hello/runs`, { method: 'POST', headers: bearer });

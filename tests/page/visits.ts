@@ -93,6 +93,18 @@ async function stopRun({ url }: Daemon, runId: string): Promise<void> {
   await fetch(`${url}/api/v2/runs/${runId}/stop`, { method: 'POST' });
 }
 
+/** Ends the session of a window as if it had expired, without informing the window. */
+export async function expireSession(page: Page, { daemon }: Journey): Promise<void> {
+  const [cookie] = await page.context().cookies();
+  const headers = { Cookie: `${cookie?.name}=${cookie?.value}`, Origin: daemon.url };
+  const { csrf } = (await (await fetch(`${daemon.url}/api/v2/session`, { headers })).json()) as { csrf: string };
+  const ended = await fetch(`${daemon.url}/api/v2/session`, {
+    method: 'DELETE',
+    headers: { ...headers, 'X-WF-CSRF': csrf },
+  });
+  expect(ended.status).toBe(204);
+}
+
 /**
  * Rules of accessibility that the page breaks as it is, with the elements that do: all of them in light colours, and what
  * depends on colours also in dark ones and in high contrast.

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { StepAttempt, StepView } from '../api/types.ts';
+import { onReconnection } from '../data/reconnection.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';
 import { LogViewer } from './log-viewer.tsx';
@@ -43,6 +44,10 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
   useEffect(() => {
     if (hasBegun) logs.stderr.update();
   }, [logs, stderrSize, hasBegun, end]);
+  useEffect(() => {
+    const update = () => Object.values(logs).forEach((log) => void log.update());
+    return hasBegun ? onReconnection(update) : undefined;
+  }, [logs, hasBegun]);
   const isKnown = logs.stdout.map.value !== null && logs.stderr.map.value !== null;
   const lines = { stdout: logs.stdout.map.value?.lines ?? 0, stderr: logs.stderr.map.value?.lines ?? 0 };
   const isAboutErrors = lines.stdout === 0 || step.status === 'failed';

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ApiProblem } from '../api/problem.ts';
+import { onReconnection } from '../data/reconnection.ts';
 import { useQuery } from '../parts/use-query.ts';
 import { type Hits, type LogSearch, searchLog } from './log-search.ts';
 import { type LogQuery, matcherOf } from './matches.ts';
@@ -24,7 +25,7 @@ export type ShownSearch = {
 const TYPED_MS = 250;
 const noHits: Hits = { lines: [], isDone: true };
 
-/** Searches a log by the address, and again when the log is complete. */
+/** Searches a log by the address, and again when the log is complete or after a failed search. */
 export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearch {
   const [address, change] = useQuery();
   const query = useMemo(
@@ -37,6 +38,7 @@ export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearc
   );
   const [search, setSearch] = useState<LogSearch | null>(null);
   const [current, setCurrent] = useState(0);
+  const [tries, setTries] = useState(0);
   const key = JSON.stringify(query);
   useEffect(() => setCurrent(0), [key]);
   useEffect(() => {
@@ -50,7 +52,14 @@ export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearc
       clearTimeout(timer);
       started?.close();
     };
-  }, [name, key, isGrowing]);
+  }, [name, key, isGrowing, tries]);
+  useEffect(
+    () =>
+      onReconnection(() => {
+        if (search !== null && search.problem.value !== null) setTries((count) => count + 1);
+      }),
+    [search],
+  );
   const hits = search?.hits.value ?? noHits;
   return {
     query,
