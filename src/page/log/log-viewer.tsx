@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ApiProblem } from '../api/problem.ts';
 import { wrapsLogs } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
 import { useQuery } from '../parts/use-query.ts';
@@ -68,9 +69,13 @@ export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Ele
       return;
     }
     const last = Math.min(lines, selected?.to ?? lines);
-    const text = await log.text((selected?.from ?? 1) - 1, last);
     const count = last - (selected?.from ?? 1) + 1;
-    setCopied((await copyText(text)) ? `Copied ${counted(count, 'line')}.` : 'The browser refused to copy.');
+    try {
+      const isCopied = await copyText(await log.text((selected?.from ?? 1) - 1, last));
+      setCopied(isCopied ? `Copied ${counted(count, 'line')}.` : 'The browser refused to copy.');
+    } catch (error) {
+      setCopied(`Not copied: ${ApiProblem.of(error).message}.`);
+    }
   };
   const actions = useRef({ copy, toggleFollow: () => {}, clear: () => {} });
   actions.current = {

@@ -93,4 +93,18 @@ describeWith('chromium', browserPath !== null, 'a log whose request failed', () 
       { expected: [/ERR_/] },
     );
   });
+
+  it('is not copied, which the page reports', async () => {
+    await withPage(
+      files,
+      async ({ open, start }) => {
+        const page = await open(`/runs/${await start('two')}?step=two`);
+        await lineWith(page, 'from two').waitFor();
+        await page.route('**/logs?*', (route) => route.abort('connectionreset'));
+        await page.getByRole('button', { name: 'Copy' }).click();
+        await page.getByText('Not copied: the daemon does not answer.').waitFor();
+      },
+      { expected: [/ERR_/] },
+    );
+  });
 });
