@@ -48,7 +48,7 @@ const FOLDERS = {
   },
   // Starting programs, knowing them and ending them.
   processes: {
-    src: ['core/', 'start-up/os[.]ts$', '(descriptors|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'start-up/os[.]ts$', '(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$'],
     packages: ['zx'],
     builtins: [ANY],
   },
