@@ -48,9 +48,14 @@ export class HeldRuns {
 
   #read(runId: string, stamp: string): void {
     const wasHeld = this.#seen.get(runId)?.isHeld ?? false;
-    const state = readPastRun(this.#parts.archive, runId)?.state;
-    const mayHold = state?.graph.nodes.some(({ approval }) => approval !== undefined) ?? false;
-    const isNowHeld = state !== undefined && isHeld(state);
+    const run = readPastRun(this.#parts.archive, runId);
+    if (run === null || run.stored === null) {
+      // Its steps are unknown; the next check reads it again.
+      this.#seen.set(runId, { stamp, isRead: false, isHeld: wasHeld, mayHold: true });
+      return;
+    }
+    const mayHold = run.state.graph.nodes.some(({ approval }) => approval !== undefined);
+    const isNowHeld = isHeld(run.state);
     this.#seen.set(runId, { stamp, isRead: true, isHeld: isNowHeld, mayHold });
     if (isNowHeld !== wasHeld) this.#parts.changed(runId, isNowHeld);
   }

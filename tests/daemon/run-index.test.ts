@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { createRunIndex } from '../../src/daemon/run-index.ts';
+import { WfError } from '../../src/errors.ts';
 import { createControl } from '../../src/history-app.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
 import { readPastRun, summarizePastRun } from '../../src/service/history/past-run.ts';
@@ -171,6 +172,21 @@ test('a run that waits for approval is active, so that it counts for the overlap
   }
 });
 
+test('a failed read does not make a run that waits for approval keep its place', async () => {
+  const { runIndex, tick, run, runs, told, control, failReads } = world({ 'a.yaml': asking });
+  const runId = await run('a');
+  try {
+    await expect.poll(() => readPastRun(control.archive, runId)?.state.held, { timeout: 10_000 }).toBe(1);
+    await runIndex.open();
+    failReads(1);
+    await expect.poll(() => tick().then(() => told), { timeout: 10_000 }).toContain(`${runId} waits for approval`);
+    expect(told).toEqual([`${runId} began`, `${runId} waits for approval`]);
+  } finally {
+    await runs.stop(runId, { by: 'me', kill: 'never' });
+    await runIndex.close();
+  }
+});
+
 test('a daemon reads the last run of each workflow, and of its other runs only those that have changed', async () => {
   const { runIndex, look, run, runs, reads, file, control, nextIndex } = world({ 'a.yaml': failing, 'b.yaml': quick });
   const files = [file('a'), file('b')];
@@ -231,6 +247,7 @@ function world(files: Readonly<Record<string, string>>) {
   const runs = inProcessRuns(config);
   let reads = 0;
   let lists = 0;
+  let failures = 0;
   let time = 0;
   const timers: (() => void)[] = [];
   const stamps = createRunStamps(runsDir, Date.now);
@@ -242,6 +259,11 @@ function world(files: Readonly<Record<string, string>>) {
     };
   };
   const { archive, history } = control;
+  const read = (runId: string) => {
+    if (failures === 0) return archive.read(runId);
+    failures -= 1;
+    throw new WfError('storage', 'too many open files');
+  };
   const fail = (error: unknown) => {
     throw error;
   };
@@ -250,7 +272,7 @@ function world(files: Readonly<Record<string, string>>) {
   const indexParts: Parameters<typeof createRunIndex>[0] = {
     archive: {
       ...archive,
-      read: counted(archive.read),
+      read: counted(read),
       readEvents: counted(archive.readEvents),
       list: () => {
         lists += 1;
@@ -290,6 +312,10 @@ function world(files: Readonly<Record<string, string>>) {
     control,
     runsDir,
     reads: () => reads,
+    /** Lets the next reads of whole runs fail. */
+    failReads: (count: number) => {
+      failures = count;
+    },
     /** The index of the next daemon. */
     nextIndex: () => createRunIndex(indexParts),
     lists: () => lists,
