@@ -41,6 +41,9 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
   let takeBackTimer = () => {};
   let nextLookAt = Number.POSITIVE_INFINITY;
   let isClosed = false;
+  let isScanning = false;
+  /** Whether something changed since the running scan began. */
+  let isTouched = false;
   let refreshing: Promise<void> | null = null;
 
   const publish = (change: CatalogChange) => {
@@ -61,21 +64,30 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
     nextLookAt = at;
     takeBackTimer = clock.setTimer(at, () => void lookAround());
   };
-  const watcher = watchDirectories(() => lookSoon(gatherMs));
+  const watcher = watchDirectories(() => {
+    // The next scan waits for the running one, which it would supersede.
+    if (isScanning) isTouched = true;
+    else lookSoon(gatherMs);
+  });
 
   const lookAround = async () => {
     nextLookAt = Number.POSITIVE_INFINITY;
     // A second scan would supersede the first.
     if (refreshing !== null) return lookSoon(settledMs);
+    isScanning = true;
+    isTouched = false;
+    let pauseMs = pollMs;
     try {
       const look = files.look({ settledMs });
       const isWhole = await readInSlices(look, files, () => isClosed);
       if (isWhole) publish(files.commit(look));
       if (!isClosed) watcher.follow(look.directories);
-      lookSoon(look.isHeld || !isWhole ? settledMs : pollMs);
+      if (look.isHeld || !isWhole) pauseMs = settledMs;
     } catch (error) {
       report(error);
-      lookSoon(pollMs);
+    } finally {
+      isScanning = false;
+      lookSoon(isTouched ? gatherMs : pauseMs);
     }
   };
 

@@ -15,6 +15,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Catalog, createCatalog } from '../../../src/daemon/catalog/catalog.ts';
 import type { CatalogChange } from '../../../src/daemon/catalog/catalog-files.ts';
 import { systemClock } from '../../../src/engine/clock.ts';
+import { loadWorkflow } from '../../../src/language/load.ts';
+import type { LoadWorkflow } from '../../../src/service/workflows/load-workflow.ts';
 
 let root: string;
 let dagsDir: string;
@@ -32,13 +34,13 @@ afterEach(() => {
 });
 
 /** `pollMs` is long where only a message of the system can be the reason to look. */
-async function open(pollMs = 30): Promise<Catalog> {
+async function open(pollMs = 30, load: LoadWorkflow = loadWorkflow): Promise<Catalog> {
   const report = (error: unknown) => {
     throw error;
   };
   const catalog = await createCatalog(
     { dagsDir, base: join(root, 'base.yaml') },
-    { clock: systemClock, report, pollMs },
+    { clock: systemClock, report, pollMs, load },
   );
   opened.push(catalog);
   return catalog;
@@ -62,8 +64,12 @@ function writeOld(path: string, text: string): string {
 const names = (catalog: Catalog) => catalog.list().map(({ name }) => name);
 
 /** Looks often: the catalog finds a change within milliseconds. */
-function soon<T>(value: () => T) {
-  return expect.poll(value, { interval: 5 });
+function soon<T>(value: () => T, options = {}) {
+  return expect.poll(value, { interval: 5, ...options });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + ms, resolve));
 }
 
 describe('a catalog', () => {
@@ -227,11 +233,30 @@ describe('a catalog', () => {
     const text = yaml('two');
     for (let length = 0; length <= text.length; length += 8) {
       writeFileSync(file, text.slice(0, length));
-      await new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + 15, resolve));
+      await pause(15);
     }
     writeFileSync(file, text);
     await soon(() => names(catalog)).toEqual(['two']);
     expect([...seen]).toEqual(['two']);
+  });
+
+  it('finishes a slow scan while another file changes constantly', async () => {
+    writeOld('a.yaml', yaml('one'));
+    const slowly: LoadWorkflow = async (request) => {
+      await pause(150);
+      return loadWorkflow(request);
+    };
+    const catalog = await open(60_000, slowly);
+    let count = 0;
+    const noise = setInterval(() => write('a.log', String(count++)), 10);
+    try {
+      writeOld('a.yaml', yaml('two'));
+      await soon(() => names(catalog), { timeout: 5000 }).toEqual(['two']);
+      writeOld('a.yaml', yaml('three'));
+      await soon(() => names(catalog), { timeout: 5000 }).toEqual(['three']);
+    } finally {
+      clearInterval(noise);
+    }
   });
 
   it('keeps a file while an editor replaces it', async () => {
@@ -240,7 +265,7 @@ describe('a catalog', () => {
     const removed: string[] = [];
     catalog.watch((change) => removed.push(...change.removed));
     renameSync(file, `${file}~`);
-    await new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + 60, resolve));
+    await pause(60);
     write('.a.yaml.new', yaml('two'));
     renameSync(join(dagsDir, '.a.yaml.new'), file);
     await soon(() => names(catalog)).toEqual(['two']);
@@ -267,7 +292,7 @@ describe('a catalog', () => {
     catalog.watch(() => told++);
     catalog.close();
     write('a.yaml', yaml('one'));
-    await new Promise<void>((resolve) => void systemClock.setTimer(Date.now() + 100, resolve));
+    await pause(100);
     expect([told, catalog.list()]).toEqual([0, []]);
   });
 });
