@@ -174,8 +174,9 @@ function readEntry(
   places: ListingPlaces,
   { load, ...moment }: Reading,
 ): CatalogEntry | Promise<CatalogEntry> {
-  // Taken before the file is read, so that a later change is noticed.
+  // Taken before the files are read, so that a later change is noticed.
   moment.stamps.of(file);
+  if (places.base !== null) moment.stamps.of(places.base);
   const listed = loadListed(file, places, load);
   if (listed instanceof Promise) return listed.then((found) => entryOf(found, places, moment));
   return entryOf(listed, places, moment);

@@ -56,9 +56,15 @@ function write(path: string, text: string): string {
 
 /** Long ago, so that it is not taken for being written. */
 function writeOld(path: string, text: string): string {
-  const file = write(path, text);
-  utimesSync(file, 1_700_000_000, 1_700_000_000);
+  const file = join(dagsDir, path);
+  writeAged(file, text, 1_700_000_000);
   return file;
+}
+
+/** `time`: in seconds since 1970-01-01 UTC. */
+function writeAged(file: string, text: string, time: number): void {
+  writeFileSync(file, text);
+  utimesSync(file, time, time);
 }
 
 const names = (catalog: Catalog) => catalog.list().map(({ name }) => name);
@@ -223,6 +229,24 @@ describe('a catalog', () => {
     await soon(() => catalog.list()[0]?.workflow?.description).toBe('from the base');
     rmSync(join(root, 'base.yaml'));
     await soon(() => catalog.list()[0]?.workflow?.description).toBe('');
+  });
+
+  it.each(['created', 'replaced by an older file'])('sees that the base is %s while a file is read', async (how) => {
+    const base = join(root, 'base.yaml');
+    if (how !== 'created') writeAged(base, 'description: before\n', 1_700_000_100);
+    writeOld('a.yaml', yaml('one'));
+    let reads = 0;
+    const catalog = await open(30, (request) => {
+      const found = loadWorkflow(request);
+      reads += 1;
+      if (reads === 1) {
+        writeAged(`${base}.new`, 'description: after\n', 1_700_000_000);
+        renameSync(`${base}.new`, base);
+      }
+      return found;
+    });
+    await soon(() => catalog.list()[0]?.workflow?.description, { timeout: 5000 }).toBe('after');
+    expect(reads).toBe(2);
   });
 
   it('never shows a half-written file', async () => {
