@@ -47,6 +47,40 @@ test('a listing is cached until something changes', async () => {
   expect(await tagOf()).not.toBe(before);
 });
 
+test('a page has the last runs of its new workflows while another page is read', async () => {
+  const world = await apiWorld({ 'x.yaml': one, 'q.yaml': one });
+  let isReading = () => {};
+  let mayRead = Promise.resolve();
+  const recentIn = await recentLists(world, async (files) => {
+    isReading();
+    if (files.some((file) => file.endsWith('q.yaml'))) await mayRead;
+  });
+  await recentIn('name=x');
+  for (const name of ['x2', 'q2']) writeFileSync(join(world.dags, `${name}.yaml`), one);
+  await world.app.catalog.refresh();
+
+  let release = () => {};
+  mayRead = new Promise((resolve) => (release = resolve));
+  const began = new Promise<void>((resolve) => (isReading = resolve));
+  const other = recentIn('name=q');
+  await began;
+  const page = await recentIn('name=x');
+  release();
+
+  expect(page).toEqual({ 'x.yaml': [], 'x2.yaml': [] });
+  expect(await other).toEqual({ 'q.yaml': [], 'q2.yaml': [] });
+});
+
+test('a page has the last runs of a workflow that is added while the others are read', async () => {
+  const world = await apiWorld({ 'a.yaml': one });
+  const recentIn = await recentLists(world, async () => {
+    writeFileSync(join(world.dags, 'b.yaml'), one);
+    await world.app.catalog.refresh();
+  });
+
+  expect(await recentIn('')).toEqual({ 'a.yaml': [], 'b.yaml': [] });
+});
+
 test('the listing returns the next start of a schedule as time passes', async () => {
   const { app } = await apiWorld({ 'a.yaml': `schedule: "0 5 * * *"\n${one}` });
   const clock = createFakeClock();
@@ -123,6 +157,17 @@ test('runs are found by the way they were started, by a text, a tag or queue, an
   expect([await ids('minDuration=0'), await ids('minDuration=3600')]).toEqual([['run-2', 'run-1'], []]);
   expect((await world.ask('GET', '/api/v2/runs?trigger=cron')).status).toBe(400);
 });
+
+/** Returns the last runs by workflow, as a listing has them; `before` is called before each read of last runs. */
+async function recentLists({ app }: ApiWorld, before: (files: readonly string[]) => Promise<void>) {
+  const read = (files: readonly string[]) => before(files).then(() => app.runIndex.recent.read(files));
+  const runIndex = { ...app.runIndex, recent: { ...app.runIndex.recent, read } };
+  const { ask } = await apiServer(allRoutes({ ...app, runIndex, loopLag: () => ({ mean: 0, p99: 0, max: 0 }) }));
+  return async (query: string) => {
+    const { workflows } = JSON.parse((await ask('GET', `/api/v2/workflows?${query}`)).body);
+    return Object.fromEntries(workflows.map(({ id, recent }: Record<string, unknown>) => [id, recent]));
+  };
+}
 
 async function start({ ask, runs }: ApiWorld, name: string, runId: string | null): Promise<void> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId } })).status).toBe(201);

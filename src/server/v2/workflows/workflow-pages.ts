@@ -30,22 +30,21 @@ export function listWorkflowsRoute(parts: V2Parts): Handler {
   const cache = new Map<string, Page>();
   let cacheKey = '';
   let validUntil = 0;
-  let readVersion = 0;
-  return async ({ query, access }) => {
-    const wanted = { ...wantedIn(query), access };
-    await runIndex.refresh();
-    const name = JSON.stringify(wanted);
-    if (!cache.has(name) || workflows.version() !== readVersion) {
-      readVersion = workflows.version();
-      await runIndex.recent.read(pageOf(wanted, parts).shown.map(({ file }) => file));
-    }
+  const cached = (name: string): Page | undefined => {
     const key = `${workflows.version()} ${runIndex.version()} ${workflows.suspensionStamp()}`;
     if (key !== cacheKey || cache.size > mostCached || clock.now() >= validUntil) {
       cache.clear();
       validUntil = Number.POSITIVE_INFINITY;
     }
     cacheKey = key;
-    let page = cache.get(name);
+    return cache.get(name);
+  };
+  return async ({ query, access }) => {
+    const wanted = { ...wantedIn(query), access };
+    await runIndex.refresh();
+    const name = JSON.stringify(wanted);
+    if (cached(name) === undefined) await readRecent(wanted, parts);
+    let page = cached(name);
     if (page === undefined) {
       const made = makePage(wanted, parts, items);
       validUntil = Math.min(validUntil, made.validUntil);
@@ -61,6 +60,15 @@ function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
   const [after = null] = readCursor(cursor) ?? [];
   if (after !== null && typeof after !== 'string') throw badCursor();
   return { limit, after, name: (name ?? '').toLowerCase(), tag: (tag ?? '').toLowerCase(), group };
+}
+
+/** Reads the last runs of the workflows of a page, and of those that files which change meanwhile add to it. */
+async function readRecent(wanted: Wanted, parts: Pick<V2Parts, 'workflows' | 'runIndex'>): Promise<void> {
+  const { workflows, runIndex } = parts;
+  for (let version: number | null = null; version !== workflows.version(); ) {
+    version = workflows.version();
+    await runIndex.recent.read(pageOf(wanted, parts).shown.map(({ file }) => file));
+  }
 }
 
 function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page: Page; validUntil: number } {
