@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
 import type { Clock } from '../engine/clock.ts';
 import type {
   AttendedRun,
@@ -65,7 +66,8 @@ class Changes {
       if (file !== null) this.#addWorkflow(file);
     });
     parts.catalog.watch(({ added, changed, removed }) => {
-      for (const file of [...added, ...changed, ...removed]) this.#addWorkflow(file);
+      const files = [...added, ...changed, ...removed];
+      for (const file of new Set([...files, ...this.#namesakes([...added, ...removed])])) this.#addWorkflow(file);
     });
   }
 
@@ -89,6 +91,13 @@ class Changes {
     const change = this.#workflowChanges.get(file) ?? { kind: 'workflow', file };
     this.#workflowChanges.set(file, change);
     this.#add(`workflow ${file}`, change);
+  }
+
+  /** Returns the files with the same name in other directories, whose ids depend on whether these files exist. */
+  #namesakes(files: readonly string[]): readonly string[] {
+    const names = new Set(files.map((file) => basename(file)));
+    if (names.size === 0) return [];
+    return this.#parts.workflows.list().flatMap(({ file }) => (names.has(basename(file)) ? [file] : []));
   }
 
   /** Checks now, and periodically while there are readers. */

@@ -47,6 +47,20 @@ test('a listing is cached until something changes', async () => {
   expect(await tagOf()).not.toBe(before);
 });
 
+test('a workflow is listed with its directory once another file has its name', async () => {
+  const { ask, app, dags } = await apiWorld({ 'a.yaml': one });
+  const ids = async () => jsonOf<WorkflowPage>(await ask('GET', '/api/v2/workflows')).workflows.map(({ id }) => id);
+  expect(await ids()).toEqual(['a.yaml']);
+
+  mkdirSync(join(dags, 'ops'));
+  writeFileSync(join(dags, 'ops/a.yaml'), one);
+  await app.catalog.refresh();
+  expect(await ids()).toEqual(['/a.yaml', 'ops/a.yaml']);
+  rmSync(join(dags, 'ops'), { recursive: true });
+  await app.catalog.refresh();
+  expect(await ids()).toEqual(['a.yaml']);
+});
+
 test('a page has the last runs of its new workflows while another page is read', async () => {
   const world = await apiWorld({ 'x.yaml': one, 'q.yaml': one });
   let isReading = () => {};

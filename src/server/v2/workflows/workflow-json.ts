@@ -11,7 +11,10 @@ import type { V2Parts } from '../v2-parts.ts';
 /** The number of next starts in the detail of a workflow. */
 const NEXT_STARTS = 3;
 
-/** The data of a workflow from its file, kept as long as the catalog keeps the file. */
+/**
+ * The data of a workflow from its file alone, kept as long as the catalog keeps the file. The `id` is not among it: it
+ * depends on the names of other files.
+ */
 export function fileJson(
   listed: ListedWorkflow,
   access: ApiRequest['access'],
@@ -21,7 +24,6 @@ export function fileJson(
   const { name, group, file } = listed;
   const workflow = listed.workflow === null ? null : workflows.shown(listed.workflow);
   return {
-    id: workflows.nameOf(listed),
     name,
     group,
     file,
@@ -62,6 +64,7 @@ export function presentJson(
 export function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
   const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
   return {
+    id: parts.workflows.nameOf(listed),
     ...fileJson(listed, access, parts),
     ...presentJson(listed, presentView(listed, parts), parts),
     nextStarts: parts.workflows.startsOf(listed, NEXT_STARTS),

@@ -118,11 +118,12 @@ export function createWorkflowItems(parts: Pick<V2Parts, 'workflows' | 'runIndex
   return (listed, access) => {
     const text = texts[access].get(listed) ?? JSON.stringify(fileJson(listed, access, parts));
     texts[access].set(listed, text);
+    const id = JSON.stringify(parts.workflows.nameOf(listed));
     const present = presentView(listed, parts);
     const isAwaited = listed.workflow !== null && listed.workflow.schedule.start.length > 0;
     const soon = isAwaited ? parts.clock.now() + scheduleDelayMs : Number.POSITIVE_INFINITY;
     return {
-      text: `${text.slice(0, -1)},${JSON.stringify(presentJson(listed, present, parts)).slice(1)}`,
+      text: `{"id":${id},${text.slice(1, -1)},${JSON.stringify(presentJson(listed, present, parts)).slice(1)}`,
       validUntil: present.next?.getTime() ?? soon,
     };
   };

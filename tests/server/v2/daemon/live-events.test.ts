@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLiveChanges } from '../../../../src/daemon/live-changes.ts';
@@ -74,6 +74,24 @@ test('sends events for added, changed and removed files and for suspensions', as
     ['workflow.removed', join(world.dags, 'b.yaml')],
   ]);
   expectDescribed(stream);
+  stream.leave();
+});
+
+test('sends a workflow whose id changes because another file has its name', async () => {
+  const world = await apiWorld({ 'a.yaml': quick, 'b.yaml': quick });
+  const stream = await openStream(world, '/api/v2/events');
+  await stream.until('event: daemon');
+
+  mkdirSync(join(world.dags, 'ops'));
+  writeFileSync(join(world.dags, 'ops/a.yaml'), quick);
+  await world.app.catalog.refresh();
+  await stream.until('"id":"/a.yaml"');
+  rmSync(join(world.dags, 'ops/a.yaml'));
+  await world.app.catalog.refresh();
+  await stream.until('"id":"a.yaml"');
+
+  const files = eventsIn(stream).flatMap(({ event, data }) => (event === 'workflow' ? [data['file']] : []));
+  expect(files).not.toContain(join(world.dags, 'b.yaml'));
   stream.leave();
 });
 
