@@ -136,29 +136,33 @@ class Changes {
     const { workflows, clock } = this.#parts;
     const key = `${workflows.version()} ${workflows.suspensionStamp()}`;
     if (key === this.#schedulesOf && clock.now() < this.#schedulesUntil) return;
-    this.#schedulesOf = key;
     const before = this.#schedules;
-    this.#schedules = this.#readSchedules();
+    const { schedules, until } = this.#readSchedules();
+    // Only after the read, which may throw: the next check must read again.
+    this.#schedules = schedules;
+    this.#schedulesOf = key;
+    this.#schedulesUntil = until;
     if (before === null) return;
-    for (const [file, schedule] of this.#schedules) {
+    for (const [file, schedule] of schedules) {
       const known = before.get(file);
       if (known !== undefined && known !== schedule) this.#addWorkflow(file);
     }
   }
 
-  #readSchedules(): ReadonlyMap<string, string> {
+  /** Returns the schedules, and the time until which they are valid while no file or suspension changes. */
+  #readSchedules(): { readonly schedules: ReadonlyMap<string, string>; readonly until: number } {
     const { workflows, clock } = this.#parts;
     const soon = clock.now() + scheduleDelayMs;
-    this.#schedulesUntil = Number.POSITIVE_INFINITY;
-    return new Map(
-      workflows.list().map((listed) => {
-        const until = workflows.suspendedUntil(listed.file);
-        const next = workflows.nextOf(listed)?.getTime() ?? null;
-        const isAwaited = until === null && (listed.workflow?.schedule.start.length ?? 0) > 0;
-        if (next !== null || isAwaited) this.#schedulesUntil = Math.min(this.#schedulesUntil, next ?? soon);
-        return [listed.file, `${until} ${next}`];
-      }),
-    );
+    let validUntil = Number.POSITIVE_INFINITY;
+    const schedules = new Map<string, string>();
+    for (const listed of workflows.list()) {
+      const until = workflows.suspendedUntil(listed.file);
+      const next = workflows.nextOf(listed)?.getTime() ?? null;
+      const isAwaited = until === null && (listed.workflow?.schedule.start.length ?? 0) > 0;
+      if (next !== null || isAwaited) validUntil = Math.min(validUntil, next ?? soon);
+      schedules.set(listed.file, `${until} ${next}`);
+    }
+    return { schedules, until: validUntil };
   }
 }
 
