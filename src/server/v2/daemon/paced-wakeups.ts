@@ -23,8 +23,10 @@ export function createPacedWakeups(signal: AbortSignal, clock: Clock, pauseMs: n
   };
   const goWhenReady = () => {
     if (resume === null || cancelTimer !== null) return;
-    if (clock.now() >= readyAt) go();
-    else cancelTimer = clock.setTimer(readyAt, go);
+    const now = clock.now();
+    // A clock that was set back must not prolong the pause.
+    if (now >= readyAt) go();
+    else cancelTimer = clock.setTimer(Math.min(readyAt, now + pauseMs), go);
   };
   signal.addEventListener('abort', go, { once: true });
   return {
