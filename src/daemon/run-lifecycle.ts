@@ -235,13 +235,15 @@ export class RunLifecycle {
   async #end(runId: string): Promise<void> {
     const { archive, history, listener } = this.#parts;
     const found = readPastRun(archive, runId);
-    const run = found === null || isFinished(found.state) ? found : await history.read(runId);
+    let run = found === null || isFinished(found.state) ? found : await history.read(runId);
     if (run !== null && !isFinished(run.state) && archive.mayGoOn(runId)) {
       // Another process has claimed the run, or has just created it.
       this.#lives.set(runId, { kind: 'new' });
       if (found?.state.owner != null && run.state.promise !== null) listener.waitsAgain(run);
       return;
     }
+    // The run may have finished while its owner was checked.
+    if (run !== null && !isFinished(run.state)) run = readPastRun(archive, runId);
     this.#lives.delete(runId);
     if (run !== null && isFinished(run.state)) listener.over(run);
     else listener.gone(runId);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { createRunIndex } from '../../src/daemon/run-index.ts';
+import { createRunIndex, type RunIndexParts } from '../../src/daemon/run-index.ts';
 import { WfError } from '../../src/errors.ts';
 import { createControl } from '../../src/history-app.ts';
 import { markStep } from '../../src/service/history/mark-step.ts';
@@ -159,6 +159,31 @@ test('the finish of a run that is not the last of its workflow is reported to li
   await runIndex.close();
 });
 
+test('a run that finishes while its owner is checked is reported as finished', async () => {
+  let finish = async (_: string) => {};
+  const { runIndex, run, runs, control, told } = world({ 'a.yaml': slow }, ({ archive }) => ({
+    isAlive: () => false,
+    history: {
+      read: async (runId) => {
+        const before = readPastRun(archive, runId);
+        await finish(runId);
+        return before;
+      },
+    },
+  }));
+  finish = async (runId) => {
+    await runs.stop(runId, { by: 'me', kill: 'never' });
+    await runs.settled();
+  };
+  const runId = await run('a');
+  await expect.poll(() => readPastRun(control.archive, runId)?.state.owner).not.toBeNull();
+
+  await runIndex.open();
+  await runIndex.close();
+
+  expect(told).toEqual([`${runId} began`, `${runId} finished`]);
+});
+
 test('a run that waits for approval is active, so that it counts for the overlap of its workflow', async () => {
   const { runIndex, look, run, runs, file, control } = world({ 'a.yaml': asking });
   const runId = await run('a');
@@ -236,7 +261,11 @@ test('a finished run reads the same with and without its workflow', async () => 
   expect(whole.map(({ status }) => status)).toEqual(['succeeded', 'failed', 'canceled']);
 });
 
-function world(files: Readonly<Record<string, string>>) {
+/** `replaced`: the parts of the index that differ from those of a daemon. */
+function world(
+  files: Readonly<Record<string, string>>,
+  replaced: (control: ReturnType<typeof createControl>) => Partial<RunIndexParts> = () => ({}),
+) {
   const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
   const dags = join(directory, 'dags');
   mkdirSync(dags);
@@ -269,7 +298,7 @@ function world(files: Readonly<Record<string, string>>) {
   };
   const ignore = () => {};
   let cache: string | null = null;
-  const indexParts: Parameters<typeof createRunIndex>[0] = {
+  const indexParts: RunIndexParts = {
     archive: {
       ...archive,
       read: counted(read),
@@ -300,6 +329,7 @@ function world(files: Readonly<Record<string, string>>) {
       gone: (runId) => told.push(`${runId} is gone`),
     },
     report: fail,
+    ...replaced(control),
   };
   const runIndex = createRunIndex(indexParts);
   onTestFinished(async () => {
