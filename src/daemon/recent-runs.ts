@@ -43,6 +43,8 @@ export class RecentRuns {
   readonly #runs = new Map<string, Kept>();
   /** The runs that an earlier daemon has read and this one has not compared with their journals; null: not loaded. */
   #cached: Map<string, Kept> | null = null;
+  /** The workflows without last runs in an answer, which are read in the background. */
+  readonly #later = new Set<string>();
   #uncached = 0;
   #reads = 0;
 
@@ -68,7 +70,7 @@ export class RecentRuns {
       this.#readOne(file);
       await pause();
       if (this.#reads - before < MAX_AWAITED_READS) continue;
-      void this.#readLater(missing.slice(index + 1));
+      this.#readLater(missing.slice(index + 1));
       return;
     }
     if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
@@ -92,12 +94,20 @@ export class RecentRuns {
     if (this.#uncached > 0) this.#writeCache();
   }
 
-  async #readLater(files: readonly string[]): Promise<void> {
-    for (const file of files) {
-      if (this.#files.has(file)) continue;
-      this.#readOne(file);
+  /** Adds workflows to those that are read in the background. */
+  #readLater(files: readonly string[]): void {
+    const isReading = this.#later.size > 0;
+    for (const file of files) this.#later.add(file);
+    if (!isReading) void this.#readInBackground();
+  }
+
+  async #readInBackground(): Promise<void> {
+    for (const file of this.#later) {
+      // Another request may have read it, but the first one has no last runs of it.
+      if (!this.#files.has(file)) this.#readOne(file);
       this.#parts.changed(file);
       await nextTurn();
+      this.#later.delete(file);
     }
     if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
   }
