@@ -9,15 +9,16 @@ export type HeldRequest = {
 
 type Held = HeldRequest & { readonly method: string; readonly path: string };
 
-/** Files share a process and its modules, and the client of the API keeps the `fetch` that it found first. */
 const held: Held[] = [];
 let onRequest = () => {};
 
 /**
  * Replaces the browser and the daemon for the tests of a file, which decide when a response or an event arrives. Call
- * this before modules of the page are imported.
+ * this before modules of the page are imported. Files share a process and its modules, and the client of the API keeps the
+ * `fetch` that it found first: so these tests load modules of their own.
  */
 export function holdDaemon(): void {
+  vi.resetModules();
   const document = {
     baseURI: 'http://wf.test/',
     hidden: false,
@@ -33,6 +34,7 @@ export function holdDaemon(): void {
   });
   afterAll(() => {
     vi.unstubAllGlobals();
+    vi.resetModules();
   });
 }
 
