@@ -1,6 +1,7 @@
 import type { DaemonStatus } from '../api/types.ts';
-import { checkConnection, connected, disconnected, isOffline, isSignedOut } from './connection.ts';
+import { checkConnection, connected, disconnected, isSignedOut } from './connection.ts';
 import { daemonStatus } from './daemon.ts';
+import { onReconnection } from './reconnection.ts';
 import { readSession } from './session.ts';
 
 /**
@@ -14,8 +15,8 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Follows the changes of the daemon and, with `run`, the steps and logs of that run. Calls `reload` when lists and
- * views must be loaded again: at the start, after missed changes, and when the daemon responds again, since a request may have
- * failed meanwhile. Returns a function that stops it.
+ * views must be loaded again: at the start, after missed changes, and after a reconnection, since a request may have failed
+ * meanwhile. Returns a function that stops it.
  */
 export function followLive(run: string | null, events: LiveEvents, reload: () => void): () => void {
   let source: EventSource | null = null;
@@ -71,18 +72,11 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     else timer = setTimeout(close, HIDDEN_MS);
   };
   document.addEventListener('visibilitychange', onVisibility);
-  let wasSignedOut = false;
   const stopWatching = isSignedOut.subscribe((isOut) => {
     if (isOut) close();
     else if (!document.hidden) open();
-    if (wasSignedOut && !isOut) reload();
-    wasSignedOut = isOut;
   });
-  let wasOffline = false;
-  const stopWaiting = isOffline.subscribe((isNow) => {
-    if (wasOffline && !isNow) reload();
-    wasOffline = isNow;
-  });
+  const stopWaiting = onReconnection(reload);
   return () => {
     stopWatching();
     stopWaiting();
