@@ -118,7 +118,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     },
     open: queue.open,
     rest: queue.close,
-    end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, stop: actions.stop }),
+    end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, owned: queue.owned, stop: actions.stop }),
     close: async () => {
       await runIndex.close();
       await deadGroups.close();
@@ -183,7 +183,8 @@ function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): R
 }
 
 type EndTools = Pick<DaemonRunsParts, 'control' | 'log' | 'report'> & {
-  readonly idle: (signal: AbortSignal) => Promise<void>;
+  readonly idle: StartQueue['idle'];
+  readonly owned: StartQueue['owned'];
   readonly stop: RunActions['stop'];
 };
 
@@ -202,8 +203,9 @@ async function endRuns(how: RunsAtEnd, runIds: readonly string[], tools: EndTool
 }
 
 /** Stops all runs and waits at most for the longest grace period. */
-async function stopAll(runIds: readonly string[], { control, stop, idle, log, report }: EndTools): Promise<void> {
-  const { clock, archive } = control;
+async function stopAll(runIds: readonly string[], tools: EndTools): Promise<void> {
+  const { idle, log, report } = tools;
+  const { clock, archive } = tools.control;
   log(`stopping ${runs(runIds.length)}`);
   const graces = runIds.map((runId) => archive.read(runId)?.workflow.graceMs ?? 0);
   const impatience = new AbortController();
@@ -211,9 +213,14 @@ async function stopAll(runIds: readonly string[], { control, stop, idle, log, re
     log('some runs are still stopping and continue without a daemon');
     impatience.abort();
   });
-  const asked = runIds.map((runId) => stop(runId, { by: 'the daemon, which is exiting', kill: 'never' }).catch(report));
+  const asked = runIds.map((runId) => stopOwned(runId, impatience.signal, tools).catch(report));
   await Promise.all([...asked, idle(impatience.signal)]);
   takeBackTimer();
+}
+
+/** A run whose process is being started counts as waiting until then, and a stop would cancel it. */
+async function stopOwned(runId: string, signal: AbortSignal, { owned, stop }: EndTools): Promise<void> {
+  if (await owned(runId, signal)) await stop(runId, { by: 'the daemon, which is exiting', kill: 'never' });
 }
 
 function runs(count: number): string {

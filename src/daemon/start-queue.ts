@@ -44,7 +44,7 @@ export type StartQueue = {
   readonly leave: (runId: string) => void;
   /** Begins to start runs. */
   readonly open: () => void;
-  /** Stops starting runs. */
+  /** Stops starting runs. A run whose process was not started yet leaves its place. */
   readonly close: () => void;
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
@@ -56,6 +56,11 @@ export type StartQueue = {
   readonly places: () => readonly string[];
   /** The runs that take a place or wait only for approvals. */
   readonly running: () => readonly string[];
+  /**
+   * Resolves when the process that is being started for a run owns it, or the signal is aborted; to false if the process
+   * could not start, and for a run without a place.
+   */
+  readonly owned: (runId: string, signal: AbortSignal) => Promise<boolean>;
   /** Resolves when no run counts as running, or the signal is aborted. */
   readonly idle: (signal: AbortSignal) => Promise<void>;
 };
@@ -92,6 +97,8 @@ class LocalStartQueue implements StartQueue {
   /** Waiting runs in the order in which they start. */
   readonly #waiting = new Set<string>();
   readonly #places = new Set<string>();
+  /** The runs with a place that no process owns yet, and the starts of their processes; null: none was started, or it died. */
+  readonly #unowned = new Map<string, Promise<unknown> | null>();
   /** Runs of other programs, which start by themselves. */
   readonly #guests = new Set<string>();
   /** Running runs and guests that wait only for approvals. */
@@ -151,6 +158,7 @@ class LocalStartQueue implements StartQueue {
   readonly occupy = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#places.add(runId);
+    this.#unowned.delete(runId);
     this.#lines.add(runId);
   };
 
@@ -168,6 +176,7 @@ class LocalStartQueue implements StartQueue {
   readonly leave = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#places.delete(runId);
+    this.#unowned.delete(runId);
     this.#guests.delete(runId);
     this.#held.delete(runId);
     this.#lines.remove(runId);
@@ -182,6 +191,7 @@ class LocalStartQueue implements StartQueue {
 
   readonly close = (): void => {
     this.#isOpen = false;
+    for (const [runId, launched] of this.#unowned) if (launched === null) this.leave(runId);
   };
 
   readonly depth = (): number => this.#waiting.size;
@@ -196,6 +206,12 @@ class LocalStartQueue implements StartQueue {
   readonly places = (): readonly string[] => [...this.#places].filter((runId) => !this.#held.has(runId));
 
   readonly running = (): readonly string[] => [...this.#places];
+
+  readonly owned = async (runId: string, signal: AbortSignal): Promise<boolean> => {
+    const launched = this.#unowned.get(runId) ?? null;
+    if (launched !== null) await orAborted(launched, signal);
+    return this.#places.has(runId) && this.#unowned.get(runId) !== null;
+  };
 
   readonly idle = async (signal: AbortSignal): Promise<void> => {
     if (this.#places.size === 0 || signal.aborted) return;
@@ -227,6 +243,7 @@ class LocalStartQueue implements StartQueue {
       // Another process may have stopped the run.
       if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;
       this.#places.add(runId);
+      this.#unowned.set(runId, null);
       room.take(runId);
       free -= 1;
       void this.#begin(runId);
@@ -238,7 +255,7 @@ class LocalStartQueue implements StartQueue {
       const isPlaced = () => this.#isOpen && this.#places.has(runId);
       const isWanted = () => isPlaced() && orTrue(() => this.#parts.isWaiting(runId));
       const inTurn = (attempt: () => Promise<Carrier>) =>
-        this.#whenPlaced(() => this.#inTurn(() => (isPlaced() ? attempt() : null)));
+        this.#whenPlaced(() => this.#inTurn(() => (isPlaced() ? this.#launch(runId, attempt) : null)));
       const carrier = await startCarrier(runId, { ...this.#parts, isWanted, inTurn });
       if (carrier === null) this.leave(runId);
       else void carrier.ended.then(() => this.leave(runId));
@@ -246,6 +263,17 @@ class LocalStartQueue implements StartQueue {
       await this.#giveUp(runId, error);
       this.leave(runId);
     }
+  }
+
+  async #launch(runId: string, attempt: () => Promise<Carrier>): Promise<Carrier> {
+    const launched = attempt();
+    const owned = launched.then(
+      () => this.#unowned.delete(runId),
+      () => this.#unowned.has(runId) && this.#unowned.set(runId, null),
+    );
+    this.#unowned.set(runId, owned);
+    await owned;
+    return launched;
   }
 
   #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
@@ -272,6 +300,15 @@ class LocalStartQueue implements StartQueue {
       help: 'retry later, or raise "maxQueuedRuns"',
     });
   }
+}
+
+/** Resolves with the work, which does not reject, or when the signal is aborted. */
+function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  return Promise.race([work, aborted]);
 }
 
 /** Returns the result of the write. After an error it is true: the start will report the error. */

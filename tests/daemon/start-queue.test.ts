@@ -46,9 +46,12 @@ function queueWith(
     report: (error) => reported.push(error),
   });
   const carrier = (runId: string) => carriers.get(runId) ?? { own: () => {}, fail: () => {}, end: () => {} };
-  const end = async (runId: string) => {
+  const own = async (runId: string) => {
     carrier(runId).own();
     await settled();
+  };
+  const end = async (runId: string) => {
+    await own(runId);
     carrier(runId).end();
     await settled();
   };
@@ -56,7 +59,7 @@ function queueWith(
     carrier(runId).fail(error);
     await settled();
   };
-  return { queue, clock, launched, refused, reported, over, owned, end, fail };
+  return { queue, clock, launched, refused, reported, over, owned, own, end, fail };
 }
 
 /** The limits of a run that has none, of a workflow of its own. */
@@ -90,6 +93,69 @@ describe('a queue of runs', () => {
     queue.close();
     queue.add('c');
     expect([launched, queue.depth()]).toEqual([['a', 'b'], 1]);
+  });
+
+  it('leaves the runs without a process to the next daemon when it closes', async () => {
+    const { queue, launched, end } = queueWith({ running: 9, waiting: 9, starting: 2 });
+    queue.occupy('earlier');
+    queue.open();
+    for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    await settled();
+    await end('a');
+    expect([launched, queue.running()]).toEqual([
+      ['a', 'b', 'c'],
+      ['earlier', 'b', 'c', 'd'],
+    ]);
+    queue.close();
+    expect(queue.running()).toEqual(['earlier', 'b', 'c']);
+    await end('b');
+    expect([launched, queue.running()]).toEqual([
+      ['a', 'b', 'c'],
+      ['earlier', 'c'],
+    ]);
+    queue.add('d');
+    expect(queue.waiting()).toEqual(['d']);
+  });
+
+  it('leaves a run whose process died to the next daemon when it closes', async () => {
+    const { queue, fail } = queueWith({ running: 9, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    await fail('a', new CarrierDied('storage', 'killed'));
+    expect(queue.running()).toEqual(['a']);
+    queue.close();
+    expect(queue.running()).toEqual([]);
+  });
+
+  it('reports when the process of a run owns it', async () => {
+    const { queue, own, end, fail } = queueWith({ running: 9, waiting: 9 });
+    const { signal } = new AbortController();
+    queue.occupy('earlier');
+    queue.open();
+    for (const runId of ['a', 'dies']) queue.add(runId);
+    await settled();
+    const seen: string[] = [];
+    for (const runId of ['earlier', 'a', 'dies', 'unknown'])
+      void queue.owned(runId, signal).then((isOwned) => seen.push(`${runId} ${isOwned}`));
+    await settled();
+    expect(seen).toEqual(['earlier true', 'unknown false']);
+    await own('a');
+    await fail('dies', new CarrierDied('storage', 'killed'));
+    expect(seen.slice(2)).toEqual(['a true', 'dies false']);
+    await end('a');
+    expect(await queue.owned('a', signal)).toBe(false);
+  });
+
+  it('waits for the owner of a run only until the signal', async () => {
+    const { queue } = queueWith({ running: 9, waiting: 9 });
+    queue.open();
+    queue.add('a');
+    await settled();
+    const impatience = new AbortController();
+    const owned = queue.owned('a', impatience.signal);
+    impatience.abort();
+    expect(await owned).toBe(true);
+    expect(await queue.owned('a', impatience.signal)).toBe(true);
   });
 
   it('starts runs in order, within the limit', async () => {

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import type { RunSummary } from '../../src/core/summary/summary.ts';
+import { journalOf } from '../support/background-runs.ts';
+import { withDaemons } from '../support/daemon.ts';
+
+const sleeping = 'steps:\n  - {name: sleep, command: sleep 30}\n';
+
+test('a daemon that stops its runs leaves those without a process to the next one', () =>
+  withDaemons({ 'a.yaml': sleeping }, async (place) => {
+    const { act, end } = await place.serve('--on-shutdown', 'stop', '--max-concurrent-runs', '40');
+    const runIds = Array.from({ length: 40 }, (_, index) => `run-${index}`);
+    await Promise.all(runIds.map((runId) => act('a', { action: 'start', 'request-id': runId })));
+    expect((await end('SIGTERM')).code).toBe(0);
+
+    const runs = await place.json<readonly RunSummary[]>('history', '--limit', '100');
+    const isOwned = ({ runId }: RunSummary) => journalOf(place, runId).some(({ type }) => type === 'run.owned');
+    expect(runs).toHaveLength(40);
+    expect(runs.map(({ status }) => status)).toEqual(runs.map((run) => (isOwned(run) ? 'canceled' : 'queued')));
+  }));
