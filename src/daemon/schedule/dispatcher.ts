@@ -12,7 +12,7 @@ import type { SchedulerEvent } from './scheduler-event.ts';
 export type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
-  readonly runIndex: Pick<RunIndex, 'activeOf'>;
+  readonly runIndex: Pick<RunIndex, 'activeOf' | 'isRunOf'>;
   readonly report: (event: SchedulerEvent) => void;
 };
 
@@ -113,7 +113,10 @@ class LocalDispatcher implements Dispatcher {
   async #restart(workflow: ScheduledWorkflow, action: Action): Promise<void> {
     const { file } = workflow;
     const { moment } = action;
-    const isRunning = this.#parts.runIndex.activeOf(file).length > 0;
+    const { runIndex } = this.#parts;
+    // The previous scheduler was killed after it had carried out the restart and before it recorded that.
+    if (runIndex.isRunOf(file, derivedRunId(file, moment))) return;
+    const isRunning = runIndex.activeOf(file).length > 0;
     await this.#stopAll(workflow, action);
     if (this.#waiting.get(file)?.some(({ kind }) => kind === 'restart')) return;
     const run = this.#enqueue({ file, kind: 'restart', moment });

@@ -48,7 +48,7 @@ export type SchedulerParts = {
   readonly clock: Clock;
   readonly suspensions: Pick<Suspensions, 'endOf'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
-  readonly runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'activeOf'>;
+  readonly runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'activeOf' | 'isRunOf'>;
   /** Whether another run of a workflow than `exceptId` was created at this time or later and has succeeded. */
   readonly succeededSince: (file: string, since: number, exceptId: string) => Promise<boolean>;
   /** The file of its progress. */

@@ -36,7 +36,7 @@ export class ScheduleWorld {
   #version = 1;
   #watchers = new Set<() => void>();
   /** The index's last look, by file. */
-  #seen: readonly { readonly file: string; readonly run: RunHead }[] = [];
+  #seen: readonly { readonly file: string; readonly run: RunHead; readonly isActive: boolean }[] = [];
 
   constructor(now: string) {
     this.#now = Date.parse(now);
@@ -167,9 +167,10 @@ export class ScheduleWorld {
       runIndex: {
         touch: () => {},
         refresh: async () => {
-          this.#seen = this.runs.filter((run) => run.isActive).map((run) => ({ file: run.file, run: boardRun(run) }));
+          this.#seen = this.runs.map((run) => ({ file: run.file, run: boardRun(run), isActive: run.isActive }));
         },
-        activeOf: (file) => this.#seen.filter((seen) => seen.file === file).map(({ run }) => run),
+        activeOf: (file) => this.#seen.filter((seen) => seen.isActive && seen.file === file).map(({ run }) => run),
+        isRunOf: (file, runId) => this.#seen.some((seen) => seen.file === file && seen.run.runId === runId),
       },
       succeededSince: async (file, since, exceptId) =>
         this.runs.some((run) => run.file === file && run.createdAt >= since && run.runId !== exceptId && !run.isActive),

@@ -348,6 +348,41 @@ describe('a process that dies between a start and its record', () => {
     expect([world.started(), world.runs.length]).toEqual([['01:00'], 1]);
     expect(typesOf(world)).toEqual(['started']);
   });
+
+  it.each([
+    ['still runs', true],
+    ['has finished', false],
+  ])('repeats no restart whose run %s', async (_, isActive) => {
+    const world = await worldWith({ start: ['0 2 * * *'], restart: ['0 1 * * *'] });
+    const before = world.recordText;
+    world.runsAreShort = false;
+    await world.pass(hour);
+    const [restarted] = world.runs;
+    if (restarted === undefined) throw new Error('no run was started');
+    restarted.isActive = isActive;
+    const requested = { runId: 'requested', file: '/w.yaml', createdAt: world.now, isActive: true, isStopping: false };
+    world.runs.push(requested);
+    world.crash(before);
+    await world.boot();
+    await world.pass(minute);
+    expect(world.runs).toEqual([restarted, requested]);
+    expect(world.runs.map(({ isStopping }) => isStopping)).toEqual([false, false]);
+    expect(typesOf(world)).toEqual(['started']);
+  });
+
+  it('repeats a restart whose run was not started', async () => {
+    const world = await worldWith({ start: ['30 0 * * *'], restart: ['0 1 * * *'] });
+    world.runsAreShort = false;
+    await world.pass(45 * minute);
+    const before = world.recordText;
+    await world.pass(15 * minute);
+    expect(world.runs).toMatchObject([{ isActive: true, isStopping: true }]);
+    world.crash(before);
+    await world.boot();
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(minute);
+    expect(world.started()).toEqual(['00:30', '01:00']);
+  });
 });
 
 describe('a clock that jumps', () => {
