@@ -16,6 +16,7 @@ import type { RunIndex } from './daemon/run-index.ts';
 import { createScheduler, type Scheduler } from './daemon/schedule/scheduler.ts';
 import { type SchedulerEvent, schedulerLine } from './daemon/schedule/scheduler-event.ts';
 import type { QueueLimits } from './daemon/start-queue.ts';
+import { wasRetried } from './daemon/was-retried.ts';
 import { type Clock, systemClock } from './engine/clock.ts';
 import { WfError } from './errors.ts';
 import { createForwardTotal } from './forwarding/forward-total.ts';
@@ -180,7 +181,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     clock: systemClock,
     retry: runs.actions.retry,
     read: (runId) => readPastRun(control.archive, runId),
-    isRetried: ({ file, runId }) => file !== null && runIndex.lastRunOf(file)?.retryOf === runId,
+    isRetried: (run) => wasRetried(run, runIndex, control.archive),
     memory: runIdsIn(join(state, 'daemon', 'retries.json')),
     log,
     report,

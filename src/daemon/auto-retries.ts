@@ -14,7 +14,7 @@ export type AutoRetryParts = {
   /** Reads a run; null if it was removed. */
   readonly read: (runId: string) => PastRun | null;
   /** Whether a run has been retried already, by a person. */
-  readonly isRetried: (state: RunState) => boolean;
+  readonly isRetried: (state: RunState) => Promise<boolean>;
   /**
    * The ids of the runs that may be retried, for the next daemon: accepted ones, and failed ones whose retries wait.
    */
@@ -97,10 +97,12 @@ export class AutoRetries {
     const { read, retry, isRetried, clock, log } = this.#parts;
     const run = read(runId);
     const due = run === null ? null : autoRetryOf(run.state);
-    // A person may have marked its steps, removed it, or retried it.
-    if (run === null || due === null || due.at === null || isRetried(run.state)) return this.#drop(runId);
+    // A person may have marked its steps, or removed it.
+    if (run === null || due === null || due.at === null) return this.#drop(runId);
     const number = due.n + 1;
     try {
+      if (await isRetried(run.state)) return this.#drop(runId);
+      if (!this.#isOpen) return;
       await retry({
         runId,
         selection: { steps: 'unfinished' },

@@ -66,6 +66,31 @@ test('a daemon that is killed during the wait leaves the retry to the next one, 
     await third.end('SIGTERM');
   }));
 
+test.each([
+  ['last', false],
+  ['and another run follows', true],
+])('a run that a person retried is not retried again (%s)', (_, isFollowed) =>
+  withDaemons(
+    { 'a.yaml': failing('{limit: 1, intervalSec: 5}'), 'b.yaml': failing('{limit: 1, intervalSec: 5}') },
+    async (place) => {
+      const { act, process, get } = await place.serve();
+      await act('a', { action: 'start', 'request-id': 'first' });
+      await process.until('run first of "a" failed: retry 1 of 1 at');
+      expect((await place.wf('retry', 'first')).code).toBe(1);
+      if (isFollowed) {
+        await place.wf('run', 'a.yaml');
+        await get('/api/v2/workflows');
+      }
+      // Its retry is due after the other.
+      await act('b', { action: 'start', 'request-id': 'later' });
+      const all = () => place.json<readonly RunSummary[]>('history', '--limit', '20');
+      const retriesOf = async (runId: string) => (await all()).filter(({ retryOf }) => retryOf === runId);
+      await expect.poll(async () => (await retriesOf('later')).length, { timeout: 20_000 }).toBe(1);
+      expect(await retriesOf('first')).toMatchObject([{ trigger: 'cli' }]);
+    },
+  ),
+);
+
 test('runs of wf run and stopped runs are not retried', () =>
   withDaemons(
     {
