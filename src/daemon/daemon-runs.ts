@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from '../core/run/run.ts';
-import type { PastRun } from '../service/history/past-run.ts';
+import { type PastRun, readPastRun } from '../service/history/past-run.ts';
 import type { Carrier } from '../service/runs/launch-run.ts';
 import { createLocalRuns } from '../service/runs/local-runs.ts';
 import { newRunId } from '../service/runs/new-run-id.ts';
@@ -207,7 +207,7 @@ async function stopAll(runIds: readonly string[], tools: EndTools): Promise<void
   const { idle, log, report } = tools;
   const { clock, archive } = tools.control;
   log(`stopping ${runs(runIds.length)}`);
-  const graces = runIds.map((runId) => archive.read(runId)?.workflow.graceMs ?? 0);
+  const graces = runIds.map((runId) => readPastRun(archive, runId)?.stored?.workflow.graceMs ?? 0);
   const impatience = new AbortController();
   const takeBackTimer = clock.setTimer(clock.now() + Math.max(...graces) + handlingMs, () => {
     log('some runs are still stopping and continue without a daemon');
