@@ -115,9 +115,10 @@ export class AutoRetries {
       });
       this.#drop(runId);
     } catch (error) {
+      // The exit of the daemon may be the cause, for example if it ends the thread that reads the workflow.
+      if (!this.#isOpen) return;
       const isPassing = error instanceof WfError && ['busy', 'storage'].includes(error.code);
-      if (isPassing && this.#isOpen) return this.#schedule(runId, clock.now() + againMs);
-      if (isPassing) return;
+      if (isPassing) return this.#schedule(runId, clock.now() + againMs);
       log(`run ${runId} of "${run.state.workflow}" is not retried: ${messageOf(error)}`);
       this.#drop(runId);
     }
