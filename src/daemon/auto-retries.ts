@@ -68,7 +68,12 @@ export class AutoRetries {
       this.#drop(runId);
       return;
     }
-    this.#keep(runId);
+    try {
+      this.#keep(runId);
+    } catch (error) {
+      // Only the next daemon would not find it.
+      this.#parts.report(error);
+    }
     const number = `retry ${retry.n + 1} of ${retry.limit}`;
     this.#parts.log(`run ${runId} of "${state.workflow}" failed: ${number} at ${new Date(retry.at).toISOString()}`);
     if (this.#isOpen) this.#schedule(runId);
@@ -126,8 +131,8 @@ export class AutoRetries {
 
   #keep(runId: string): void {
     if (this.#stored.has(runId)) return;
+    this.#parts.memory.write([...this.#stored, runId]);
     this.#stored.add(runId);
-    this.#parts.memory.write([...this.#stored]);
   }
 
   #drop(runId: string): void {

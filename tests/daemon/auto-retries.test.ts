@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RunState } from '../../src/core/run/run-state.ts';
 import { AutoRetries, type AutoRetryParts } from '../../src/daemon/auto-retries.ts';
+import { WfError } from '../../src/errors.ts';
 import { foldRun } from '../../src/service/history/fold-run.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -36,6 +37,20 @@ function retriesWith(stored: readonly string[], parts: Partial<AutoRetryParts>) 
   return { retries, disk, clock };
 }
 
+/** A full disk until `isFull` is false. */
+function fullDisk() {
+  const disk = {
+    isFull: true,
+    stored: [] as readonly string[],
+    read: () => disk.stored,
+    write: (runIds: readonly string[]) => {
+      if (disk.isFull) throw new WfError('storage', 'no space');
+      disk.stored = runIds;
+    },
+  };
+  return disk;
+}
+
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test.each([
@@ -69,4 +84,31 @@ test('a retry that the daemon prepares when it exits does not start', async () =
   retries.close();
   await settled();
   expect([started, disk.stored]).toEqual([[], ['failed']]);
+});
+
+test('a repeated request stores a run that the first could not store', () => {
+  const memory = fullDisk();
+  const { retries } = retriesWith([], { memory, read: () => null });
+  expect(() => retries.expect('failed', { retry: policy })).toThrow('no space');
+  memory.isFull = false;
+  retries.expect('failed', { retry: policy });
+  expect(memory.stored).toEqual(['failed']);
+});
+
+test('a failed run that cannot be stored is retried by this daemon', async () => {
+  const started: string[] = [];
+  const reported: unknown[] = [];
+  const { retries, clock } = retriesWith([], {
+    memory: fullDisk(),
+    report: (error) => reported.push(error),
+    retry: async ({ runId }) => {
+      started.push(runId);
+      return null;
+    },
+  });
+  retries.open();
+  retries.consider({ runId: 'failed', state: failedRun, stored: null, damage: [] });
+  clock.advance(1);
+  await settled();
+  expect([started, reported]).toMatchObject([['failed'], [{ code: 'storage' }]]);
 });
