@@ -24,8 +24,9 @@ const lookAgainMs = 50;
 
 /**
  * Asks the owner of a run to stop it, and resolves when the request is on the disk, so that a hanging owner finds it
- * later. If the disk refuses the request, the owner gets a signal: the run may be what fills it. A suspended owner is continued. A waiting run is canceled at once. A second request has no effect unless it
- * adds `force`. `over`: the run had finished, or its owner had died. Throws a `WfError` `not-found` or `storage`.
+ * later. If the disk refuses the request, the owner gets a signal: the run may be what fills it. A suspended owner is
+ * continued. A waiting run is canceled at once. A second request has no effect unless it adds `force`. `over`: the run had
+ * finished, or its owner had died. Throws a `WfError` `not-found` or `storage`.
  */
 export async function stopRun(
   runId: string,
