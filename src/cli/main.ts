@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { stackOf } from '../stack.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes, stopSignals } from './exit-codes.ts';
 import { plainRun } from './program/plain-run.ts';
 import { findColor } from './terminal/color.ts';
 import { type Console, createConsole } from './terminal/console.ts';
@@ -26,6 +26,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const console = createConsole(process.env, await findColor(argv, process.env));
   const exitCode = await execute(argv, console).catch((error: unknown) => printError(error, console));
   await Promise.all([console.out.drained(), console.err.drained()]);
+  if (exitCode === stopSignals.SIGHUP) (await import('./terminal/closed-terminal.ts')).endByHangup();
   const isCut = console.out.hasFailed() && !carriesRuns.has(argv[0] ?? '');
   return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
 }

@@ -5,10 +5,11 @@ import { fstatSync, statSync } from 'node:fs';
  * takes longer than most commands.
  */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
-  return isDevice(fd) && process.getBuiltinModule('node:tty').isatty(fd);
+  return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
 }
 
-function isDevice(fd: number): boolean {
+/** Whether a descriptor is a device other than the null device. A closed terminal is no terminal, but still a device. */
+export function mayBeTerminal(fd: 0 | 1 | 2): boolean {
   try {
     const stats = fstatSync(fd);
     return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null').rdev;

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -49,6 +50,23 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
         },
       ),
     );
+  });
+
+  it('stops the run with exit code 129 when the terminal is closed', async () => {
+    await withDirectory(async (cwd) => {
+      writeFileSync(join(cwd, 'w.yaml'), 'steps:\n  - name: a\n    command: sleep 60\n');
+      const wf = `WF_HOME=${join(cwd, 'home')} ${process.execPath} ${launcher}`;
+      const command = `(trap '' HUP; ${wf} run w.yaml; echo $? >draft; mv draft code)`;
+      await withTmux({ columns: 80, rows: 24, cwd, command }, (terminal) => until(terminal, '▶ w '));
+      await expect.poll(() => existsSync(join(cwd, 'code')), { timeout: 20_000 }).toBe(true);
+      expect(readFileSync(join(cwd, 'code'), 'utf8')).toBe('129\n');
+      const env = { ...process.env, WF_HOME: join(cwd, 'home') };
+      const status = execFileSync(process.execPath, [launcher, 'status', '@latest', '--json'], {
+        env,
+        encoding: 'utf8',
+      });
+      expect(JSON.parse(status)).toMatchObject({ status: 'canceled', error: 'stopped by SIGHUP' });
+    });
   });
 
   it('stays within its height with 1,000 steps, and keeps every failed one', async () => {
