@@ -45,6 +45,7 @@ export class RecentRuns {
   #cached: Map<string, Kept> | null = null;
   /** The workflows without last runs in an answer, which are read in the background. */
   readonly #later = new Set<string>();
+  #isReadingLater = false;
   #uncached = 0;
   #reads = 0;
 
@@ -96,18 +97,22 @@ export class RecentRuns {
 
   /** Adds workflows to those that are read in the background. */
   #readLater(files: readonly string[]): void {
-    const isReading = this.#later.size > 0;
     for (const file of files) this.#later.add(file);
-    if (!isReading) void this.#readInBackground();
+    if (!this.#isReadingLater) void this.#readInBackground();
   }
 
   async #readInBackground(): Promise<void> {
-    for (const file of this.#later) {
-      // Another request may have read it, but the first one has no last runs of it.
-      if (!this.#files.has(file)) this.#readOne(file);
-      this.#parts.changed(file);
-      await nextTurn();
-      this.#later.delete(file);
+    this.#isReadingLater = true;
+    try {
+      for (const file of this.#later) {
+        this.#later.delete(file);
+        // Another request may have read it, but the first one has no last runs of it.
+        if (!this.#files.has(file)) this.#readOne(file);
+        this.#parts.changed(file);
+        await nextTurn();
+      }
+    } finally {
+      this.#isReadingLater = false;
     }
     if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
   }
