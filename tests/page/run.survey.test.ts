@@ -174,6 +174,8 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       const id = await start('failing');
       const page = await open(`/runs/${id}`);
       await header(page).getByText('Failed after').waitFor();
+      // The steps are updated a moment after the header.
+      await page.locator('.step-pane .pane-head').getByText('failed').waitFor();
 
       const more = page.getByRole('button', { name: 'More actions of the step' });
       await more.click();
