@@ -35,12 +35,13 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function execute(argv: readonly string[], console: Console): Promise<number> {
   const run = plainRun(argv);
   if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);
-  const { buildProgram } = await import('./program.ts');
+  const { buildProgram, helpWords } = await import('./program.ts');
   let exitCode: number = exitCodes.succeeded;
   const setExitCode = (code: number) => {
     exitCode = code;
   };
-  await buildProgram(console, setExitCode, argv).parseAsync(argv, { from: 'user' });
+  const program = buildProgram(console, setExitCode, argv);
+  await program.parseAsync(helpWords(argv, program), { from: 'user' });
   return exitCode;
 }
 

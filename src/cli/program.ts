@@ -41,6 +41,18 @@ export function buildProgram(console: Console, setExitCode: SetExitCode, words: 
   return program;
 }
 
+/**
+ * Returns the words to parse. `wf help NAME` without such a command becomes `wf NAME`, which names the mistake: the parser
+ * itself would print the whole help instead.
+ */
+export function helpWords(words: readonly string[], program: Command): readonly string[] {
+  const [called, name] = words;
+  if (called !== 'help' || name === undefined || name.startsWith('-')) return words;
+  if (name === 'help') return ['help'];
+  const isKnown = program.commands.some((command) => [command.name(), ...command.aliases()].includes(name));
+  return isKnown ? words : [name];
+}
+
 function streams({ out, err, outTerminal, errTerminal }: Console): OutputConfiguration {
   return {
     writeOut: (text) => out.write(text),

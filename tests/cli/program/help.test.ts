@@ -35,3 +35,24 @@ it.each(Object.values(examples).flat())('takes %s', async (line) => {
 
   expect(await refusalOf(words.slice(1))).toBeNull();
 });
+
+it.each([
+  ['runn', "error: unknown command 'runn'\n(Did you mean run?)\n"],
+  ['nonsense', "error: unknown command 'nonsense'\n"],
+])('names an unknown command: wf help %s', async (name, mistake) => {
+  expect(await wf(['help', name])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `${mistake}(wf help shows the commands and their options)\n`,
+  });
+});
+
+it('is printed for wf help help, and by an alias of a command', async () => {
+  const [all, itself, alias] = await Promise.all([wf(['help']), wf(['help', 'help']), wf(['help', 'start'])]);
+
+  expect(itself).toEqual(all);
+  expect([alias.code, alias.stdout.split('\n')[0]]).toEqual([
+    0,
+    'Usage: wf run|start [options] <workflow> [params...]',
+  ]);
+});
