@@ -343,7 +343,13 @@ describe('places', () => {
   it('starts a run id only once', async () => {
     await withWorkflow('steps:\n  - name: a\n    command: sh -c "echo x >> count"\n', async (options) => {
       const runs = await Promise.all([1, 2, 3].map(() => wf(['run', 'w.yaml', '--run-id', 'mine'], options)));
-      expect(runs.map(({ code }) => code).sort()).toEqual([0, 2, 2]);
+      const refused = runs.filter(({ code }) => code !== 0);
+      expect(refused.map(({ code, stderr }) => [code, stderr])).toEqual(
+        Array(2).fill([
+          2,
+          'error: a run "mine" exists already\n  help: wf status mine shows it; choose another id to start a run\n',
+        ]),
+      );
       expect(readFileSync(join(options.cwd, 'count'), 'utf8')).toBe('x\n');
     });
   });

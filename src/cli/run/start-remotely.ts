@@ -87,7 +87,10 @@ function showStarted(
     if (typeof started === 'number') return started;
     const { runId, isNew } = started;
     if (options.detach) return printDetached(started, service, console);
-    if (!isNew) throw new WfError('run-exists', `a run "${runId}" exists already`);
+    if (!isNew) {
+      const help = `wf status${service.commandOptions} ${runId} shows it; choose another id to start a run`;
+      throw new WfError('run-exists', `a run "${runId}" exists already`, { help });
+    }
     return followInForeground({ client, service, runId, ...chosen }, options, console);
   });
 }

@@ -87,6 +87,9 @@ function giveName(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
-    throw new WfError('run-exists', `a run "${basename(to)}" exists already`);
+    const runId = basename(to);
+    throw new WfError('run-exists', `a run "${runId}" exists already`, {
+      help: `wf status ${runId} shows it; choose another id to start a run`,
+    });
   }
 }
