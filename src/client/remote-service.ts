@@ -49,7 +49,9 @@ export function createRemoteService(client: DaemonClient): Service {
       find: async (reference) => (await findRemoteRun(client, reference)).summary,
       view: async (reference) => viewRun(client, (await findRemoteRun(client, reference)).summary),
       list: (filter) => runsOf(client, filter),
-      active: async (reference) => {
+      active: async (reference, prefer) => {
+        const last = prefer === 'workflow' ? await lastRunOf(client, reference) : null;
+        if (last !== null) return { last, active: await activeRunsOf(client, reference) };
         const { summary, byWorkflow } = await findRemoteRun(client, reference);
         if (byWorkflow) return { last: summary, active: await activeRunsOf(client, reference) };
         return { last: summary, active: isFinished(summary) ? [] : [summary] };

@@ -53,9 +53,9 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
       },
       view: (reference) => viewRun(reference, tools),
       list: (filter) => listRuns(filter, tools),
-      active: async (reference) => {
+      active: async (reference, prefer) => {
         const { history, archive } = past();
-        const { active, last } = await findActive(reference, { history, archive, cwd });
+        const { active, last } = await findActive(reference, { history, archive, cwd }, prefer);
         return { active: active.map(history.summarize), last: history.summarize(last) };
       },
       ended: async (runId) => {

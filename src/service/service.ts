@@ -36,8 +36,11 @@ export type RunService = RunActions & {
   readonly view: (reference: string) => Promise<RunView>;
   /** Returns runs, newest first. Throws `not-found` for an unknown workflow. */
   readonly list: (filter: RunFilter) => Promise<readonly RunSummary[]>;
-  /** Returns the running and waiting runs of a reference (one run, or every run of a workflow), newest first, and the last run. */
-  readonly active: (reference: string) => Promise<ActiveRuns>;
+  /**
+   * Returns the running and waiting runs of a reference (one run, or every run of a workflow), newest first, and the last run.
+   * `prefer`: the meaning of a reference that is both the id of a run and a workflow. Throws as `find` does.
+   */
+  readonly active: (reference: string, prefer: 'run' | 'workflow') => Promise<ActiveRuns>;
   /** Resolves to the run when it has finished. */
   readonly ended: (runId: string) => Promise<RunSummary>;
   /** Throws as `find` does, and `not-found` for an unknown step or attempt. */

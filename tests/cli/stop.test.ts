@@ -107,6 +107,21 @@ describe('wf stop', () => {
     });
   });
 
+  it('with --all stops the runs of a workflow, not the run of that name', async () => {
+    await withPlace({ 'slow.yaml': slow, 'other.yaml': slow }, async (place) => {
+      const [other, meant] = [await begin(place, 'other.yaml', 'slow'), await begin(place, 'slow.yaml', 'a1')];
+      expect(await place.wf('stop', 'slow', '--all')).toMatchObject({
+        code: 0,
+        stdout: 'run a1 of "slow" is stopped\n',
+      });
+      expect((await meant.ended).code).toBe(143);
+      expect((await place.wf('stop', 'slow', '--all')).stdout).toMatch(/^run a1 of "slow" had finished already/);
+      expect((await place.json('status', 'slow')).status).toBe('running');
+      expect((await place.wf('stop', 'slow')).stdout).toBe('run slow of "other" is stopped\n');
+      expect((await other.ended).code).toBe(143);
+    });
+  });
+
   it('prints with --json the resulting run, and with --all a list', async () => {
     await withPlace({ 'slow.yaml': slow }, async (place) => {
       const runs = await Promise.all(['a1', 'a2'].map((id) => begin(place, 'slow.yaml', id)));

@@ -2,7 +2,7 @@ import { isFinished } from '../../core/run/run-state.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
-import { namesWorkflow } from './run-reference.ts';
+import { lastRunId, namesWorkflow } from './run-reference.ts';
 
 /** The runs that a reference selects. */
 export type MeantRuns = {
@@ -12,18 +12,33 @@ export type MeantRuns = {
   readonly last: PastRun;
 };
 
+/** The dependencies of finding active runs. */
+type ActiveRunTools = { readonly archive: RunArchive; readonly history: History; readonly cwd: string };
+
 /**
- * Finds the running and waiting runs of a reference: one run by its id, or every run of a workflow. Throws a `WfError`:
- * `not-found`, or `usage` if the reference is the prefix of several ids.
+ * Finds the running and waiting runs of a reference: one run by its id, or every run of a workflow. `prefer`: the meaning of
+ * a word that is both. Throws a `WfError`: `not-found`, or `usage` if the reference is the prefix of several ids.
  */
 export async function findActive(
   word: string,
-  { archive, history, cwd }: { readonly archive: RunArchive; readonly history: History; readonly cwd: string },
+  tools: ActiveRunTools,
+  prefer: 'run' | 'workflow' = 'run',
 ): Promise<MeantRuns> {
+  const { archive, history, cwd } = tools;
+  const ofWorkflow = prefer === 'workflow' ? lastRunId({ archive, ids: archive.list() }, word, cwd) : null;
+  if (ofWorkflow !== null) {
+    const active = await activeOf(word, tools);
+    return { active, last: active[0] ?? (await history.find(ofWorkflow)) };
+  }
   const last = await history.find(word);
-  const isMeant = namesWorkflow(word, cwd);
-  const isOfWorkflow = last.runId !== word && !word.startsWith('@') && isMeant(archive.readCreated(last.runId));
-  if (!isOfWorkflow) return { last, active: isFinished(last.state) ? [] : [last] };
+  const isOfWorkflow =
+    last.runId !== word && !word.startsWith('@') && namesWorkflow(word, cwd)(archive.readCreated(last.runId));
+  if (isOfWorkflow) return { last, active: await activeOf(word, tools) };
+  return { last, active: isFinished(last.state) ? [] : [last] };
+}
+
+async function activeOf(workflow: string, { archive, history, cwd }: ActiveRunTools): Promise<readonly PastRun[]> {
+  const isMeant = namesWorkflow(workflow, cwd);
   const active: PastRun[] = [];
   const ids = archive.list();
   const labelOf = archive.labels(ids);
@@ -32,5 +47,5 @@ export async function findActive(
     const run = await history.read(runId);
     if (run !== null && !isFinished(run.state)) active.push(run);
   }
-  return { last, active };
+  return active;
 }

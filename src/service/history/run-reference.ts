@@ -20,10 +20,18 @@ export function findRunId(archive: RunArchive, word: string, cwd: string): strin
   const begun = ids.filter((id) => id.startsWith(word));
   // Text that looks like the start of a UUID is treated as one, which saves reading the start of every journal.
   if (/^[0-9a-f]{8}(-|$)/.test(word) && begun.length > 0) return onlyOne(begun, word, archive);
-  const isMeant = namesWorkflow(word, cwd);
+  return lastRunId({ archive, ids }, word, cwd) ?? (begun.length > 0 ? onlyOne(begun, word, archive) : null);
+}
+
+/** Returns the id of the last run of the workflow `name`; null if it has none. `ids` must be all runs, newest first. */
+export function lastRunId(
+  { archive, ids }: { readonly archive: RunArchive; readonly ids: readonly string[] },
+  name: string,
+  cwd: string,
+): string | null {
+  const isMeant = namesWorkflow(name, cwd);
   const labelOf = archive.labels(ids);
-  const last = ids.find((id) => isMeant(labelOf(id)) && isMeant(archive.readCreated(id) ?? labelOf(id)));
-  return last ?? (begun.length > 0 ? onlyOne(begun, word, archive) : null);
+  return ids.find((id) => isMeant(labelOf(id)) && isMeant(archive.readCreated(id) ?? labelOf(id))) ?? null;
 }
 
 /**

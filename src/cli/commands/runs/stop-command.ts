@@ -24,10 +24,11 @@ export type StopOptions = AccessOptions & {
 const hintAfterMs = 1000;
 
 /** Stops a run, or all runs of a workflow, and prints how each ended: at once, or as JSON at the end. */
-export function stopCommand(options: StopOptions, console: Console): Promise<number> {
+export async function stopCommand(options: StopOptions, console: Console): Promise<number> {
+  if (options.ownerGone && options.all) throw new WfError('usage', '--owner-gone and --all exclude each other');
   return withService(options, console, async (service) => {
     if (options.ownerGone) return recordLost(options, service, console);
-    const { active, last } = await service.runs.active(options.run);
+    const { active, last } = await service.runs.active(options.run, options.all ? 'workflow' : 'run');
     if (active.length > 1 && !options.all) throw severalRuns(options.run, active);
     const runs = active.length === 0 ? [last] : active;
     const stopped = runs.map(async (run) => {
