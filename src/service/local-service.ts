@@ -105,11 +105,11 @@ async function viewRun(reference: string, { past }: LocalServiceTools): Promise<
 }
 
 /** The tools that read local logs. */
-type LogTools = Pick<LocalServiceTools, 'places'> & { readonly history: History };
+type LogTools = Pick<LocalServiceTools, 'places'> & { readonly history: History; readonly archive: RunArchive };
 
 /** Returns the output of a local run. Throws like `RunService.logs`. */
 async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<LogAnswer> {
-  const { history } = tools;
+  const { history, archive } = tools;
   const asked = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
   const run = await sourceOf(asked, request.step, history);
   const filter = { step: request.step, attempt: request.attempt };
@@ -120,10 +120,24 @@ async function localLogs(reference: string, request: LogRequest, tools: LogTools
     read: async (reader, signal) => {
       const { stream, tail, follow: follows } = request;
       if (run !== asked) request.tell(keptText(request.step, run.runId));
-      if (isEmpty && (!follows || isFinished(run.state))) request.tell(whyNothing(run, request.step));
+      const damage = damageOf(run);
+      for (const each of damage) request.tell(`warning: ${each}`);
+      if (isEmpty && (!follows || isFinished(run.state))) {
+        request.tell(damage.length === 0 ? whyNothing(run, request.step) : unknownOutput(run, archive));
+      }
       await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
     },
   };
+}
+
+/** Returns the damage to the files of a run, which the end of a lost run records as warnings. */
+function damageOf({ damage, state }: PastRun): readonly string[] {
+  return state.reason === 'lost' ? [...damage, ...state.warnings.map(({ message }) => message)] : damage;
+}
+
+/** Damage may hide the steps of a run: their output is still on the disk. */
+function unknownOutput({ runId, stored }: PastRun, { directoryOf }: RunArchive): string {
+  return `no output of run ${runId} is known; what its steps printed is in ${stored?.logs.directory ?? directoryOf(runId)}`;
 }
 
 /** The run that has the logs of a step, which retries may have kept. */

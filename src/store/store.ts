@@ -121,6 +121,8 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly readCreated: (runId: string) => RunCreated | null;
   /** Returns a stamp that changes with the journal of a run, which is not read; null if the run has no journal. */
   readonly stampOf: (runId: string) => string | null;
+  /** The directory of the run's files, for messages about damage. */
+  readonly directoryOf: (runId: string) => string;
   /** The events of the run, even if `read` refuses because the snapshot is lost. */
   readonly readEvents: (runId: string) => Pick<StoredRun, 'events' | 'damage'>;
   /**

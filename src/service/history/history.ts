@@ -3,7 +3,7 @@ import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
 import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
-import { findRunId, namesWorkflow, noSuchRun } from './run-reference.ts';
+import { findRunId, namesWorkflow, noSuchRun, unreadable } from './run-reference.ts';
 import { type RunFilter, type RunPlace, selectRuns } from './select-runs.ts';
 
 /** The filter that selects every run. */
@@ -68,7 +68,7 @@ export function createHistory(tools: LostRunTools, cwd: string, readRun = reader
     },
     find: async (word) => {
       const run = await look(word);
-      if (run === null) throw noSuchRun(archive, word);
+      if (run === null) throw unreadable(archive, findRunId(archive, word, cwd)) ?? noSuchRun(archive, word);
       return run;
     },
     knowsWorkflow: (name) => {

@@ -41,7 +41,10 @@ export async function markStep(
 function requireMarkable(runId: string, { step }: StepMark, run: PastRun | null): PastRun {
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
   const { state, stored, damage } = run;
-  if (stored === null) throw new WfError('storage', `run ${runId} cannot be changed: ${damage.join(' ')}`);
+  if (stored === null) {
+    const help = `wf retry ${runId} --file runs the present file`;
+    throw new WfError('storage', `run ${runId} cannot be changed: ${damage.join(' ')}`, { help });
+  }
   if (!isFinished(state)) {
     const help = 'mark its steps after it has finished';
     throw new WfError('run-active', `run ${runId} is still running`, { help });

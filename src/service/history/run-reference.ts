@@ -68,8 +68,13 @@ export function requireKnownWorkflow(name: string, { history, archive, places }:
   try {
     findWorkflow(name, places);
   } catch (error) {
+    if (isNotFound(error) && archive.list().includes(name)) throw notAWorkflow(name);
     throw isNotFound(error) ? noSuchRun(archive, name) : error;
   }
+}
+
+function notAWorkflow(runId: string): WfError {
+  return new WfError('not-found', `"${runId}" is a run, not a workflow`, { help: `wf status ${runId} shows it` });
 }
 
 /** Creates the error for a reference that matches no run. */
@@ -81,6 +86,15 @@ export function noSuchRun(archive: RunArchive, word: string): WfError {
   const workflows = new Set(ids.flatMap((id) => labelOf(id)?.workflow ?? []));
   const help = didYouMean(nearNames(word, [...workflows, ...ids])) || 'wf history lists the runs';
   return new WfError('not-found', `no run and no workflow that has run is called "${word}"`, { help });
+}
+
+/** Creates the error for a run whose directory exists but holds neither its workflow nor an event; null for no run. */
+export function unreadable({ directoryOf }: RunArchive, runId: string | null): WfError | null {
+  if (runId === null) return null;
+  const directory = directoryOf(runId);
+  return new WfError('not-found', `run ${runId} cannot be read: its workflow and its events are damaged or missing`, {
+    help: `what is left, such as the output of steps, is in ${directory}; remove this directory to forget the run`,
+  });
 }
 
 function onlyOne(ids: readonly string[], word: string, archive: RunArchive): string {

@@ -72,6 +72,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     statuses: (runIds) => openStatuses(runsDir, runIds),
     readCreated: (runId) => readCreated(join(runsDir, runId)),
     stampOf: (runId) => journalStamp(join(runsDir, runId)),
+    directoryOf: (runId) => join(runsDir, runId),
     readEvents: (runId) => readEvents(join(runsDir, runId)),
     followEvents: (runId, afterSeq, signal) => followEvents(join(runsDir, runId), afterSeq, signal),
     changes: (signal) => followRuns(runsDir, signal),
