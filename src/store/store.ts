@@ -1,5 +1,6 @@
 import type { FinishedStatus, RunEvent, StoredEvent } from '../core/run/run.ts';
 import type { Workflow } from '../core/workflow.ts';
+import type { WfError } from '../errors.ts';
 import type { Source } from '../language/diagnostic.ts';
 import type { Flush } from './flush.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
@@ -82,6 +83,8 @@ export type AnswerRequest = {
 export type OwnerListener = {
   readonly stop: (request: StopRequest) => void;
   readonly answer: (request: AnswerRequest) => void;
+  /** The files of the run were removed, or another process has taken it over: no request can arrive any more. */
+  readonly gone: (error: WfError) => void;
 };
 
 /** A store of runs. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { AnswerRequest, StopRequest } from '../../src/store/store.ts';
@@ -15,6 +15,7 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
   onTestFinished(async () => void (await journal.close()));
   const heard: StopRequest[] = [];
   const answers: AnswerRequest[] = [];
+  const removals: string[] = [];
   const next = () => eventually(() => heard.length > 0 && heard);
   return {
     store,
@@ -23,8 +24,13 @@ function listeningRun(runsDir = join(temporaryDirectory(), 'runs')) {
     next,
     directory: join(runsDir, 'r1'),
     answers,
+    removals,
     listen: () =>
-      journal.listen({ stop: (request) => heard.push(request), answer: (request) => answers.push(request) }),
+      journal.listen({
+        stop: (request) => heard.push(request),
+        answer: (request) => answers.push(request),
+        gone: ({ message }) => removals.push(message),
+      }),
   };
 }
 
@@ -60,6 +66,35 @@ test('a knock reports when the owner releases the run', async () => {
   await journal.close();
   await door?.closed;
   expect([existsSync(socket), await store.knock('r1')]).toEqual([false, null]);
+});
+
+test('the owner of a run whose directory is removed is notified once', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { listen, journal, removals, directory } = listeningRun();
+  await journal.flush();
+  await listen();
+  vi.advanceTimersByTime(60_000);
+  expect(removals).toEqual([]);
+  renameSync(directory, `${directory}-moved`);
+  vi.advanceTimersByTime(60_000);
+  expect(removals).toEqual([]);
+  rmSync(`${directory}-moved`, { recursive: true });
+  vi.advanceTimersByTime(60_000);
+  expect(removals).toEqual([
+    `cannot write "${directory}/journal.jsonl": it was removed, or another process has taken the run over`,
+  ]);
+});
+
+test('the owner of a closed run is not notified of its removal', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { listen, journal, removals, directory } = listeningRun();
+  await listen();
+  await journal.close();
+  rmSync(directory, { recursive: true });
+  vi.advanceTimersByTime(60_000);
+  expect([removals, vi.getTimerCount()]).toEqual([[], 0]);
 });
 
 test('a run that is closed while its socket is created has no socket', async () => {

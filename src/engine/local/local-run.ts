@@ -182,7 +182,8 @@ export class LocalRun {
   /** Listens for requests from other processes. */
   #listen(): void {
     const stop = ({ by, force }: StopRequest) => this.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
-    this.#guard(this.#journal.listen({ stop, answer: (given) => this.answer(given) }));
+    const gone = (error: WfError) => this.#storageFailed(error);
+    this.#guard(this.#journal.listen({ stop, answer: (given) => this.answer(given), gone }));
   }
 
   async #prepare(): Promise<void> {
@@ -267,7 +268,7 @@ export class LocalRun {
     for (const problem of await this.#shared.close(isForced)) this.#warn(null, problem);
   }
 
-  /** Called while a message is read, or by a flush. */
+  /** Called while a message is read, by a flush, or when the files of the run are gone. */
   #storageFailed({ message }: WfError): void {
     this.cancel({ reason: 'storage', message, force: false });
   }

@@ -167,7 +167,7 @@ describe('a queued run', () => {
       const claimed = await claimRun('r1', world);
       expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('asked');
       const heard = await new Promise(
-        (resolve) => void claimed.taken.journal.listen({ stop: resolve, answer: () => {} }),
+        (resolve) => void claimed.taken.journal.listen({ stop: resolve, answer: () => {}, gone: () => {} }),
       );
       expect(heard).toMatchObject({ by: 'ann', force: false });
       await claimed.taken.journal.close();

@@ -63,6 +63,15 @@ export class JournalFile {
     return { done: queued.then((duration) => this.#noteOrSync(duration)), queued: this.path };
   }
 
+  /** Returns why this process is no longer the writer; null if it is, or if the disk does not say. */
+  findRemoval(): WfError | null {
+    try {
+      return this.#isOpen && this.#calls.stat(this.fd).nlink === 0 ? this.#removal() : null;
+    } catch {
+      return null;
+    }
+  }
+
   close(): void {
     if (!this.#isOpen) return;
     // The descriptor is closed even if this fails.
@@ -97,7 +106,7 @@ export class JournalFile {
    */
   #checkEnd(): void {
     const { size, nlink } = this.#stat();
-    if (nlink === 0) throw this.#refusal('it was removed, or another process has taken the run over');
+    if (nlink === 0) throw this.#removal();
     if (size === this.#length) return;
     if (!this.#isTorn) throw this.#refusal('another process has written to it');
     this.#cut();
@@ -135,6 +144,10 @@ export class JournalFile {
     } catch {
       // Retried before the next write; until then readers take the partial line for one being written.
     }
+  }
+
+  #removal(): WfError {
+    return this.#refusal('it was removed, or another process has taken the run over');
   }
 
   #refusal(reason: string): WfError {

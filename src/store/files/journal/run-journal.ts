@@ -20,6 +20,9 @@ export type RunJournalParts = SyncParts & {
   readonly ownership: Ownership;
 };
 
+/** How often the owner checks that its files still exist: a run without them cannot be found or stopped by any command. */
+const removalLookMs = 5000;
+
 /** The owner's hold on a run in files. */
 export function createRunJournal(parts: RunJournalParts): RunJournal {
   const { runId, directory, file, logs } = parts;
@@ -28,9 +31,17 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const requests = createRequestListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
   let status: FinishedStatus | null = null;
+  let looks: NodeJS.Timeout | null = null;
+  const stopLooking = () => {
+    if (looks !== null) clearInterval(looks);
+    looks = null;
+  };
   // Last, so that processes that wait for the end of the run find it complete.
   const release = (end: (ended: RunJournalParts, flush: () => Promise<void>) => Promise<string | null>) =>
-    end(parts, commit.flush).finally(() => stopListening(requests.close));
+    end(parts, commit.flush).finally(() => {
+      stopLooking();
+      stopListening(requests.close);
+    });
   return {
     runId,
     append: (events) => {
@@ -47,7 +58,16 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
       return scratch;
     },
-    listen: requests.listen,
+    listen: (listener) => {
+      const look = () => {
+        const removal = file.findRemoval();
+        if (removal === null) return;
+        stopLooking();
+        listener.gone(removal);
+      };
+      if (closing === null) looks = setInterval(look, removalLookMs).unref();
+      return requests.listen(listener);
+    },
     close: () => {
       closing ??= release((ended, flush) => close(ended, flush, () => status));
       return closing;
