@@ -143,7 +143,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const { history, places } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
   const loader = createWorkflowLoader(startLoadThread);
-  const catalog = await createCatalog(places, { clock: systemClock, report, load: loader.load });
+  const catalog = await createCatalog(places, { clock: systemClock, report, log, load: loader.load });
   const context = { env: processEnv, cwd, dags, isDaemon: true };
   const metrics = await createMetrics({
     version: options.version ?? '',

@@ -41,6 +41,14 @@ test('the API answers curl with forms', () =>
     expect([code, stderr.replace(/^\S+ warning: no login is required: .*\n/, '')]).toEqual([0, '']);
   }));
 
+test('a workflows directory that does not exist is said to at the start', () =>
+  withPlace({}, async ({ cwd, start }) => {
+    const daemon = start('serve', '--port', '0', '--dags', 'none');
+    await daemon.until('wf serves ');
+    daemon.kill('SIGTERM');
+    expect((await daemon.ended).stdout).toContain(`workflows in ${cwd}/none, which does not exist yet\n`);
+  }));
+
 test('a run outlives the daemon that started it', () =>
   withPlace(files, async (place) => {
     const { url, end } = await serve(place);

@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
+import { WfError } from '../../errors.ts';
 import { loadWorkflow } from '../../language/load.ts';
 import type { ServedWorkflows } from '../../service/served.ts';
 import type { ListingPlaces } from '../../service/workflows/listed-workflow.ts';
@@ -16,10 +17,14 @@ export type Catalog = Pick<ServedWorkflows, 'list' | 'version'> & {
   readonly close: () => void;
 };
 
-/** The options of a catalog. `report` receives errors of listeners and of the disk. */
+/**
+ * The options of a catalog. `report` receives errors of listeners and of the disk, and a directory that vanishes; `log` its
+ * return.
+ */
 export type CatalogOptions = {
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
+  readonly log?: (line: string) => void;
   /** The interval between scans; a second by default. */
   readonly pollMs?: number;
   /** Reads files; synchronous by default. */
@@ -35,7 +40,7 @@ const sliceMs = 10;
 
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
 export async function createCatalog(places: ListingPlaces, options: CatalogOptions): Promise<Catalog> {
-  const { clock, report, pollMs = 1000, load = loadWorkflow } = options;
+  const { clock, report, log = () => {}, pollMs = 1000, load = loadWorkflow } = options;
   const files = createCatalogFiles(places, { clock, load });
   const listeners = new Set<(change: CatalogChange) => void>();
   let takeBackTimer = () => {};
@@ -45,7 +50,16 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
   /** Whether something changed since the running scan began. */
   let isTouched = false;
   let refreshing: Promise<void> | null = null;
+  let isThere = false;
 
+  const noteDirectory = ({ directories, isHeld }: Look) => {
+    const { dagsDir } = places;
+    // While its files are held, it may only be exchanged for another directory.
+    if (dagsDir === null || isHeld || directories.length > 0 === isThere) return;
+    isThere = !isThere;
+    if (isThere) log(`the workflows directory "${dagsDir}" is back`);
+    else report(vanished(dagsDir));
+  };
   const publish = (change: CatalogChange) => {
     if (change.added.length + change.changed.length + change.removed.length === 0) return;
     for (const listener of listeners) {
@@ -80,7 +94,10 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
     try {
       const look = files.look({ settledMs });
       const isWhole = await readInSlices(look, files, () => isClosed);
-      if (isWhole) publish(files.commit(look));
+      if (isWhole) {
+        publish(files.commit(look));
+        noteDirectory(look);
+      }
       if (!isClosed) watcher.follow(look.directories);
       if (look.isHeld || !isWhole) pauseMs = settledMs;
     } catch (error) {
@@ -103,6 +120,7 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
   const first = files.look({ settledMs: 0 });
   await readInSlices(first, files, () => false);
   files.commit(first);
+  isThere = first.directories.length > 0;
   watcher.follow(first.directories);
   lookSoon(pollMs);
   return {
@@ -128,6 +146,13 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
       listeners.clear();
     },
   };
+}
+
+function vanished(dagsDir: string): WfError {
+  return new WfError(
+    'storage',
+    `the workflows directory "${dagsDir}" is missing or cannot be read: no workflow can start until it is back`,
+  );
 }
 
 /** Reads stale files in slices between other work. False if a newer scan supersedes this one. */

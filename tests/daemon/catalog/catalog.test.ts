@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Catalog, createCatalog } from '../../../src/daemon/catalog/catalog.ts';
 import type { CatalogChange } from '../../../src/daemon/catalog/catalog-files.ts';
-import { systemClock } from '../../../src/engine/clock.ts';
+import { type Clock, systemClock } from '../../../src/engine/clock.ts';
+import { WfError } from '../../../src/errors.ts';
 import { loadWorkflow } from '../../../src/language/load.ts';
 import type { LoadWorkflow } from '../../../src/service/workflows/load-workflow.ts';
 
@@ -33,14 +34,26 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** `pollMs` is long where only a message of the system can be the reason to look. */
-async function open(pollMs = 30, load: LoadWorkflow = loadWorkflow): Promise<Catalog> {
+/** The number of looks that any catalog has planned. */
+let looksPlanned = 0;
+
+const countingClock: Clock = {
+  ...systemClock,
+  setTimer: (at, fire) => {
+    looksPlanned += 1;
+    return systemClock.setTimer(at, fire);
+  },
+};
+
+/** `pollMs` is long where only a message of the system can be the reason to look; `log` gets lines for the operator. */
+async function open(pollMs = 30, load: LoadWorkflow = loadWorkflow, log?: string[]): Promise<Catalog> {
   const report = (error: unknown) => {
-    throw error;
+    if (log === undefined || !(error instanceof WfError)) throw error;
+    log.push(error.message);
   };
   const catalog = await createCatalog(
     { dagsDir, base: join(root, 'base.yaml') },
-    { clock: systemClock, report, pollMs, load },
+    { clock: countingClock, report, log: (line) => log?.push(line), pollMs, load },
   );
   opened.push(catalog);
   return catalog;
@@ -113,6 +126,33 @@ describe('a catalog', () => {
       ].map(([name, isGood]) => (name === 'forbidden' && isGood ? ['x', true] : [name, isGood])),
     );
     expect(listed.map(({ diagnostics }) => diagnostics[0]?.code).slice(0, 2)).toEqual(['yaml-syntax', 'unreadable']);
+  });
+
+  it('reports its directory once when it vanishes and once when it is back', async () => {
+    writeOld('a.yaml', yaml('a'));
+    const log: string[] = [];
+    const catalog = await open(30, loadWorkflow, log);
+    const missing = `the workflows directory "${dagsDir}" is missing or cannot be read: no workflow can start until it is back`;
+    renameSync(dagsDir, join(root, 'away'));
+    await soon(() => log).toEqual([missing]);
+    expect(names(catalog)).toEqual([]);
+    const looks = looksPlanned;
+    await soon(() => looksPlanned).toBeGreaterThan(looks + 2);
+    expect(log).toEqual([missing]);
+    renameSync(join(root, 'away'), dagsDir);
+    await soon(() => names(catalog)).toEqual(['a']);
+    await soon(() => log).toEqual([missing, `the workflows directory "${dagsDir}" is back`]);
+  });
+
+  it('reports nothing for a directory that is exchanged for another', async () => {
+    writeOld('a.yaml', yaml('a'));
+    const log: string[] = [];
+    const catalog = await open(30, loadWorkflow, log);
+    renameSync(dagsDir, join(root, 'away'));
+    mkdirSync(dagsDir);
+    writeOld('b.yaml', yaml('b'));
+    await soon(() => names(catalog)).toEqual(['b']);
+    expect(log).toEqual([]);
   });
 
   it('reports added, changed and removed files', async () => {
@@ -196,7 +236,7 @@ describe('a catalog', () => {
 
   it('handles a directory that appears later, disappears and returns', async () => {
     rmSync(dagsDir, { recursive: true });
-    const catalog = await open();
+    const catalog = await open(30, loadWorkflow, []);
     expect(catalog.list()).toEqual([]);
     mkdirSync(dagsDir);
     write('a.yaml', yaml('one'));

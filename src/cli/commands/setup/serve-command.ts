@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../../config/config.ts';
 import { exposedFiles } from '../../../config/exposed-files.ts';
@@ -126,7 +127,9 @@ async function serve(
       for (const line of exposedFiles([...settings.secretFiles, ...(kept === null ? [] : [kept.path])]))
         log.warning(line);
       logAccess(settings.login, { url: server.url, kept, isTerminal }, log);
-      log.info(`wf serves ${server.url}, workflows in ${config.dagsDir}`);
+      const { dagsDir } = config;
+      const absent = dagsDir === null || existsSync(dagsDir) ? '' : ', which does not exist yet';
+      log.info(`wf serves ${server.url}, workflows in ${dagsDir}${absent}`);
       log.info(`${await signal}: ending`);
     } finally {
       await Promise.all([app.life.rest(), server.close()]);
