@@ -211,8 +211,18 @@ class LocalRunIndex implements ServedRuns {
     const left = new Set(this.#isFirstList ? this.#parts.memory.read() : []);
     const pause = createSlices(sliceMs);
     for (const runId of fresh.toReversed()) {
-      if (!this.#isFirstList || left.has(runId) || this.#parts.archive.mayGoOn(runId)) this.#lifecycle.add(runId);
+      if (!this.#isFirstList || left.has(runId) || this.#mayBeActive(runId)) this.#lifecycle.add(runId);
       await pause();
+    }
+  }
+
+  /** A run of another user, or on a damaged disk, must not keep the daemon from all others. */
+  #mayBeActive(runId: string): boolean {
+    try {
+      return this.#parts.archive.mayGoOn(runId);
+    } catch (error) {
+      this.#parts.report(error);
+      return false;
     }
   }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
@@ -39,6 +39,27 @@ test('the API answers curl with forms', () =>
 
     const { code, stderr } = await end('SIGTERM');
     expect([code, stderr.replace(/^\S+ warning: no login is required: .*\n/, '')]).toEqual([0, '']);
+  }));
+
+test('a run whose files cannot be read hides no other, and the daemon starts', () =>
+  withPlace(files, async (place) => {
+    for (const runId of ['whole', 'bad']) await place.wf('run', 'greet.yaml', '--run-id', runId);
+    for (const name of ['snapshot.json', 'journal.jsonl', 'owner']) {
+      rmSync(join(place.runsDir, 'bad', name));
+      symlinkSync(name, join(place.runsDir, 'bad', name));
+    }
+    const { url, end } = await serve(place);
+    const answer = await fetch(`${url}/api/v2/runs`);
+    const { runs } = (await answer.json()) as { runs: readonly RunSummary[] };
+    expect(runs.map(({ runId, status, error }) => [runId, status, error])).toEqual([
+      ['bad', 'failed', 'its files cannot be read'],
+      ['whole', 'succeeded', null],
+    ]);
+    const { code, stderr } = await end('SIGTERM');
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`cannot read "${place.runsDir}/bad": too many symbolic links`),
+    ]);
   }));
 
 test('a workflows directory that does not exist is said to at the start', () =>

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Place, withPlace } from '../support/past-runs.ts';
@@ -9,6 +9,14 @@ const flow = 'steps:\n  - name: a\n    command: echo hello\n';
 async function unreadable({ wf, runsDir }: Place, runId: string): Promise<void> {
   expect((await wf('run', 'flow.yaml', '--run-id', runId)).code).toBe(0);
   for (const name of ['snapshot.json', 'journal.jsonl']) writeFileSync(join(runsDir, runId, name), 'garbage\n');
+}
+
+/** Makes every read of a run fail, also for the superuser. */
+function refuseReads(runsDir: string, runId: string): void {
+  for (const name of ['snapshot.json', 'journal.jsonl', 'owner']) {
+    rmSync(join(runsDir, runId, name));
+    symlinkSync(name, join(runsDir, runId, name));
+  }
 }
 
 describe('a run whose snapshot and journal are damaged', () => {
@@ -44,6 +52,40 @@ describe('a run whose snapshot and journal are damaged', () => {
         code: 0,
         stdout: 'run running of "flow" is stopped\n',
       });
+      await run.ended;
+    });
+  });
+});
+
+describe('a run whose files cannot be read', () => {
+  it('is not said to have ended', async () => {
+    await withPlace({ 'flow.yaml': flow }, async ({ wf, runsDir }) => {
+      await wf('run', 'flow.yaml', '--run-id', 'r1');
+      refuseReads(runsDir, 'r1');
+      for (const command of ['status', 'logs', 'stop', 'retry']) {
+        const { code, stdout, stderr } = await wf(command, 'r1');
+        expect([command, code, stdout]).toEqual([command, 2, '']);
+        expect(stderr.replaceAll(runsDir, '~').split('\n')).toEqual([
+          'error: run r1 cannot be read: cannot read "~/r1/snapshot.json": too many symbolic links; cannot read "~/r1/journal.jsonl": too many symbolic links',
+          '  help: its files are in ~/r1; check who owns them, and the disk',
+          '',
+        ]);
+      }
+      const { code, stdout } = await wf('history');
+      expect([code, stdout]).toEqual([0, expect.stringContaining('its files cannot be read; cannot read')]);
+      expect(await wf('history', '--waiting')).toMatchObject({ code: 0, stdout: '', stderr: 'no runs\n' });
+    });
+  });
+
+  it('does not keep wf stop from the running run of its workflow', async () => {
+    const slow = 'steps:\n  - name: a\n    command: sh -c "echo ready; sleep 60"\n';
+    await withPlace({ 'flow.yaml': flow }, async ({ wf, start, write, runsDir }) => {
+      await wf('run', 'flow.yaml', '--run-id', 'r1');
+      refuseReads(runsDir, 'r1');
+      write('flow.yaml', slow);
+      const run = start('run', 'flow.yaml', '--run-id', 'running');
+      await run.until('| ready');
+      expect(await wf('stop', 'flow')).toMatchObject({ code: 0, stdout: 'run running of "flow" is stopped\n' });
       await run.ended;
     });
   });

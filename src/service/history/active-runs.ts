@@ -1,6 +1,7 @@
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { History } from './history.ts';
+import { mayBeActive } from './may-be-active.ts';
 import type { PastRun } from './past-run.ts';
 import { lastRunId, namesWorkflow } from './run-reference.ts';
 
@@ -43,7 +44,7 @@ async function activeOf(workflow: string, { archive, history, cwd }: ActiveRunTo
   const ids = archive.list();
   const labelOf = archive.labels(ids);
   for (const runId of ids) {
-    if (!isMeant(labelOf(runId)) || !archive.mayGoOn(runId)) continue;
+    if (!isMeant(labelOf(runId)) || !mayBeActive(runId, archive)) continue;
     const run = await history.read(runId);
     if (run !== null && !isFinished(run.state)) active.push(run);
   }

@@ -2,7 +2,7 @@ import type { Owner, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
-import { type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
+import { isUnknown, type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 import { findRunId, namesWorkflow, noSuchRun, unreadable } from './run-reference.ts';
 import { type RunFilter, type RunPlace, selectRuns } from './select-runs.ts';
 
@@ -68,8 +68,9 @@ export function createHistory(tools: LostRunTools, cwd: string, readRun = reader
     },
     find: async (word) => {
       const run = await look(word);
-      if (run === null) throw unreadable(archive, findRunId(archive, word, cwd)) ?? noSuchRun(archive, word);
-      return run;
+      if (run !== null && !(isUnknown(run) && archive.readLabel(run.runId) === null)) return run;
+      const runId = run?.runId ?? findRunId(archive, word, cwd);
+      throw runId === null ? noSuchRun(archive, word) : unreadable(archive, runId, run?.damage ?? []);
     },
     knowsWorkflow: (name) => {
       const ids = archive.list();

@@ -6,7 +6,7 @@ import type { Clock } from '../../engine/clock.ts';
 import type { BackgroundProcesses, Leader } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { OwnerVerdict, RunArchive, RunJournal, RunQueue } from '../../store/store.ts';
-import { type PastRun, readPastRun } from './past-run.ts';
+import { isUnknown, type PastRun, readPastRun } from './past-run.ts';
 
 /** The dependencies of finding lost runs and ending their processes. */
 export type LostRunTools = WaitAgainTools & {
@@ -89,7 +89,8 @@ function takeOver({ runId }: PastRun, { archive }: LostRunTools): RunJournal | '
 
 /** Returns the run as lost without recording it, for a disk that refuses writes. */
 function asLost(run: PastRun, at: number): PastRun {
-  return { ...run, state: transition(run.state, { type: 'lost', at, message: lostMessage(run.state) }).run };
+  const message = isUnknown(run) ? 'its files cannot be read' : lostMessage(run.state);
+  return { ...run, state: transition(run.state, { type: 'lost', at, message }).run };
 }
 
 async function settle(journal: RunJournal, found: PastRun, tools: LostRunTools): Promise<PastRun | null> {

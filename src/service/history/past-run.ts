@@ -37,8 +37,15 @@ export function readPastRun(archive: RunArchive, runId: string, before?: PastRun
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     const { events, damage } = readEventsIfAny(archive, runId);
-    return { runId, state: foldRun(null, events).state, stored: null, damage: [error.message, ...damage] };
+    // The journal may be the file that cannot be read.
+    const problems = [...new Set([error.message, ...damage])];
+    return { runId, state: foldRun(null, events).state, stored: null, damage: problems };
   }
+}
+
+/** Whether no event of a run can be read. Its label may still be known. */
+export function isUnknown({ stored, state }: PastRun): boolean {
+  return stored === null && state.createdAt === 0;
 }
 
 /** Names a run without its first event after its stored workflow. */

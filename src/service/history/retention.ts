@@ -5,6 +5,7 @@ import type { RunArchive, RunLabel, RunRemoval } from '../../store/store.ts';
 import { createSlices, someAtOnce } from '../../turns.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
+import { mayBeActive } from './may-be-active.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 import { readFinished } from './read-finished.ts';
 import { namesWorkflow } from './run-reference.ts';
@@ -126,18 +127,9 @@ function candidatesOf(
   const all = ids.map((runId, place): Candidate => ({ runId, label, place, time: archive.timeOf(runId) }));
   const candidates = all.filter(({ place, time }) => isTooMany(place, now - time));
   if (candidates.length === 0) return [];
-  const goingOn = ids.filter((runId) => mayGoOn(runId, archive));
+  const goingOn = ids.filter((runId) => mayBeActive(runId, archive));
   const retried = new Set(goingOn.map((runId) => archive.readCreated(runId)?.retryOf));
   return candidates.filter(({ runId }) => !retried.has(runId)).reverse();
-}
-
-function mayGoOn(runId: string, archive: RunArchive): boolean {
-  try {
-    return archive.mayGoOn(runId);
-  } catch (error) {
-    if (error instanceof WfError) return false;
-    throw error;
-  }
 }
 
 async function removeIfOver(

@@ -88,10 +88,13 @@ export function noSuchRun(archive: RunArchive, word: string): WfError {
   return new WfError('not-found', `no run and no workflow that has run is called "${word}"`, { help });
 }
 
-/** Creates the error for a run whose directory exists but holds neither its workflow nor an event; null for no run. */
-export function unreadable({ directoryOf }: RunArchive, runId: string | null): WfError | null {
-  if (runId === null) return null;
+/** Creates the error for a run of which neither the workflow nor an event can be read; `problems`: of the disk, or empty. */
+export function unreadable({ directoryOf }: RunArchive, runId: string, problems: readonly string[]): WfError {
   const directory = directoryOf(runId);
+  if (problems.length > 0) {
+    const help = `its files are in ${directory}; check who owns them, and the disk`;
+    return new WfError('not-found', `run ${runId} cannot be read: ${problems.join('; ')}`, { help });
+  }
   return new WfError('not-found', `run ${runId} cannot be read: its workflow and its events are damaged or missing`, {
     help: `what is left, such as the output of steps, is in ${directory}; remove this directory to forget the run`,
   });

@@ -3,6 +3,7 @@ import { isFinished } from '../../core/run/run-state.ts';
 import { hasTag } from '../../core/tags.ts';
 import type { RunArchive, RunStatuses } from '../../store/store.ts';
 import { createSlices } from '../../turns.ts';
+import { mayBeActive } from './may-be-active.ts';
 import type { PastRun } from './past-run.ts';
 import { readFinished } from './read-finished.ts';
 import { namesWorkflow } from './run-reference.ts';
@@ -54,7 +55,7 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
       if (left <= 0) return;
       const turn = pause();
       if (turn !== null) await turn;
-      if (waiting && !archive.mayGoOn(runId)) continue;
+      if (waiting && !mayBeActive(runId, archive)) continue;
       if (!hasBegunSo(archive, runId, filter)) continue;
       const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });
       const run = isOther ? null : await read(runId);

@@ -35,7 +35,12 @@ export function readAgain(
   return remember(run);
 }
 
+/** Empty if there is no such file, or it cannot be examined: reading the run reports the reason. */
 function stampOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+  } catch {
+    return '';
+  }
 }
