@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { templateNames } from '../../src/cli/asset.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
+import { wf } from '../support/wf.ts';
 
 const templates = resolve(import.meta.dirname, '../../src/cli/assets/templates');
 
@@ -42,6 +43,19 @@ describe('wf init', () => {
       expect(read(place, 'mine.yaml')).toBe('precious');
       expect((await place.wf('init', 'mine.yaml', '--force')).code).toBe(0);
       expect(read(place, 'mine.yaml')).toContain('wf run mine.yaml');
+    }));
+
+  it('leaves no part of a file on a full disk, and keeps an existing one', () =>
+    withPlace({ 'mine.yaml': 'precious' }, async (place) => {
+      // No file may grow beyond 0 bytes.
+      const full = { cwd: place.cwd, env: place.env, through: ['sh', '-c', 'ulimit -f 0 && exec "$0" "$@"'] };
+      const stderr = (file: string) =>
+        `error: cannot write "${file}": the file would grow beyond the size limit\n  help: name another file\n`;
+
+      expect(await wf(['init', 'new.yaml'], full)).toMatchObject({ code: 2, stdout: '', stderr: stderr('new.yaml') });
+      expect(await wf(['init', 'mine.yaml', '--force'], full)).toMatchObject({ code: 2, stderr: stderr('mine.yaml') });
+      expect(readdirSync(place.cwd).filter((name) => name !== 'home')).toEqual(['mine.yaml']);
+      expect(read(place, 'mine.yaml')).toBe('precious');
     }));
 
   it('prints to standard output', () =>

@@ -11,6 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file would grow beyond the size limit',
 };
 
 /**

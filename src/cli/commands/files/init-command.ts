@@ -1,6 +1,7 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { WfError } from '../../../errors.ts';
+import { removeIfPossible } from '../../../remove-file.ts';
 import { createColors } from '../../../render/text/colors.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';
 import { shellQuote } from '../../../render/text/shell-quote.ts';
@@ -9,7 +10,7 @@ import { readTemplate, type TemplateName, templateNames, templateTitle } from '.
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
-import { unwritable } from '../../terminal/write-file.ts';
+import { unwritable, writeWhole } from '../../terminal/write-file.ts';
 
 /** The options of `wf init`; `file` is `-` for standard output. */
 export type InitOptions = CommonOptions & {
@@ -40,15 +41,30 @@ function workflowText(template: TemplateName, file: string): string {
   return `${schemaComment(name, SCHEMA_URL)}\n${text}`;
 }
 
+/** On a full disk, an existing file is kept and no part of a new one is left. */
 function write(file: string, text: string, isForced: boolean): void {
+  if (isForced) {
+    writeWhole(file, text);
+    return;
+  }
+  const fd = openNew(file);
   try {
-    writeFileSync(file, text, { flag: isForced ? 'w' : 'wx' });
+    writeFileSync(fd, text);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
-      const help = 'name another file, or overwrite it with --force';
-      throw new WfError('usage', `"${file}" exists already`, { help, cause: error });
-    }
+    removeIfPossible(file);
     throw unwritable(file, error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw unwritable(file, error);
+    const help = 'name another file, or overwrite it with --force';
+    throw new WfError('usage', `"${file}" exists already`, { help, cause: error });
   }
 }
 
