@@ -31,6 +31,16 @@ describe('a directory in place of a file', () => {
     });
   });
 
+  it('is not what an empty name means', async () => {
+    await withGood(async (cwd) => {
+      const env = { WF_HOME: join(cwd, 'home') };
+      expect(await wf(['run', ''], { cwd, env })).toMatchObject({
+        code: 2,
+        stderr: 'error: the name of the workflow is empty\n  help: name a file or a workflow\n',
+      });
+    });
+  });
+
   it('does not hide the workflow of that name', async () => {
     await withDirectory(async (cwd) => {
       mkdirSync(join(cwd, 'deploy'));

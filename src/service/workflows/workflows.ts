@@ -127,6 +127,9 @@ function isNamed(file: string, name: string, dagsDir: string): boolean {
 }
 
 function notFound(name: string, cwd: string, dagsDir: string | null, listed: readonly string[]): WfError {
+  // An unset variable of a script; the path "" would be the current directory.
+  if (name === '')
+    return new WfError('not-found', 'the name of the workflow is empty', { help: 'name a file or a workflow' });
   if (pathKind(resolve(cwd, name)) === 'directory') return directoryNamed(name, cwd);
   const candidates = [...listed.map((file) => parse(file).name), ...filesIn(cwd)];
   const looked = dagsDir === null ? cwd : `${cwd} and ${dagsDir}`;
