@@ -4,6 +4,7 @@ import { type Problem, problem } from '../problem.ts';
 import { DEEPEST, MOST_TOKENS } from './limits.ts';
 import { syntaxProblems } from './syntax-problem.ts';
 import { toNode } from './to-node.ts';
+import { indicator } from './unquoted-text.ts';
 import type { ParseResult } from './yaml-document.ts';
 import { type YamlPackage, yamlPackage } from './yaml-package.ts';
 
@@ -74,6 +75,7 @@ function* guardedTokens(source: Source, yaml: YamlPackage): ReturnType<Parser['p
   let count = 0;
   for (const lexeme of new yaml.Lexer().lex(source.text)) {
     if (lexeme === '?' && before !== SCALAR) throw new Refused(explicitKey(source, parser.offset));
+    if (lexeme === '!' && before !== SCALAR) throw new Refused(droppedTag(source, parser.offset));
     if (before !== SCALAR && keyDepth(lexeme) > DEEPEST_KEY) throw new Refused(complexKey(source, parser.offset));
     if (++count > MOST_TOKENS) throw new Refused(tooLarge(source));
     before = lexeme;
@@ -93,6 +95,12 @@ function explicitKey(source: Source, offset: number): Problem {
     label: 'write "key: value"',
     help: 'Put text that starts with a question mark in quotes.',
   });
+}
+
+/** YAML drops a lone `!`, which turns `! test -f x` into its opposite. */
+function droppedTag(source: Source, offset: number): Problem {
+  const { message, label, help } = indicator(offset, '!');
+  return problem('unknown-tag', { source, range: [offset, offset + 1] }, message, { label, help });
 }
 
 function tooLarge(source: Source): Problem {

@@ -106,6 +106,7 @@ function readAlias(reader: Reader, node: AliasNode, place: Target): Json {
     const label = () => didYouMean(nearNames(node.name, [...anchors.keys()].slice(0, count)));
     report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.name}" is defined before this alias`, {
       label,
+      help: 'Text that starts with "*" must be in quotes.',
     });
     return null;
   }

@@ -2,6 +2,7 @@ import type { YAMLParseError } from 'yaml';
 import type { Source } from '../diagnostic.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
+import { type UnquotedText, unquotedText } from './unquoted-text.ts';
 import { yamlPackage } from './yaml-package.ts';
 
 /**
@@ -62,6 +63,10 @@ const wordings: readonly (readonly [pattern: RegExp, wording: Wording])[] = [
     /^BLOCK_IN_FLOW/,
     { message: 'a block starts inside brackets', help: 'Close the bracket, or put the text in quotes.' },
   ],
+  [
+    /flow-(?:map|seq)-end token/,
+    { message: 'this bracket closes nothing', help: 'Remove it, or put the text in quotes.' },
+  ],
 ];
 
 const QUOTES = 'Put text with special characters in quotes.';
@@ -94,12 +99,19 @@ function syntaxProblem(source: Source, error: YAMLParseError): Problem {
   const isLineStart = source.text.slice(lineStart(source.text, start), start).trim() === '';
   const code = isLineStart && error.code === 'BLOCK_AS_IMPLICIT_KEY' ? 'BAD_INDENT' : error.code;
   const wording = wordings.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1];
+  const unquoted = wording === undefined ? unquotedText(source.text, start) : null;
+  if (unquoted !== null) return unquotedProblem(source, unquoted, end);
   const message = wording?.message ?? lowerFirst(error.message.replace(/\s+/g, ' ').trim());
   const range = onOneLine(source.text, start, end);
   return problem('yaml-syntax', { source, range }, message, {
     label: wording?.label ?? '',
     help: wording?.help ?? QUOTES,
   });
+}
+
+function unquotedProblem(source: Source, { at, message, label, help }: UnquotedText, end: number): Problem {
+  const range = onOneLine(source.text, at, Math.max(at, end));
+  return problem('yaml-syntax', { source, range }, message, { label, help });
 }
 
 const OPEN = 'opened here';
