@@ -7,6 +7,7 @@ import { executorConfigSchema, executorTypes, knownKeys, resolve } from '../sche
 import type { Schema } from '../schema/schema-type.ts';
 import { admitsKey, reportAliasBomb } from './alias-limit.ts';
 import { canonicalKey } from './canonical-key.ts';
+import { foreignSpace } from './foreign-space.ts';
 import { type MapEntry, type MapNode, type Node, textOf } from './node.ts';
 import { type NotSupported, notSupportedAt } from './not-supported.ts';
 import type { Range, Reader, Target } from './reader.ts';
@@ -136,6 +137,11 @@ export function keyOf(reader: Reader, pair: MapEntry): Key | null {
     return null;
   }
   const text = textOf(node);
+  const space = /^\s/.test(text) && node.isPlain ? foreignSpace(reader.source, node.start) : null;
+  if (space !== null) {
+    reader.problems.push(space);
+    return null;
+  }
   if (FORBIDDEN.has(text)) {
     report(reader, 'forbidden-key', rangeOf(node), `the key "${text}" is not allowed`);
     return null;

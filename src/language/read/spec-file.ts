@@ -70,6 +70,9 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
     return { file: empty, problems: [emptyFile(source)] };
   }
   const result = read(source, document, workflowSchema);
+  // The keys on the lines around it are in the wrong maps.
+  const misread = result.problems.find(({ code }) => code === 'yaml-syntax');
+  if (misread !== undefined) return { file: empty, problems: [misread] };
   if (!isJsonObject(result.value))
     return { file: empty, problems: [...result.problems, notAMap(source, result.value)] };
   const setting = settingOf(result.problems, result.value);

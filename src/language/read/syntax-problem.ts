@@ -2,6 +2,7 @@ import type { YAMLParseError } from 'yaml';
 import type { Source } from '../diagnostic.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
+import { foreignSpace } from './foreign-space.ts';
 import { type UnquotedText, unquotedText } from './unquoted-text.ts';
 import { yamlPackage } from './yaml-package.ts';
 
@@ -91,6 +92,8 @@ export function syntaxProblems(source: Source, errors: readonly YAMLParseError[]
 function syntaxProblem(source: Source, error: YAMLParseError): Problem {
   const [start, end] = error.pos;
   if (error.code === 'TAB_AS_INDENT' || hasTabIndent(source.text, start)) return tabProblem(source, start);
+  const space = foreignSpace(source, start);
+  if (space !== null) return space;
   const opening = /closing|to end with|end with a/.test(error.message) ? openingBefore(source.text, start) : null;
   if (opening !== null) return openProblem(source, opening);
   if (error.code === 'TAG_RESOLVE_FAILED') {

@@ -55,3 +55,28 @@ describe('text that YAML does not read as one text because it is not in quotes',
     expect(found(command('*.txt'))).toEqual([{ code: 'unknown-anchor', message, marked: '*.txt', help }]);
   });
 });
+
+describe('a space that YAML takes for text', () => {
+  it.each([
+    ['before a key of a step', 'steps:\n  - name: a\n\u00a0   command: echo\n', 'a no-break space (U+00A0)'],
+    ['before each line', 'steps:\n\u3000- name: a\n\u3000  command: echo\n', 'an ideographic space (U+3000)'],
+    ['after ordinary spaces', 'env:\n  A: 1\n  \u2003B: 2\nsteps: []\n', 'a Unicode space (U+2003)'],
+    ['in a block of text', 'steps:\n  - name: a\n    script: |\n\u00a0     echo\n', 'a no-break space (U+00A0)'],
+  ])('%s', (_, text, name) => {
+    const message = `${name} is used for indentation, but YAML allows only ordinary spaces`;
+    const help = 'Replace it with an ordinary space.';
+    expect(found(text)).toEqual([{ code: 'yaml-syntax', message, marked: expect.stringMatching(/^[^\S ]$/), help }]);
+  });
+
+  it.each([
+    ['-', '  -\u00a0name: a\n    command: echo\n'],
+    [':', '  - name: a\n    command:\u00a0echo\n'],
+  ])('after "%s"', (mark, step) => {
+    const message = `a no-break space (U+00A0) is used after "${mark}", but YAML allows only ordinary spaces`;
+    expect(found(`steps:\n${step}`).map((problem) => problem.message)).toEqual([message]);
+  });
+
+  it('is allowed in text', () => {
+    expect(found('steps:\n  - name: a\n    command: "\u00a0echo"\n    script: |\n      \u00a0echo\n')).toEqual([]);
+  });
+});
