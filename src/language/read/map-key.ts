@@ -200,10 +200,24 @@ function inWhat({ path }: Target, result: Record<string, Json>): string {
 function keysHelp(keys: readonly string[], { path }: Target, schema: Schema): string | null {
   if (keys.length === 0) return null;
   const listed = keys.slice(0, MOST_KEYS_IN_HELP).join(', ');
-  const executor = executorTypes().find((type) => executorConfigSchema(type) === schema);
-  const steps = executor === undefined ? path.filter(isSchemaStep) : ['executor', executor];
+  const steps = settingPath(path, schema) ?? path.filter(isSchemaStep);
   const command = ['wf schema', steps.join('.')].join(' ').trim();
   return `Known keys here: ${listed}${keys.length > MOST_KEYS_IN_HELP ? ', ...' : ''} (${command}).`;
+}
+
+/** `executor.docker.host` for a map in the settings of an executor, whose type is not part of the path; else null. */
+function settingPath(path: Path, schema: Schema): string[] | null {
+  const start = path.findLastIndex((step) => step === 'config' || step === 'with') + 1;
+  const below = path.slice(start).map(String);
+  const type = executorTypes().find((name) => schemaBelow(executorConfigSchema(name), below) === schema);
+  return type === undefined ? null : ['executor', type, ...below];
+}
+
+function schemaBelow(schema: Schema | null, keys: readonly string[]): Schema | null {
+  return keys.reduce<Schema | null>(
+    (at, key) => (at === null ? null : (knownKeys(at).get(canonicalKey(key))?.schema ?? null)),
+    schema,
+  );
 }
 
 /** Indexes, and names if steps are a map, are not part of the path through the schema. */
