@@ -73,6 +73,16 @@ describe('every code', () => {
     expect(more).toMatchObject({ code: 'more-problems', severity, unshown: { ...counts, files: [file] } });
   });
 
+  it('of a file that is too large comes with a way to split it', () => {
+    const { diagnostics } = loadWorkflow({ text: `#${'x'.repeat(1024 * 1024)}`, file: null, dir });
+    expect(diagnostics).toMatchObject([
+      {
+        message: 'the file is larger than 1 MiB, the limit for workflow files',
+        help: expect.stringContaining('"imports"'),
+      },
+    ]);
+  });
+
   it('has a case', () => {
     const seen = new Set([...made.keys(), ...cases.flatMap((name) => golden(name).map(({ code }) => code))]);
     expect(diagnosticCodes.filter((code) => !seen.has(code))).toEqual([]);

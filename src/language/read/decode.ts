@@ -23,7 +23,8 @@ export function decode(path: string, content: string | Uint8Array): { source: So
 
 function controlCharacter(source: Source, at: number): Problem {
   const code = source.text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
-  const help = 'In double quotes, write it as an escape, such as "\\x1b".';
+  const help =
+    code === '0000' ? 'Remove it: no program accepts it.' : 'In double quotes, write it as an escape, such as "\\x1b".';
   return problem(
     'control-character',
     { source, range: [at, at + 1] },
@@ -35,7 +36,8 @@ function controlCharacter(source: Source, at: number): Problem {
 function tooLarge(path: string): { source: Source; problems: Problem[] } {
   const source = { path, text: '' };
   const message = 'the file is larger than 1 MiB, the limit for workflow files';
-  return { source, problems: [problem('file-too-large', { source }, message)] };
+  const help = 'Move steps to imported files ("imports"), and long scripts to files of their own.';
+  return { source, problems: [problem('file-too-large', { source }, message, { help })] };
 }
 
 /** Detects UTF-16 by its byte order mark, or by a first ASCII character with a zero beside it. */

@@ -140,7 +140,7 @@ function numberProblem(
 type EnumSubject = { readonly subject: string; readonly value: Json | undefined };
 
 function enumProblem(error: SchemaError, spot: Problem['spot'], { subject, value }: EnumSubject): Problem {
-  const allowed = (error.params.allowedValues as unknown[]).filter((item) => typeof item === 'string');
+  const allowed = (error.params.allowedValues as unknown[]).map(String);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const label = didYouMean(nearNames(text, allowed));
   const help = `One of ${allowed.join(', ')}.`;

@@ -77,7 +77,8 @@ function workProblems(entry: ActionEntry): Problem[] {
   if (file.damaged.has(raw)) return [];
   if (others.length === 0 && raw.approval !== undefined && raw.approval !== false) return [];
   if (others.length === 0) {
-    const help = 'Give it "command", "script", "executor", "container", "run", "call" or "approval".';
+    const last = path[0] === 'handlerOn' ? '"run" or "call"' : '"run", "call" or "approval"';
+    const help = `Give it "command", "script", "executor", "container", ${last}.`;
     return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help })];
   }
   const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];
