@@ -49,6 +49,16 @@ export function parseParamTemplates(text: string): ParamDefault[] {
 }
 
 /**
+ * The offsets of quotes at the start of values of a workflow file that do not enclose them: there is no such quote at the
+ * end of the value.
+ */
+export function looseQuotes(text: string): { readonly at: number; readonly isFirst: boolean }[] {
+  return wordsWithOffsets(text, TEMPLATE).flatMap(({ start, isQuoted }, index) =>
+    !isQuoted && /["']/.test(text.charAt(start)) ? [{ at: start, isFirst: index === 0 }] : [],
+  );
+}
+
+/**
  * Parses `params` of a workflow file: a text; a list of texts and single-entry maps; or a map. An entry of a map
  * without a value is empty, and open.
  */
@@ -114,26 +124,40 @@ function paramLine(line: string, place: string): Param[] {
   return [whole !== undefined && more.length === 0 ? whole : { name, value }];
 }
 
+/** A parameter of a text: the offset of its value, and whether quotes enclose that. */
+type Word = Param & { readonly start: number; readonly isQuoted: boolean };
+
 function words(text: string, grammar: Grammar): Param[] {
-  const found: Param[] = [];
+  return wordsWithOffsets(text, grammar).map(({ name, value }) => ({ name, value }));
+}
+
+function wordsWithOffsets(text: string, grammar: Grammar): Word[] {
+  const found: Word[] = [];
   let at = skipSpace(text, 0);
   while (at < text.length) {
     const name = NAMED.exec(text.slice(at, at + 1024))?.[0] ?? null;
     const start = name === null ? at : at + name.length + 1;
-    const { value, end } = valueAt(text, start, grammar);
-    found.push({ name, value });
+    const { value, end, isQuoted } = valueAt(text, start, grammar);
+    found.push({ name, value, start, isQuoted });
     at = skipSpace(text, end);
   }
   return found;
 }
 
-function valueAt(text: string, start: number, grammar: Grammar): { value: string; end: number } {
+function valueAt(
+  text: string,
+  start: number,
+  grammar: Grammar,
+): { readonly value: string; readonly end: number; readonly isQuoted: boolean } {
   const double = match(grammar.doubleQuoted, text, start);
-  if (double !== null) return { value: (double[1] ?? '').replace(/\\(["\\])/g, '$1'), end: start + double[0].length };
+  if (double !== null) {
+    const value = (double[1] ?? '').replace(/\\(["\\])/g, '$1');
+    return { value, end: start + double[0].length, isQuoted: true };
+  }
   const single = match(grammar.singleQuoted, text, start);
-  if (single !== null) return { value: single[1] ?? '', end: start + single[0].length };
+  if (single !== null) return { value: single[1] ?? '', end: start + single[0].length, isQuoted: true };
   const bare = match(grammar.bare, text, start)?.[0] ?? '';
-  return { value: bare, end: start + bare.length };
+  return { value: bare, end: start + bare.length, isQuoted: false };
 }
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {

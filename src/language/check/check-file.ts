@@ -1,13 +1,11 @@
 import { VARIABLE_NAME } from '../build/assignments.ts';
 import { parameterNames } from '../build/functions.ts';
-import { declarationFaults, declaredParam, isDeclaration } from '../declared-params.ts';
-import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import { asList, type OpenTextMap, type RawAction, type RawConditions } from '../raw.ts';
-import { canonicalKey } from '../read/canonical-key.ts';
+import { asList, type RawAction, type RawConditions } from '../raw.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { nameSpot } from './check-graph.ts';
 import { notificationProblems } from './check-notifications.ts';
+import { paramProblems } from './check-params.ts';
 import { scheduleProblems } from './check-schedule.ts';
 import { patternProblem, patternSize } from './pattern.ts';
 import { type ActionEntry, actionEntries, defaultsEntries } from './step/action-entries.ts';
@@ -54,53 +52,6 @@ function nameProblems(entry: StepEntry): Problem[] {
   if (!name.startsWith('handlerOn.')) return [];
   const help = 'Names that start with "handlerOn." are reserved for handlers.';
   return [problem('reserved-name', nameSpot(entry), `a step cannot be named "${name}"`, { help })];
-}
-
-/** Checks named parameters, which become variables. */
-function paramProblems(file: SpecFile): Problem[] {
-  const { params } = file.raw;
-  if (params === undefined) return [];
-  const names = parseParamDefaults(params).flatMap(({ name }) => {
-    if (name === null || VARIABLE_NAME.test(name)) return [];
-    return [problem('invalid-name', spotIn(file, ['params']), `"${name}" is not the name of a parameter`)];
-  });
-  if (typeof params === 'string') return names;
-  const entries = isList(params) ? params : [params];
-  return [
-    ...names,
-    ...entries.flatMap((entry, index) =>
-      typeof entry === 'string' ? [] : entryProblems(file, isList(params) ? ['params', index] : ['params'], entry),
-    ),
-  ];
-}
-
-function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[] {
-  if (!isDeclaration(entry)) {
-    return Object.entries(entry).flatMap(([name, value]) => {
-      if (typeof value !== 'object' || value === null) return [];
-      const kind = Array.isArray(value) ? 'a list' : 'a map';
-      const help = `To list the values that it takes, write "- {name: ${name}, enum: [...]}".`;
-      return [
-        problem('wrong-type', spotIn(file, [...path, name]), `"${name}" in "params" must be text, not ${kind}`, {
-          label: 'expected text',
-          help,
-        }),
-      ];
-    });
-  }
-  const faults = declarationFaults(entry).map(({ key, message }) => {
-    const written = Object.keys(entry).find((name) => key !== null && canonicalKey(name) === canonicalKey(key)) ?? key;
-    const spot = spotIn(file, written === null ? path : [...path, written]);
-    return problem('wrong-value', spot, `parameter "${String(entry['name'])}": ${message}`);
-  });
-  if (faults.length > 0 || !isScheduled(file) || declaredParam(entry).rule?.required !== true) return faults;
-  const message = `parameter "${String(entry['name'])}" is required, but a scheduled run is started without parameters`;
-  return [problem('wrong-value', spotIn(file, path), message, { help: 'Give it a "default", or remove "schedule".' })];
-}
-
-function isScheduled({ raw: { schedule } }: SpecFile): boolean {
-  if (schedule === undefined) return false;
-  return typeof schedule === 'string' || Array.isArray(schedule) || 'start' in schedule || 'restart' in schedule;
 }
 
 function functionNameProblems(file: SpecFile): Problem[] {

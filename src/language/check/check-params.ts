@@ -1,0 +1,97 @@
+import { VARIABLE_NAME } from '../build/assignments.ts';
+import { declarationFaults, declaredParam, isDeclaration } from '../declared-params.ts';
+import { looseQuotes, parseParamDefaults } from '../params.ts';
+import { type Path, type Problem, problem } from '../problem.ts';
+import type { OpenTextMap, OpenTexts } from '../raw.ts';
+import { canonicalKey } from '../read/canonical-key.ts';
+import { type SpecFile, spotIn } from '../read/spec-file.ts';
+
+/** A part of `params` with a position of its own: the text, an entry of the list, or the map. */
+type Part = { readonly path: Path; readonly content: string | OpenTextMap; readonly isEntry: boolean };
+
+/** Checks the parameters of a file: names, which become variables, declarations, and quotes of values. */
+export function paramProblems(file: SpecFile): Problem[] {
+  const { params } = file.raw;
+  if (params === undefined) return [];
+  const parts = partsOf(params);
+  return [
+    ...parts.flatMap((part) => nameProblems(file, part)),
+    ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
+    ...parts.flatMap((part) => quoteProblems(file, part)),
+  ];
+}
+
+function partsOf(params: string | OpenTexts): readonly Part[] {
+  if (!isList(params)) return [{ path: ['params'], content: params, isEntry: false }];
+  return params.map((content, index) => ({ path: ['params', index], content, isEntry: true }));
+}
+
+function namesOf({ content, isEntry }: Part): string[] {
+  const params: string | OpenTexts = typeof content === 'string' && !isEntry ? content : [content];
+  return parseParamDefaults(params).flatMap(({ name }) => name ?? []);
+}
+
+function nameProblems(file: SpecFile, part: Part): Problem[] {
+  return namesOf(part).flatMap((name) => {
+    if (VARIABLE_NAME.test(name)) return [];
+    return [problem('invalid-name', spotIn(file, part.path), `"${name}" is not the name of a parameter`)];
+  });
+}
+
+function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[] {
+  if (!isDeclaration(entry)) {
+    return Object.entries(entry).flatMap(([name, value]) => {
+      if (typeof value !== 'object' || value === null) return [];
+      const kind = Array.isArray(value) ? 'a list' : 'a map';
+      const help = `To list the values that it takes, write "- {name: ${name}, enum: [...]}".`;
+      return [
+        problem('wrong-type', spotIn(file, [...path, name]), `"${name}" in "params" must be text, not ${kind}`, {
+          label: 'expected text',
+          help,
+        }),
+      ];
+    });
+  }
+  const faults = declarationFaults(entry).map(({ key, message }) => {
+    const written = Object.keys(entry).find((name) => key !== null && canonicalKey(name) === canonicalKey(key)) ?? key;
+    const spot = spotIn(file, written === null ? path : [...path, written]);
+    return problem('wrong-value', spot, `parameter "${String(entry['name'])}": ${message}`);
+  });
+  if (faults.length > 0 || !isScheduled(file) || declaredParam(entry).rule?.required !== true) return faults;
+  const message = `parameter "${String(entry['name'])}" is required, but a scheduled run is started without parameters`;
+  return [problem('wrong-value', spotIn(file, path), message, { help: 'Give it a "default", or remove "schedule".' })];
+}
+
+function isScheduled({ raw: { schedule } }: SpecFile): boolean {
+  if (schedule === undefined) return false;
+  return typeof schedule === 'string' || Array.isArray(schedule) || 'start' in schedule || 'restart' in schedule;
+}
+
+/** The value of an entry of the list ends with the entry, so only its first quote can be meant to enclose it. */
+function quoteProblems(file: SpecFile, { path, content, isEntry }: Part): Problem[] {
+  if (typeof content !== 'string') return [];
+  const found = looseQuotes(content);
+  return (isEntry ? found.filter(({ isFirst }) => isFirst) : found).map(({ at }) =>
+    looseQuote(file, path, content, at),
+  );
+}
+
+function looseQuote({ source }: SpecFile, path: Path, text: string, at: number): Problem {
+  const quote = text.charAt(at);
+  const kind = quote === "'" ? 'single' : 'double';
+  const name = /\S*$/.exec(text.slice(0, at))?.[0].slice(-20) ?? '';
+  const place = name === '' ? `before "${text.slice(at + 1, at + 20).split(/\s/, 1)[0]}"` : `after "${name}"`;
+  const next = text.indexOf(quote, at + 1);
+  const isClosed = next !== -1 && /\S/.test(text.charAt(next - 1));
+  const what = isClosed ? 'does not enclose the whole value' : 'is not closed';
+  const spot = { source, path, part: 'value', word: { at, text: quote } } as const;
+  return problem('open-quote', spot, `"params": the ${kind} quote ${place} ${what}, so it is part of the value`, {
+    severity: 'warning',
+    label: 'part of the value',
+    help: isClosed ? 'End the value with the closing quote.' : 'Close it, or remove it.',
+  });
+}
+
+function isList(params: string | OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {
+  return Array.isArray(params);
+}
