@@ -16,6 +16,7 @@ export function paramProblems(file: SpecFile): Problem[] {
   const parts = partsOf(params);
   return [
     ...parts.flatMap((part) => nameProblems(file, part)),
+    ...repeatedNames(file, parts),
     ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
     ...parts.flatMap((part) => quoteProblems(file, part)),
   ];
@@ -35,6 +36,30 @@ function nameProblems(file: SpecFile, part: Part): Problem[] {
   return namesOf(part).flatMap((name) => {
     if (VARIABLE_NAME.test(name)) return [];
     return [problem('invalid-name', spotIn(file, part.path), `"${name}" is not the name of a parameter`)];
+  });
+}
+
+/** Only the last of several values of a name is used. Twice the same key in one map was reported before. */
+function repeatedNames(file: SpecFile, parts: readonly Part[]): Problem[] {
+  const firsts = new Map<string, Part>();
+  return parts.flatMap((part) =>
+    namesOf(part).flatMap((name) => {
+      const first = firsts.get(name);
+      if (first === undefined) firsts.set(name, part);
+      return first === undefined ? [] : [repeatedName(file, { name, first, part })];
+    }),
+  );
+}
+
+type Repeated = { readonly name: string; readonly first: Part; readonly part: Part };
+
+function repeatedName(file: SpecFile, { name, first, part }: Repeated): Problem {
+  const related =
+    first === part ? [] : [{ spot: spotIn(file, first.path), message: `"${name}" is declared here first` }];
+  return problem('duplicate-key', spotIn(file, part.path), `parameter "${name}" is declared twice`, {
+    severity: 'warning',
+    related,
+    help: 'Remove one of them: the last one is used.',
   });
 }
 

@@ -63,7 +63,8 @@ export function mergeParams(defaults: Workflow['params'], given: readonly Param[
   for (const param of given.filter(isNamed))
     place(
       param,
-      merged.findIndex(({ name }) => name === param.name),
+      // Of several defaults of a name, the last one is the value of the variable.
+      merged.findLastIndex(({ name }) => name === param.name),
     );
   for (const param of given.filter((other) => !isNamed(other)))
     place(

@@ -118,4 +118,11 @@ describe('mergeParams', () => {
   ])('takes %s', (_, given, expected) => {
     expect(merge(...given)).toEqual(expected);
   });
+
+  it('takes a given value for a name with several defaults as the last one', async () => {
+    const workflow = { params: [named('A', '1'), named('A', '2')], env: [], secrets: [] };
+    const { params, variables } = await evaluateEnvironment(workflow, [named('A', 'given')], {}, async () => '');
+    expect(params.map((param) => paramText(param, []))).toEqual(['A=1', 'A=given']);
+    expect(variables).toEqual({ A: 'given' });
+  });
 });
