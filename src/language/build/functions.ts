@@ -35,13 +35,21 @@ export function collectFunctions(files: readonly SpecFile[]): { functions: Funct
   return { functions, problems };
 }
 
-/** Checks a step's `call`: the function must exist, and the arguments must match its parameters. */
-export function callProblems(call: { file: SpecFile; path: Path; raw: RawAction }, functions: Functions): Problem[] {
+/**
+ * Checks a step's `call`: the function must exist, and the arguments must match its parameters. `hasAll` is false if
+ * functions of the files could not be read.
+ */
+export function callProblems(
+  call: { file: SpecFile; path: Path; raw: RawAction },
+  functions: Functions,
+  hasAll: boolean,
+): Problem[] {
   const { file, path, raw } = call;
   const name = raw.call?.function;
   if (raw.call === undefined || name === undefined) return [];
   const target = functions.get(name);
   if (target === undefined) {
+    if (!hasAll) return [];
     const label = () => didYouMean(nearNames(name, functions.keys()));
     const help = functions.size === 0 ? 'The file defines no "functions".' : null;
     return [

@@ -40,14 +40,15 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
   const isKnown = hasAllImports && files.every(isComplete);
   const settings = base === null ? [root] : [base, root];
   const all = base === null ? files : [...files, base];
-  const { functions, problems } = collectFunctions(base === null ? files : [...files, base]);
+  const hasAllFunctions = hasAllImports && all.every((file) => file.isReadable && !file.lost.has('functions'));
+  const { functions, problems } = collectFunctions(all);
   return {
     steps,
     functions,
     problems: [
       ...problems,
       ...all.flatMap(fileProblems),
-      ...all.flatMap((file) => actionEntries(file).flatMap((entry) => callProblems(entry, functions))),
+      ...all.flatMap((file) => actionEntries(file).flatMap((entry) => callProblems(entry, functions, hasAllFunctions))),
       ...graphProblems(steps, isKnown),
       ...fanOutProblems(steps),
       ...variableProblems(settings),
@@ -90,7 +91,8 @@ function serverProblems(settings: readonly SpecFile[]): Problem[] {
 /** A secret that matches no variable masks nothing: probably a typing error, and one that exposes a password. */
 function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
   if (settings.every((file) => file.raw.secrets === undefined)) return [];
-  if (settings.some((file) => file.raw.dotenv !== undefined)) return [];
+  const isUnknown = ({ raw, lost }: SpecFile) => raw.dotenv !== undefined || lost.has('env') || lost.has('params');
+  if (settings.some(isUnknown)) return [];
   const envs = [...settings.flatMap(({ raw }) => [raw.env, raw.defaults?.env]), ...steps.map((step) => step.raw.env)];
   const params = settings.flatMap((file) => parseParamDefaults(file.raw.params).flatMap(({ name }) => name ?? []));
   const outputs = steps.flatMap((step) => outputName(step.raw) ?? []);
