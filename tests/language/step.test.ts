@@ -179,6 +179,16 @@ handlerOn: {exit: {call: {function: greet, args: {who: x, greeting: y}}}}
     expect(stepOf(lines).executor).toEqual(executor);
   });
 
+  it('takes empty texts as absent, as Blackdagger and Dagu do', () => {
+    const step = stepOf('command: ""\nscript: echo 1\nshell: ""\nstdout: ""\nstderr: ""');
+    expect(step).toEqual(stepOf('script: echo 1'));
+    expect(workflowOf('shell: ""\nsteps: [{name: a, command: echo}]\n').shell).toBe('sh');
+  });
+
+  it('leaves an empty filter of jq to jq', () => {
+    expect(stepOf('command: ""\nscript: "{}"\nexecutor: jq').command).toBe('');
+  });
+
   it('reports an invalid value once, whatever forms the key has', () => {
     expect(codesOf('steps:\n  - {name: a, command: {x: 1}, executor: [1], env: 5}\n')).toEqual([
       'wrong-type',

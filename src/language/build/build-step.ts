@@ -2,7 +2,7 @@ import type { Assignment, ExecutorSpec, JsonObject, Step } from '../../core/work
 import { canonicalSignal } from '../check/signals.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
 import type { NamedTexts, RawAction, RawWorkflow } from '../raw.ts';
-import { isJsonObject } from '../raw.ts';
+import { executorType, isJsonObject } from '../raw.ts';
 import { approvalOf } from './approval.ts';
 import { assignments, variableName } from './assignments.ts';
 import { inContainer, inSharedContainer } from './build-container.ts';
@@ -40,18 +40,18 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     description: action.description ?? '',
     // In a container, `dir` is a directory of the container.
     dir: containerOf(action, context) === undefined ? (action.dir ?? context.dir) : context.dir,
-    command: action.command ?? null,
+    command: commandOf(action),
     args: action.args ?? [],
     script: action.script ?? null,
-    shell: action.shell ?? null,
+    shell: action.shell || null,
     executor: executorOf(action, context),
     depends: context.depends,
     preconditions: preconditionsOf(action.preconditions),
     continueOn: toleranceOf(action.continueOn),
     retry: retryOf(action.retryPolicy),
     repeat: repeatOf(action.repeatPolicy),
-    stdout: action.stdout ?? null,
-    stderr: action.stderr ?? null,
+    stdout: action.stdout || null,
+    stderr: action.stderr || null,
     output: typeof action.output === 'string' ? variableName(action.output) : null,
     ...(isJsonObject(action.output) ? { published: publishedOf(action.output) } : {}),
     env: [...args, ...envOf(action.env)],
@@ -67,6 +67,12 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     ...serviceOf(action),
     ...numberTextsOf(action === raw ? raw : { ...raw, ...action }),
   };
+}
+
+/** An empty text beside a script names no interpreter, as if it were absent. */
+function commandOf(raw: RawAction): Step['command'] {
+  const { command = null, script } = raw;
+  return command === '' && script !== undefined && executorType(raw) === 'command' ? null : command;
 }
 
 /** `env` in any of its forms, as assignments. */

@@ -92,7 +92,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
-    shell: merged.shell ?? 'sh',
+    shell: root.shell || base?.shell || 'sh',
     ...sharedContainer(merged.container, input.fileDir),
     ...registryAuthsOf(merged.registryAuths),
   };
