@@ -46,7 +46,16 @@ export function findImport(text: string, from: string, roots: Roots): FoundImpor
     if (found.kind !== 'missing') return found;
   }
   if (!isInside(wanted, dir) && !isInside(wanted, realDir)) return { kind: 'outside' };
+  if (isDirectory(wanted)) return { kind: 'unreadable', why: 'it is a directory, not a workflow file' };
   return { kind: 'missing', near: () => didYouMean(filesLike(wanted)) };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Opens and decodes a file below the root's directory. */

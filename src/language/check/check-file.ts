@@ -22,6 +22,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...workflowNameProblems(file),
     ...envProblems(file, ['env'], raw.env),
     ...paramProblems(file),
+    ...dotenvProblems(file),
     ...conditionProblems(file),
     ...sharedContainerProblems(file),
     ...scheduleProblems(file),
@@ -52,6 +53,20 @@ function nameProblems(entry: StepEntry): Problem[] {
   if (!name.startsWith('handlerOn.')) return [];
   const help = 'Names that start with "handlerOn." are reserved for handlers.';
   return [problem('reserved-name', nameSpot(entry), `a step cannot be named "${name}"`, { help })];
+}
+
+function dotenvProblems(file: SpecFile): Problem[] {
+  const { dotenv } = file.raw;
+  return asList(dotenv).flatMap((entry, index) => {
+    const text = typeof entry === 'string' ? entry : entry.path;
+    if (text === undefined || text.trim() !== '') return [];
+    const path = [
+      ...(Array.isArray(dotenv) ? ['dotenv', index] : ['dotenv']),
+      ...(typeof entry === 'string' ? [] : ['path']),
+    ];
+    const help = 'Name a file, or remove the entry.';
+    return [problem('wrong-value', spotIn(file, path), 'the path of a dotenv file is empty', { help })];
+  });
 }
 
 function functionNameProblems(file: SpecFile): Problem[] {

@@ -83,9 +83,29 @@ function ignoredInBase(base: SpecFile): Problem[] {
 /** The server may come from the base and the password from the file; one of them must have a host. */
 function serverProblems(settings: readonly SpecFile[]): Problem[] {
   const given = settings.filter((file) => file.raw.smtp !== undefined);
+  const ports = given.flatMap(portProblems);
   const last = given.at(-1);
-  if (last === undefined || given.some((file) => file.raw.smtp?.host !== undefined)) return [];
-  return [problem('missing-key', spotIn(last, ['smtp'], 'key'), '"smtp" needs "host"')];
+  if (last === undefined || given.some((file) => file.raw.smtp?.host !== undefined)) return ports;
+  return [problem('missing-key', spotIn(last, ['smtp'], 'key'), '"smtp" needs "host"'), ...ports];
+}
+
+/** A variable in the port has its value only at the time of a mail. */
+function portProblems(file: SpecFile): Problem[] {
+  const text = file.raw.smtp?.port?.trim();
+  if (text === undefined || text.includes('$') || isPort(text)) return [];
+  const help = 'Mail servers use 25, 465 or 587.';
+  return [
+    problem(
+      'wrong-value',
+      spotIn(file, ['smtp', 'port']),
+      `"smtp.port" must be a port from 1 to 65535, not "${text}"`,
+      { help },
+    ),
+  ];
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535;
 }
 
 /** A secret that matches no variable masks nothing: probably a typing error, and one that exposes a password. */
