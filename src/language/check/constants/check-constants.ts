@@ -1,8 +1,11 @@
 import type { Json, JsonObject } from '../../../core/workflow.ts';
 import { messageOf } from '../../../errors.ts';
+import { didYouMean, nearNames } from '../../near-names.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
-import { asList, type TextOrList } from '../../raw.ts';
+import { asList, isJsonObject, type TextOrList } from '../../raw.ts';
+import { canonicalKey } from '../../read/canonical-key.ts';
 import { spotIn } from '../../read/spec-file.ts';
+import { executorConfigSchema, knownKeys } from '../../schema/schema.ts';
 import type { ActionEntry } from '../step/action-entries.ts';
 
 /** Reports constant texts of a step or handler that its executor would refuse at run time. */
@@ -12,7 +15,7 @@ export function constantProblems(entry: ActionEntry): Problem[] {
   const config = typeof executor === 'object' ? (executor.config ?? {}) : {};
   switch (type) {
     case 'http':
-      return [...requestProblems(entry), ...httpScriptProblems(entry)];
+      return [...requestProblems(entry), ...httpScriptProblems(entry), ...httpKeyProblems(entry)];
     case 'webhook':
       return webhookProblems(entry, config);
     case 'jq':
@@ -83,15 +86,33 @@ function schemeMissing(text: string): string | null {
 function httpScriptProblems(entry: ActionEntry): Problem[] {
   const { script } = entry.raw;
   if (script === undefined || script.trim() === '' || !isConstant(script)) return [];
-  const mistake = jsonMistake(script) ?? (isMap(JSON.parse(script)) ? null : 'it must be an object');
+  const mistake = jsonMistake(script) ?? (isJsonObject(JSON.parse(script)) ? null : 'it must be an object');
   const help = 'The script of an http step is a JSON object with timeout, headers, query and body.';
   return mistake === null
     ? []
     : wrong(entry, ['script'], `the settings in "script" are not valid JSON: ${mistake}`, help);
 }
 
-function isMap(value: Json): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Settings that hold variables are checked too, unless one of them is not in quotes and may be anything. */
+function httpKeyProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+  const { script = '' } = raw;
+  const schema = executorConfigSchema('http');
+  const settings = jsonMistake(script) === null ? (JSON.parse(script) as Json) : null;
+  if (schema === null || !isJsonObject(settings)) return [];
+  const known = knownKeys(schema);
+  return Object.keys(settings).flatMap((key) => {
+    if (!isConstant(key) || settings[key] === null || known.has(canonicalKey(key))) return [];
+    const names = Object.keys(schema.properties ?? {});
+    const text = JSON.stringify(key);
+    const word = { at: script.indexOf(text), text };
+    const spot = { source: file.source, path: [...path, 'script'], part: 'value', word } as const;
+    return [
+      problem('unknown-key', spot, `unknown key ${text} in the "script" of ${what}`, {
+        label: () => didYouMean(nearNames(key, names)),
+        help: `Known keys here: ${names.join(', ')} (wf schema executor.http).`,
+      }),
+    ];
+  });
 }
 
 function filterProblems(entry: ActionEntry): Problem[] {
