@@ -26,6 +26,7 @@ describe('a precondition that cannot be evaluated fails its step', () => {
     ['a missing directory', 'dir: /missing', 'test 1 = 1', 'directory "/missing" does not exist'],
     ['a missing shell', 'shell: /no/shell', 'test 1 = 1', 'command not found: "/no/shell"'],
     ['a shell that is not one', 'shell: a | b', 'test 1 = 1', 'shell "a | b" is not a program with its options'],
+    ['a missing program', '', 'no-such-program -q', 'command not found: "no-such-program"'],
     ['too much output', '', 'yes | head -c 1100000', 'it printed more than 1048576 bytes'],
   ])('%s', async (_, setting, condition, why) => {
     const { code, summary, stdout } = await run(`steps:
@@ -60,6 +61,27 @@ steps:
     ]);
   });
 
+  it('a value that a missing program would print', async () => {
+    const { code, summary } = await run(`steps:
+  - name: value
+    command: echo ran
+    preconditions: [{condition: "\`no-such-program\`", expected: ""}]
+`);
+    const error = 'precondition "`no-such-program`" cannot be evaluated: command not found: "no-such-program"';
+    expect(code).toBe(1);
+    expect(steps(summary)).toEqual([{ name: 'value', status: 'failed', reason: 'error', error }]);
+  });
+
+  it('not one whose program looks for another, or that exits with 127 itself', async () => {
+    const { code, summary } = await run(`steps:
+  - {name: lookup, command: echo ran, preconditions: command -v no-such-program}
+  - {name: own code, command: echo ran, preconditions: "sh -c 'exit 127'"}
+  - {name: list, command: echo ran, preconditions: "false || no-such-program"}
+`);
+    expect(code).toBe(0);
+    expect(steps(summary).map(({ status }) => status)).toEqual(['skipped', 'skipped', 'skipped']);
+  });
+
   it('is evaluated again at a retry, which does not run the step without it', async () => {
     const { code, summary } = await run(`steps:
   - name: work
@@ -88,9 +110,4 @@ ${success}
     expect(stdout).toContain('precondition "test 1 = 1" cannot be evaluated: command not found: "/no/shell"');
     expect(stdout).not.toContain('ran');
   });
-});
-
-it('a program that a shell cannot find leaves the condition unmet', async () => {
-  const { code, summary } = await run('steps: [{name: a, command: echo ran, preconditions: no-such-program-here}]');
-  expect([code, summary.steps[0]?.status]).toEqual([0, 'skipped']);
 });

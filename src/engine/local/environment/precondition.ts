@@ -81,7 +81,20 @@ async function run(command: string, condition: string, context: PreconditionCont
   const { code, env } = withoutPathsOf(command, condition, context);
   const result = await context.capture(code, env);
   if (!result.ended) throw unevaluated(condition, result.message, context);
+  const missing = result.exitCode === 127 ? await missingProgram(code, context) : null;
+  if (missing !== null) throw unevaluated(condition, `command not found: "${missing}"`, context);
   return result;
+}
+
+/**
+ * The program that a command starts with if the shell does not find it. A command that exists may exit with 127 as well:
+ * `command -v docker`.
+ */
+async function missingProgram(command: string, { capture }: PreconditionContext): Promise<string | null> {
+  const program = /^\s*([\w./][\w./+-]*)(?=\s|$)/.exec(command)?.[1];
+  if (program === undefined) return null;
+  const { ok } = await capture(`command -v ${program}`, {});
+  return ok ? null : program;
 }
 
 function withoutPathsOf(command: string, condition: string, context: PreconditionContext): PathlessCode {
