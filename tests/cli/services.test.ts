@@ -9,6 +9,10 @@ import { crash, type Place, withPlace } from '../support/past-runs.ts';
 const up = `sh -c 'echo $$ >> pids; echo up; trap "echo $WF_STEP ends; exit 3" TERM; while :; do sleep 0.02; done'`;
 const ready = '{readyWhen: {line: up}, intervalSec: 0.02}';
 
+/** A command that waits until the run has stored an event of the service `a`. */
+const untilStored = (type: string) =>
+  `until grep -q '"type":"${type}",.*"step":"a"' "\${WF_LOG_FILE%/*}/../journal.jsonl"; do sleep 0.02; done`;
+
 /** Uses a place with a workflow of these steps. */
 const place = (steps: string, use: (place: Place) => Promise<void>) => withPlace({ 'w.yaml': `steps:\n${steps}` }, use);
 
@@ -100,7 +104,7 @@ env: [PORT: "${port}"]`,
     place(
       `
   - {name: a, service: ${ready}, command: "echo up; while [ ! -f end ]; do sleep 0.02; done"}
-  - {name: b, depends: a, command: "touch end; sleep 0.3; echo b"}
+  - {name: b, depends: a, command: ${JSON.stringify(`touch end; ${untilStored('step.finished')}; echo b`)}}
   - {name: c, depends: [a, b], command: echo c}`,
       async (place) => {
         const { code, status, steps } = await run(place);
@@ -113,7 +117,7 @@ env: [PORT: "${port}"]`,
     place(
       `
   - {name: a, service: ${ready}, retryPolicy: {limit: 1}, command: "echo up; [ -f again ] && exec sleep 60; while [ ! -f end ]; do sleep 0.02; done; touch again; exit 4"}
-  - {name: b, depends: a, command: "touch end; sleep 0.2"}
+  - {name: b, depends: a, command: ${JSON.stringify(`touch end; ${untilStored('step.waiting')}`)}}
   - {name: c, depends: [a, b], command: test -f again}`,
       async (place) => {
         const { code, status, steps } = await run(place);
