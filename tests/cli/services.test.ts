@@ -82,6 +82,24 @@ env: [PORT: "${port}"]`,
     );
   });
 
+  it.each([
+    ['line: "re:$PATTERN"', '"re:(" is not a regular expression: missing closing ): `(`'],
+    ['http: "http://127.0.0.1:${JSON.port}/"', '"${JSON.port}": JSON has no "port" (it has a)'],
+  ])('does not start if its condition cannot be evaluated: %s', (readyWhen, error) =>
+    place(
+      `
+  - {name: a, service: {readyWhen: {${readyWhen}}}, command: touch started}
+  - {name: b, depends: a, command: echo b}
+env: [PATTERN: "(", JSON: '{"a": 1}']`,
+      async (place) => {
+        const { code, status, steps } = await run(place);
+        expect({ code, steps }).toEqual({ code: 1, steps: ['a failed', 'b upstream_failed'] });
+        expect(status.steps[0]).toMatchObject({ reason: 'error', error });
+        expect(existsSync(join(place.cwd, 'started'))).toBe(false);
+      },
+    ),
+  );
+
   it('does not mistake the port of another program for its own', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));

@@ -4,6 +4,7 @@ import type { AttemptFacts, Outcome } from '../../../core/run/run.ts';
 import { expandText } from '../../../core/words/interpolate.ts';
 import type { Precondition, Step } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
+import { compilePattern } from '../environment/compile-pattern.ts';
 import type { Environment } from '../environment/environment.ts';
 import { type Captured, firstUnmet } from '../environment/precondition.ts';
 import { fitsEnvironment } from '../environment/variables.ts';
@@ -75,12 +76,10 @@ async function printed(texts: readonly string[], logs: readonly string[]): Promi
   return false;
 }
 
-/** Tests lines for a text, or for the pattern after `re:`. */
+/** Tests lines for a text, or for the pattern after `re:`. Throws an `EvaluationProblem` for an invalid pattern. */
 export async function lineTest(text: string): Promise<(line: string) => boolean> {
   if (!text.startsWith('re:')) return (line) => line.includes(text);
-  const { RE2JS } = await import('re2js');
-  // Checked when the file was loaded.
-  const pattern = RE2JS.compile(text.slice('re:'.length));
+  const pattern = await compilePattern(text);
   return (line) => pattern.matcher(line).find();
 }
 

@@ -2,8 +2,8 @@ import { expandText, splitBackticks } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
 import { type PathlessCode, withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Precondition } from '../../../core/workflow.ts';
-import { messageOf } from '../../../errors.ts';
 import type { Scope } from '../../../executors/executor.ts';
+import { compilePattern } from './compile-pattern.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** Context for checking conditions. */
@@ -114,21 +114,14 @@ async function matches(
 ): Promise<boolean> {
   const texts = [actual, ...actual.split(/\r?\n/)];
   if (!wanted.startsWith('re:')) return texts.includes(wanted);
-  const { RE2JS } = await import('re2js');
   try {
-    const pattern = RE2JS.compile(wanted.slice('re:'.length));
+    const pattern = await compilePattern(wanted);
     return texts.some((text) => pattern.matcher(text).find());
   } catch (error) {
-    // Patterns in the file were checked at load time; one from a variable is known only now.
-    throw unevaluated(condition, `"${wanted}" is not a regular expression: ${reasonOf(error)}`, context);
+    throw error instanceof EvaluationProblem ? unevaluated(condition, error.message, context) : error;
   }
 }
 
 function unevaluated(condition: string, why: string, { what }: PreconditionContext): EvaluationProblem {
   return new EvaluationProblem(`${what} "${condition}" cannot be evaluated: ${why}`);
-}
-
-function reasonOf(error: unknown): string {
-  const message = messageOf(error);
-  return message.replace(/^error parsing regexp:\s*/i, '');
 }

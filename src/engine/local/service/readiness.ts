@@ -21,9 +21,7 @@ export type ProbeParts = {
 /** Time in which a published port without a server behind it is closed again, in milliseconds. */
 const closedAfterMs = 100;
 
-/**
- * Creates the probe for a condition. Throws an `Error` for a value that cannot be evaluated, with the message as text.
- */
+/** Creates the probe for a condition. Throws an `EvaluationProblem` or a `PathProblem` for a value that cannot be evaluated. */
 export async function createProbe(readyWhen: Readiness, parts: ProbeParts): Promise<Probe> {
   const { attempt, capture, containment } = parts;
   switch (readyWhen.kind) {

@@ -26,16 +26,19 @@ const lastProbeTimeoutMs = 1000;
 
 /** Makes an attempt at a service, and checks from its start on whether it is ready. */
 export async function serve(parts: ServiceAttempt): Promise<Outcome> {
-  const { service, attempt, run, isContained, giveUp } = parts;
+  const { service, attempt, run, capture, isContained, giveUp } = parts;
   const { readyWhen } = service;
   const taken = readyWhen === null ? null : await whyTaken(readyWhen, attempt.expand);
   if (taken !== null) return failed(taken);
   const ended = new AbortController();
   let containment: Containment | null = null;
+  // Before the program starts, which would otherwise run without a check if a value cannot be evaluated.
+  const probe =
+    readyWhen === null ? null : await createProbe(readyWhen, { attempt, capture, containment: () => containment });
   let watching: Promise<void> | null = null;
   let problem: string | null = null;
   const watch = async () => {
-    const why = await untilReady(parts, () => containment, ended.signal);
+    const why = probe === null ? null : await untilReady(probe, parts, ended.signal);
     if (ended.signal.aborted) return;
     problem = why;
     if (why === null) parts.ready();
@@ -64,14 +67,12 @@ export async function serve(parts: ServiceAttempt): Promise<Outcome> {
 
 /** Repeats the check. Resolves to null when the service is ready, else to the reason why it is not. */
 async function untilReady(
-  { service, attempt, capture, clock }: ServiceAttempt,
-  containment: ProbeParts['containment'],
+  probe: Probe,
+  { service, clock }: Pick<ServiceAttempt, 'service' | 'clock'>,
   ended: AbortSignal,
 ): Promise<string | null> {
-  const { readyWhen, intervalMs, timeoutMs } = service;
-  if (readyWhen === null) return null;
+  const { intervalMs, timeoutMs } = service;
   const deadline = clock.now() + timeoutMs;
-  const probe: Probe = await createProbe(readyWhen, { attempt, capture, containment });
   for (;;) {
     const limit = Math.min(probeTimeoutMs, Math.max(lastProbeTimeoutMs, deadline - clock.now()));
     const why = await probe(AbortSignal.any([ended, AbortSignal.timeout(limit)])).catch(String);
