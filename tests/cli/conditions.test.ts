@@ -111,3 +111,25 @@ ${success}
     expect(stdout).not.toContain('ran');
   });
 });
+
+describe('a tolerated output', () => {
+  it.each([
+    [
+      'is found in a long line of either stream',
+      'head -c 3000000 /dev/zero | tr "\\0" x >&2; echo late >&2; exit 3',
+      0,
+    ],
+    ['is not found in a log that the step has removed', 'rm "$WF_LOG_FILE"; echo late; exit 3', 1],
+    ['is not found in a log that the step has replaced', 'ln -sf /dev/zero "$WF_LOG_FILE"; echo late; exit 3', 1],
+  ])('%s', async (_, script, expected) => {
+    const { code, summary } = await run(`steps:
+  - name: a
+    script: ${JSON.stringify(script)}
+    continueOn: {output: [late]}
+  - {name: b, command: echo b, depends: a}
+`);
+    const status = expected === 0 ? ['failed', 'succeeded'] : ['failed', 'upstream_failed'];
+    expect([code, summary.steps.map((step) => step.status)]).toEqual([expected, status]);
+    expect(summary.steps[0]?.error).toBe('exit 3');
+  });
+});

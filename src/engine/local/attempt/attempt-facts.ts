@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
 import type { neededFacts } from '../../../core/run/policies.ts';
 import type { AttemptFacts, Outcome } from '../../../core/run/run.ts';
 import { expandText } from '../../../core/words/interpolate.ts';
 import type { Precondition, Step } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
+import type { LogFile } from '../../../store/logs.ts';
 import { compilePattern } from '../environment/compile-pattern.ts';
 import type { Environment } from '../environment/environment.ts';
 import { type Captured, firstUnmet } from '../environment/precondition.ts';
@@ -22,7 +22,7 @@ export type FactSources = {
   /** Runs a command of a condition. */
   readonly capture: (command: string, env: Environment) => Promise<Captured>;
   /** The logs of the attempt, complete. */
-  readonly logs: readonly string[];
+  readonly logs: readonly LogFile[];
 };
 
 /**
@@ -69,7 +69,7 @@ async function isMet(
 }
 
 /** Whether a line of the logs holds one of the texts, or matches one that starts with `re:`. */
-async function printed(texts: readonly string[], logs: readonly string[]): Promise<boolean> {
+async function printed(texts: readonly string[], logs: readonly LogFile[]): Promise<boolean> {
   const tests = await Promise.all(texts.map(lineTest));
   const test = (line: string) => tests.some((matches) => matches(line));
   for (const log of logs) if (await hasLine(log, test)) return true;
@@ -83,10 +83,11 @@ export async function lineTest(text: string): Promise<(line: string) => boolean>
   return (line) => pattern.matcher(line).find();
 }
 
-async function hasLine(path: string, test: (line: string) => boolean): Promise<boolean> {
+async function hasLine(log: LogFile, test: (line: string) => boolean): Promise<boolean> {
+  const decoder = new TextDecoder();
   let rest = '';
-  for await (const chunk of createReadStream(path, 'utf8')) {
-    const lines = `${rest}${chunk}`.split('\n');
+  for await (const bytes of log.read(0)) {
+    const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LINE_LENGTH) lines.push(rest.slice(0, MAX_LINE_LENGTH));
     rest = rest.length > MAX_LINE_LENGTH ? rest.slice(MAX_LINE_LENGTH) : rest;

@@ -5,6 +5,7 @@ import { PathProblem } from '../../../core/words/json-path.ts';
 import type { NumberValue, Service, Step } from '../../../core/workflow.ts';
 import type { Attempt, Scope } from '../../../executors/executor.ts';
 import { canceled } from '../../../processes/end-signal.ts';
+import type { LogStream } from '../../../store/logs.ts';
 import { EvaluationProblem } from '../environment/environment.ts';
 import { firstUnmet } from '../environment/precondition.ts';
 import { readItems } from '../environment/read-items.ts';
@@ -127,15 +128,15 @@ async function withFacts(
   outcome: Outcome,
   { scope, env, cwd }: StepPlace,
 ): Promise<AttemptReport> {
-  const { step, signal, output } = context;
+  const { step, number, signal, journal } = context;
   const needed = context.neededFacts(step, outcome);
-  const { stdoutPath, stderrPath } = output.log;
+  const logOf = (stream: LogStream) => journal.logs.file(step.name, number, stream);
   try {
     const facts = await attemptFacts(step, needed, outcome, {
       scope,
       env,
       capture: (command, own) => captureIn(context, { env: own, cwd }, command),
-      logs: [stdoutPath, stderrPath],
+      logs: [logOf('stdout'), logOf('stderr')],
     });
     return { outcome, facts };
   } catch (error) {
