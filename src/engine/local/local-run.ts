@@ -4,7 +4,7 @@ import { startsNoMore } from '../../core/run/last-programs.ts';
 import type { CancelReason, FinishedStatus, RunEvent, RunInput, StoredEvent } from '../../core/run/run.ts';
 import { initialRun, isFinished, isHeld, type RunState } from '../../core/run/run-state.ts';
 import { type Decision, transition } from '../../core/run/transition.ts';
-import type { WfError } from '../../errors.ts';
+import { WfError } from '../../errors.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
 import type { Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
@@ -194,7 +194,13 @@ export class LocalRun {
       this.#post({ type: 'refuse', at, reason: prepared.reason, message: prepared.message });
       return;
     }
-    this.#runner.prepare(prepared.variables);
+    try {
+      this.#runner.prepare(prepared.variables);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#post({ type: 'refuse', at, reason: 'error', message: error.message });
+      return;
+    }
     const { params, numbers } = prepared;
     this.#note({ type: 'run.prepared', at, params, ...(numbers === undefined ? {} : { numbers }) });
     if (prepared.unmet !== null) this.#post({ type: 'refuse', at, reason: 'precondition', message: prepared.unmet });

@@ -5,10 +5,11 @@ import type { Param } from '../../core/run/run.ts';
 import { numberValues } from '../../core/step-numbers.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import type { NumberValue, RunNumberKey, Workflow } from '../../core/workflow.ts';
+import { messageOf, WfError } from '../../errors.ts';
 import type { Scope } from '../../executors/executor.ts';
 import type { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal } from '../../store/store.ts';
-import { systemProblem } from '../../system-problem.ts';
+import { systemProblem, systemReason } from '../../system-problem.ts';
 import type { RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from './environment/environment.ts';
@@ -105,8 +106,14 @@ function paramsJson({ params: declared, secrets }: Workflow, params: readonly Pa
   return { WF_PARAMS_JSON: json, DAGU_PARAMS_JSON: json };
 }
 
+/** Throws a `WfError` `storage`. */
 function keepOutput(directory: string, name: string, value: string): string {
   const path = join(directory, `output-${name}`);
-  writeFileSync(path, value, { mode: 0o600 });
-  return path;
+  try {
+    writeFileSync(path, value, { mode: 0o600 });
+    return path;
+  } catch (cause) {
+    const reason = systemReason((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause);
+    throw new WfError('storage', `cannot write "${path}": ${reason}`, { cause });
+  }
 }

@@ -1,5 +1,6 @@
 import type { FinishedStatus, Outputs, RunEvent, RunInput } from '../../core/run/run.ts';
 import { stepNode } from '../../core/run/run-state.ts';
+import { WfError } from '../../errors.ts';
 import type { EndSignal } from '../../processes/end-signal.ts';
 import type { Clock } from '../clock.ts';
 import type { RunRequest } from '../engine.ts';
@@ -114,14 +115,24 @@ export class RunEffects {
    * ones belong to the result of their step.
    */
   #publish(step: string, outputs: Outputs): void {
-    const { record, runner } = this.#parts;
-    const { instanceOf, published } = stepNode(record.state, step);
-    if (instanceOf === undefined && published === undefined) runner.set(outputs);
+    const { instanceOf, published } = stepNode(this.#parts.record.state, step);
+    if (instanceOf === undefined && published === undefined) this.#set(outputs);
+  }
+
+  /** If the disk refuses a large output, no step may start without it: the run fails as for its journal. */
+  #set(outputs: Outputs): void {
+    const { clock, runner, post } = this.#parts;
+    try {
+      runner.set(outputs);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      post({ type: 'cancel', at: clock.now(), reason: 'storage', message: error.message, force: false });
+    }
   }
 
   #hold({ step, attempt, until, outputs }: Extract<RunEvent, { type: 'step.held' }>): void {
-    const { clock, request, record, runner, timers, notices, post, guard } = this.#parts;
-    runner.set(outputs);
+    const { clock, request, record, timers, notices, post, guard } = this.#parts;
+    this.#set(outputs);
     this.#flushSoon();
     // Without a limit, the timer only keeps this process alive until the run ends.
     timers.at(until ?? never, (at) => post({ type: 'timer-fired', at, step, attempt }));

@@ -72,7 +72,7 @@ export class StepRunner {
     this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs };
   }
 
-  /** Sets the variables that the run starts with. */
+  /** Sets the variables that the run starts with. Throws as `set` does. */
   prepare(variables: RunVariables): void {
     this.#variables = variables;
     const steps = new Map<string, Step>();
@@ -94,7 +94,7 @@ export class StepRunner {
     return stepResult(step, state, state.earlierLogs ?? { stdout: path('stdout'), stderr: path('stderr') });
   }
 
-  /** Sets variables for everything that starts afterwards. */
+  /** Sets variables for everything that starts afterwards. Throws a `WfError` `storage` if the disk refuses a large one. */
   set(outputs: Outputs): void {
     for (const [name, value] of Object.entries(outputs)) this.#variables?.set(name, value);
   }

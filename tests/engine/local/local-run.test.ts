@@ -269,6 +269,34 @@ describe('a run in this process', () => {
     },
   );
 
+  it.each([
+    [
+      'of a step',
+      {},
+      { work: { a: (): Outcome => ({ status: 'succeeded', exitCode: 0, outputs: { BIG: 'x'.repeat(200_000) } }) } },
+      ['failed', 'storage', 'succeeded', 'canceled'],
+    ],
+    [
+      'of the run that it retries',
+      { restored: [{ step: 'a', status: 'succeeded', outputs: { BIG: 'x'.repeat(200_000) } }] },
+      {},
+      ['failed', 'error', 'pending', 'pending'],
+    ],
+  ] as const)('fails if the disk refuses a large output %s', async (_, request, options, expected) => {
+    const wrapStore = withJournal(() => ({
+      scratch: () => {
+        throw full;
+      },
+    }));
+    await withEngine({ wrapStore, ...options }, async ({ start, story }) => {
+      const state = await start(chain, request).finished;
+      const [a, b] = [stepState(state, 'a').status, stepState(state, 'b').status];
+      expect([state.status, state.reason, a, b]).toEqual(expected);
+      expect(state.message).toBe(full.message);
+      expect(story()).not.toContain('step.started b');
+    });
+  });
+
   it('reports that its last events may be lost when they cannot be flushed', async () => {
     const wrapStore = withJournal(() => ({ close: () => Promise.reject(full) }));
     await withEngine({ wrapStore }, async ({ start, events }) => {

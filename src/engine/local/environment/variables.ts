@@ -15,7 +15,7 @@ export function fitsEnvironment(value: string): boolean {
  */
 export class RunVariables {
   readonly #args: readonly string[];
-  /** Stores an output that does not fit into the environment; returns its path. */
+  /** Stores an output that does not fit into the environment; returns its path. Throws a `WfError` `storage`. */
   readonly #keep: (name: string, value: string) => string;
   /** Outputs kept out of the environment because of their length or a NUL character. */
   readonly #others = new Map<string, string>();
@@ -39,7 +39,7 @@ export class RunVariables {
     this.#resultOf = resultOf;
   }
 
-  /** Sets a variable for everything that starts afterwards. */
+  /** Sets a variable for everything that starts afterwards. Throws what `keep` throws. */
   set(name: string, value: string): void {
     if (fitsEnvironment(value)) {
       this.#env[name] = value;
