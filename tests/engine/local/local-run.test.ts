@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/run/run.ts';
 import { stepState } from '../../../src/core/run/run-state.ts';
@@ -320,6 +323,24 @@ describe('a run in this process', () => {
       await start(chain).finished;
       expect(stored).toEqual(events.map(({ type }) => type));
     });
+  });
+
+  it('copies the output of a step that the machine refuses to continue', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+    const copy = join(directory, 'copy');
+    const work: Work = (attempt) => {
+      attempt.write('stdout', 'begun');
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
+    };
+    try {
+      await withEngine({ work: { a: work } }, async ({ start }) => {
+        const state = await start(workflow({ dir: directory, steps: [step('a', { stdout: copy })] })).finished;
+        expect(stepState(state, 'a').message).toBe('cannot write: no space left on the device');
+        expect(readFileSync(copy, 'utf8')).toBe('begun');
+      });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('continues without a log that cannot be opened, and warns', async () => {

@@ -21,6 +21,7 @@ export async function withCopies(
   const hasCopies = step.stdout !== null || step.stderr !== null;
   if (hasCopies && !existsSync(cwd)) return failed(`directory "${cwd}" does not exist`);
   const copies: OutputCopy[] = [];
+  const endCopies = () => Promise.all(copies.map((copy) => copy.end(context.signal)));
   const { log } = output;
   let outcome: Outcome;
   try {
@@ -28,10 +29,13 @@ export async function withCopies(
     if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
     outcome = await withOutput(await work(), { context, scope, cwd });
   } catch (error) {
-    if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) throw error;
+    if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) {
+      await endCopies();
+      throw error;
+    }
     outcome = failed(error.message);
   }
-  const ends = await Promise.all(copies.map((copy) => copy.end(context.signal)));
+  const ends = await endCopies();
   const problem = ends.find((found) => found !== null) ?? null;
   return problem !== null && outcome.status === 'succeeded' ? afterEnd(failed(problem), context) : outcome;
 }
