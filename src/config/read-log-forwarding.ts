@@ -1,5 +1,6 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
 import { expandText, references } from '../core/words/interpolate.ts';
+import { lookupIn } from '../core/words/lookup-in.ts';
 import { WfError } from '../errors.ts';
 import { canonicalKey } from '../language/read/canonical-key.ts';
 import type { Config } from './config.ts';
@@ -87,10 +88,11 @@ function forwarding(values: ForwardingValues, env: Config['processEnv']): LogFor
 
 /** The sink would refuse an empty token, with an error far from its cause. */
 function expandHeaders(headers: Readonly<Record<string, string>>, env: Config['processEnv']): Record<string, string> {
+  const scope = lookupIn(env);
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      const missing = references(value).find((variable) => env[variable] === undefined);
-      if (missing === undefined) return [name, expandText(value, (variable) => env[variable])];
+      const missing = references(value).find((variable) => scope(variable) === undefined);
+      if (missing === undefined) return [name, expandText(value, scope)];
       throw new WfError(
         'usage',
         `the header "${name}" of log forwarding needs the variable "${missing}", which is not set`,

@@ -1,4 +1,5 @@
 import type { ChildProcess, spawn } from 'node:child_process';
+import { lookupIn } from '../core/words/lookup-in.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { EndSignal } from './end-signal.ts';
 import { identityFor } from './process-identity.ts';
@@ -45,7 +46,7 @@ const graceMs = 2000;
  */
 export async function capture(command: string, options: CaptureOptions): Promise<CaptureResult> {
   const { env, cwd, shell, params = [], signal, stderr = 'pipe' } = options;
-  const words = shellWords(shell, (name) => env[name]);
+  const words = shellWords(shell, lookupIn(env));
   if (words === null) return failure(`shell ${JSON.stringify(shell)} is not a program with its options`);
   if (signal?.aborted) return failure('stopped');
   const captured = new Captured({ argv: shellArgv(words, command, params), cwd, env }, stderr);

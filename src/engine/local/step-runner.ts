@@ -5,6 +5,7 @@ import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
 import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
+import { lookupIn } from '../../core/words/lookup-in.ts';
 import { resultNames, stepResult } from '../../core/words/step-results.ts';
 import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
 import type { Attempt, ProgramSlot, Scope, Started } from '../../executors/executor.ts';
@@ -101,7 +102,7 @@ export class StepRunner {
 
   /** The scope of a run; the environment of this process if the run was never prepared. */
   scope(): Scope {
-    return this.#variables?.forStep({}).scope ?? ((name) => this.#options.processEnv[name]);
+    return this.#variables?.forStep({}).scope ?? lookupIn(this.#options.processEnv);
   }
 
   /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */

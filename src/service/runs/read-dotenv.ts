@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expandText } from '../../core/words/interpolate.ts';
+import { lookupIn } from '../../core/words/lookup-in.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { DotenvRead } from '../../engine/engine.ts';
 import type { Environment } from '../../engine/local/environment/environment.ts';
@@ -45,7 +46,7 @@ export function readDotenv(
 }
 
 function pathOf(path: string, { dir }: Workflow, processEnv: Environment): string {
-  const expanded = expandText(path, (name) => processEnv[name]);
+  const expanded = expandText(path, lookupIn(processEnv));
   const home = processEnv['HOME'];
   return home !== undefined && expanded.startsWith('~/') ? resolve(home, expanded.slice(2)) : resolve(dir, expanded);
 }

@@ -11,6 +11,7 @@ import { withNumbers } from '../../core/step-numbers.ts';
 import { previewText, splitBackticks } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
 import { previewWords } from '../../core/words/list-words.ts';
+import { lookupIn } from '../../core/words/lookup-in.ts';
 import { quoteTemplate } from '../../core/words/quote-word.ts';
 import { expandWords, parseCommand } from '../../core/words/words.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
@@ -66,8 +67,8 @@ async function planSteps(workflow: Workflow, given: readonly Param[], processEnv
   const known = knownSecrets(workflow, given, processEnv);
   const env = { ...processEnv, ...known.variables };
   const evaluated = await evaluateEnvironment(withoutRules(workflow), given, env, asWritten);
-  for (const name of known.names) known.secrets.add(evaluated.variables[name] ?? '');
-  const scope = (name: string) => evaluated.variables[name] ?? env[name];
+  const scope = lookupIn({ ...env, ...evaluated.variables });
+  for (const name of known.names) known.secrets.add(scope(name) ?? '');
   for (const { value } of settingSecrets(workflow)) known.secrets.add(expandParts(value, scope));
   const secrets = secretsAtRest(workflow, known);
   return hide(await plan(workflow, given, env), { secrets, names: known.names });

@@ -2,6 +2,7 @@ import { checkParam } from '../../../core/param-rule.ts';
 import type { Param } from '../../../core/run/run.ts';
 import { expandText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
+import { lookupIn } from '../../../core/words/lookup-in.ts';
 import { withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Assignment, ParamRule, Template, Workflow } from '../../../core/workflow.ts';
 import { matchesPattern } from '../../../pattern-test.ts';
@@ -184,7 +185,7 @@ class Evaluation {
     const env: Record<string, string> = { ...this.#processEnv, ...this.#known() };
     for (const [name, value] of found) if (value !== undefined && !/^\d/.test(name)) env[name] = value;
     try {
-      const pathless = withoutPaths(command, (name) => found.get(name) ?? env[name]);
+      const pathless = withoutPaths(command, (name) => found.get(name) ?? lookupIn(env)(name));
       return await this.#substitute(pathless.code, { ...env, ...pathless.env }, command);
     } catch (error) {
       if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
@@ -198,7 +199,7 @@ class Evaluation {
     const param = this.#params.findIndex((candidate, i) => candidate.name === name && i < params);
     if (param >= 0) return this.#param(param);
     for (let i = env - 1; i >= 0; i--) if (this.#env[i]?.name === name) return this.#entry(i);
-    return this.#processEnv[name];
+    return lookupIn(this.#processEnv)(name);
   }
 
   async #position(index: number, before: number): Promise<string | undefined> {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Param } from '../../../core/run/run.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
 import { expandText, literalText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
+import { lookupIn } from '../../../core/words/lookup-in.ts';
 import {
   type Assignment,
   allSteps,
@@ -76,7 +77,7 @@ export function knownSecrets(
   };
   const { variables, problem } = readSources(workflow, processEnv);
   for (const [name, value] of Object.entries(variables)) add(name, value);
-  for (const name of names) add(name, processEnv[name] ?? '');
+  for (const name of names) add(name, lookupIn(processEnv)(name) ?? '');
   for (const { name, value, isTemplate } of mergeParams(workflow.params, given)) {
     if (name !== null && names.has(name) && !isTemplate) add(name, value);
   }
@@ -156,15 +157,9 @@ function readSource(
   dir: string,
   processEnv: Environment,
 ): { readonly value: string } | { readonly problem: string } | null {
-  const inherited = env === null ? undefined : processEnv[env];
+  const inherited = env === null ? undefined : lookupIn(processEnv)(env);
   if (inherited !== undefined) return { value: inherited };
-  if (file !== null)
-    return readSecretFile(
-      resolve(
-        dir,
-        expandText(file, (name) => processEnv[name]),
-      ),
-    );
+  if (file !== null) return readSecretFile(resolve(dir, expandText(file, lookupIn(processEnv))));
   return env === null ? null : { problem: `the environment has no variable "${env}"` };
 }
 

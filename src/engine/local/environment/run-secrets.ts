@@ -4,6 +4,7 @@ import { maskWorkflow } from '../../../core/secrets/mask-workflow.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
 import { expandText } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
+import { lookupIn } from '../../../core/words/lookup-in.ts';
 import type { Step } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import type { Snapshot } from '../../../store/store.ts';
@@ -97,7 +98,7 @@ export class RunSecrets {
 
   /** Learns the current values of secret variables. */
   learn(variables: Environment): void {
-    for (const name of this.#known.names) this.#add(name, variables[name] ?? '');
+    for (const name of this.#known.names) this.#add(name, lookupIn(variables)(name) ?? '');
   }
 
   /** Learns the secrets a step is about to use: its own entries and the passwords of its executor. */

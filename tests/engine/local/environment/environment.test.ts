@@ -7,6 +7,8 @@ import {
   mergeParams,
   paramText,
 } from '../../../../src/engine/local/environment/environment.ts';
+import { knownSecrets } from '../../../../src/engine/local/environment/known-secrets.ts';
+import { workflow } from '../../../support/workflow.ts';
 
 const named = (name: string, value: string): Param => ({ name, value });
 const positional = (value: string): Param => ({ name: null, value });
@@ -54,6 +56,13 @@ describe('evaluateEnvironment', () => {
   it('lets a default use env, whatever its position in the file', async () => {
     const { params } = await evaluate({ params: [named('P', '$A!')], env: [{ name: 'A', value: 'a' }] });
     expect(params).toEqual([named('P', 'a!')]);
+  });
+
+  it('has no variables that every object has', async () => {
+    const env = [{ name: 'A', value: '[$constructor${toString:-none}]' }];
+    expect((await evaluate({ env })).variables).toEqual({ A: '[none]' });
+    const secret = { name: 'constructor', env: null, file: null };
+    expect(knownSecrets(workflow({ secrets: [secret] }), [], {}).secrets.isEmpty).toBe(true);
   });
 
   it('prefers a parameter to an entry with the same name', async () => {
