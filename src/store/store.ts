@@ -230,7 +230,7 @@ export type RunControl = {
   readonly clearAnswer: (runId: string, step: string) => void;
   /** Returns when the events that this process has read are on disk. Throws a `WfError` `storage`. */
   readonly flushJournal: (runId: string) => void;
-  /** The last request; null if there was none. */
+  /** The last request; null if there was none. Throws a `WfError` `storage`. */
   readonly readStop: (runId: string) => StopRequest | null;
   /** Makes the owner check for requests. Null if it does not listen, or not yet. */
   readonly knock: (runId: string) => Promise<OpenDoor | null>;

@@ -114,6 +114,25 @@ test('without a socket, requests are still found', async () => {
   expect(await next()).toEqual([ann]);
 });
 
+test('a request that cannot be read at first is found later', async () => {
+  const { listen, heard, answers, next, directory } = listeningRun();
+  await listen();
+  const elsewhere = join(directory, '../../elsewhere');
+  mkdirSync(elsewhere);
+  renameSync(directory, join(elsewhere, 'r1'));
+  const { store } = fileStore({ runsDir: elsewhere });
+  const answer = { step: 's', decision: 'approved', by: 'ann', comment: '', inputs: {} } as const;
+  store.requestAnswer('r1', answer);
+  store.requestStop('r1', ann);
+  const door = await store.knock('r1');
+  // The owner looks in the turn in which it accepts the connection, before it accepts the next.
+  (await store.knock('r1'))?.leave();
+  door?.leave();
+  expect([heard, answers]).toEqual([[], []]);
+  renameSync(join(elsewhere, 'r1'), directory);
+  expect([await next(), answers]).toEqual([[ann], [answer]]);
+});
+
 test('a socket with too long a path can be reached, and leaves no temporary files', async () => {
   const temporary = temporaryDirectory();
   const { store, listen, journal, next, directory } = listeningRun(join(temporaryDirectory(), 'd'.repeat(100), 'runs'));

@@ -40,7 +40,10 @@ export function createRunControl(runsDir: string): RunControl {
       const path = journalPath(directoryOf(runId));
       storing('flush', path, () => flushFile(path));
     },
-    readStop: (runId) => readStop(directoryOf(runId)),
+    readStop: (runId) => {
+      const directory = directoryOf(runId);
+      return storing('read a request to stop in', directory, () => readStop(directory));
+    },
     knock: async (runId) => {
       const owner = lastOwnerPath(directoryOf(runId));
       const path = owner === null ? null : ownerSocketPath(owner);

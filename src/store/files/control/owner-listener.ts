@@ -1,10 +1,14 @@
 import type { OwnerListener } from '../../store.ts';
 import { isOnLocalDisk } from '../disk/local-disk.ts';
+import { errorCode } from '../disk/private-files.ts';
 import { ownerSocketPath } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
 import { readStop, takeAnswers } from './request-file.ts';
 
-/** How often the owner polls for a request if a socket does not reach every process that may write one. */
+/**
+ * How often the owner polls for a request if a socket does not reach every process that may write one, and how long it
+ * waits after an error.
+ */
 const lookMs = 500;
 
 /** Receives the requests of other processes to the owner of a run. */
@@ -21,6 +25,7 @@ export type RequestListener = {
 export function createRequestListener(directory: string, ownerPath: string): RequestListener {
   let socket: OwnerSocket | null = null;
   let timer: NodeJS.Timeout | null = null;
+  let retry: NodeJS.Timeout | null = null;
   let isClosed = false;
 
   const open = async (look: () => void) => {
@@ -36,19 +41,32 @@ export function createRequestListener(directory: string, ownerPath: string): Req
     isClosed = true;
     socket?.close();
     if (timer !== null) clearInterval(timer);
+    if (retry !== null) clearTimeout(retry);
   };
 
   return {
     listen: async (listener) => {
       let delivered = '';
-      const look = () => {
-        if (isClosed) return;
+      const deliver = () => {
         takeAnswers(directory, listener.answer);
         const request = readStop(directory);
         const text = JSON.stringify(request);
         if (request === null || text === delivered) return;
         delivered = text;
         listener.stop(request);
+      };
+      const look = () => {
+        if (isClosed) return;
+        try {
+          deliver();
+        } catch (error) {
+          if (errorCode(error) === null) throw error;
+          // A passing shortage, such as too many open files. The process that wrote the request need not connect again.
+          retry ??= setTimeout(() => {
+            retry = null;
+            look();
+          }, lookMs).unref();
+        }
       };
       if (isClosed) return;
       await open(look);

@@ -16,7 +16,7 @@ export function writeStop(directory: string, request: StopRequest): void {
   replacePrivate(stopPath(directory), textOf(request), draftIn(directory));
 }
 
-/** The last request for the run in a directory; null without a readable one. */
+/** The last request for the run in a directory; null if there is none, or it is damaged. */
 export function readStop(directory: string): StopRequest | null {
   return readRequest(stopPath(directory)) as StopRequest | null;
 }
@@ -74,10 +74,12 @@ function textOf(request: object): string {
   return `${seal(JSON.stringify(request))}\n`;
 }
 
+/** Null for a missing or damaged file. */
 function readRequest(path: string): unknown {
   try {
     return unseal(readFileSync(path).subarray(0, -1)) ?? null;
-  } catch {
-    return null;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
   }
 }
