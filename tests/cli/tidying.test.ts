@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
+import { crash, withPlace } from '../support/past-runs.ts';
 import { describeWith, isInstalled } from '../support/require.ts';
-import { launcher, withDirectory } from '../support/wf.ts';
+import { launcher, wf, withDirectory } from '../support/wf.ts';
 
 const removing = 'unlink,unlinkat,rmdir';
 
@@ -51,4 +52,21 @@ steps:
     },
     30_000,
   );
+});
+
+it.each([
+  ['owner', '0', []],
+  ['damaged end', '1', ['owner.2', 'owner.3']],
+])('leaves no part of a file that the disk refuses, at each attempt: the %s of a lost run', async (_, blocks, more) => {
+  await withPlace({ 'w.yaml': 'steps: [{name: a, command: sleep 60}]' }, async (place) => {
+    await crash(place, '[a] START', 'w.yaml', '--run-id', 'r');
+    const run = join(place.runsDir, 'r');
+    appendFileSync(join(run, 'journal.jsonl'), 'damaged\n'.repeat(100));
+    const before = readdirSync(run);
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const through = ['sh', '-c', `ulimit -f ${blocks}; exec "$@"`, 'sh'];
+      expect((await wf(['status', 'r'], { ...place, through })).code).toBe(0);
+    }
+    expect(readdirSync(run)).toEqual([...before, ...more].sort());
+  });
 });

@@ -137,12 +137,17 @@ function replaceJournal(directory: string, ownerPath: string): JournalPosition {
   }
 }
 
+/** Leaves no file if the disk refuses it. */
 function keepAside(directory: string, tail: Buffer): void {
   const taken = readdirSync(directory).map((name) => Number(/^journal\.damaged-(\d+)$/.exec(name)?.[1] ?? 0));
-  const fd = openPrivate(join(directory, `journal.damaged-${Math.max(0, ...taken) + 1}`), 'wx');
+  const path = join(directory, `journal.damaged-${Math.max(0, ...taken) + 1}`);
+  const fd = openPrivate(path, 'wx');
   try {
     writeFileSync(fd, tail);
     fsyncSync(fd);
+  } catch (error) {
+    removeIfPossible(path);
+    throw error;
   } finally {
     closeSync(fd);
   }

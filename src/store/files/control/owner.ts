@@ -98,6 +98,7 @@ function ownerPath(directory: string, number: number): string {
   return join(directory, number === 1 ? 'owner' : `owner.${number}`);
 }
 
+/** Leaves no file if the disk refuses it. */
 function write(path: string, owner: Owner): Ownership {
   const fd = openPrivate(path, 'wx');
   try {
@@ -105,6 +106,7 @@ function write(path: string, owner: Owner): Ownership {
     return { path, fd };
   } catch (error) {
     closeSync(fd);
+    removeIfPossible(path);
     throw error;
   }
 }
