@@ -148,7 +148,7 @@ type CatalogEntry = {
   readonly listed: ListedWorkflow;
   /** Every file that was read for it, and the base configuration, which may not exist yet. */
   readonly inputs: readonly string[];
-  /** The stamps of the inputs. */
+  /** The stamps of the inputs; empty if one of them has changed while they were read. */
   readonly key: string;
   /** When the inputs were last seen unchanged. */
   seenAt: number;
@@ -188,10 +188,13 @@ function entryOf(listed: ListedWorkflow, places: ListingPlaces, { stamps, now }:
     ...new Set([file, ...listed.sources.map(({ path }) => path), ...(places.base === null ? [] : [places.base])]),
   ];
   const times = inputs.map((path) => stamps.of(path).changedAt ?? 0);
+  const imports = listed.sources.filter(({ path }) => path !== file && path !== places.base);
+  // The stamp of an import may be younger than its text, and that of an older file does not raise doubts.
+  const isCurrent = imports.every(({ path, text }) => holdsText(path, text));
   return {
     listed,
     inputs,
-    key: keyOf(listed, inputs, stamps),
+    key: isCurrent ? keyOf(listed, inputs, stamps) : '',
     seenAt: now,
     doubtedUntil: Math.min(Math.max(...times), now) + coarsestMs,
   };

@@ -289,6 +289,24 @@ describe('a catalog', () => {
     expect(reads).toBe(2);
   });
 
+  it('sees that an import is replaced by an older file while it is read', async () => {
+    mkdirSync(join(dagsDir, '.shared'));
+    const lib = writeOld('.shared/lib.yaml', 'steps:\n  - {name: shared, command: echo one}\n');
+    writeOld('a.yaml', 'imports: [.shared/lib]\nsteps:\n  - {name: a, command: echo, depends: [shared]}\n');
+    let reads = 0;
+    const catalog = await open(30, (request) => {
+      const found = loadWorkflow(request);
+      reads += 1;
+      if (reads === 1) {
+        writeAged(`${lib}.new`, 'steps:\n  - {name: shared, command: echo two}\n', 1_600_000_000);
+        renameSync(`${lib}.new`, lib);
+      }
+      return found;
+    });
+    await soon(() => catalog.list()[0]?.workflow?.steps[0]?.command, { timeout: 5000 }).toBe('echo two');
+    expect(reads).toBe(2);
+  });
+
   it('never shows a half-written file', async () => {
     const file = writeOld('a.yaml', yaml('one'));
     const catalog = await open(10);
