@@ -8,12 +8,14 @@ import { temporaryDirectory } from '../../executors/attempt.ts';
 
 const python = '/usr/bin/python3';
 
-/** A starter that is ready, and the log of what it starts. */
-async function readyStarter(env: Readonly<Record<string, string>> = {}) {
+/** A starter that is ready, and the log of what it starts; `descriptors`: the maximum number that it may have. */
+async function readyStarter(env: Readonly<Record<string, string>> = {}, descriptors = 'unlimited') {
   const dir = temporaryDirectory();
   const log = join(dir, 'log');
   writeFileSync(log, '');
-  const starter = new ReportingStarter(env, python);
+  const limited = join(dir, 'python');
+  writeFileSync(limited, `#!/bin/sh\nulimit -n ${descriptors}\nexec ${python} "$@"\n`, { mode: 0o700 });
+  const starter = new ReportingStarter(env, descriptors === 'unlimited' ? python : limited);
   onTestFinished(() => starter.close());
   const run = (script: string, file = log) => starter.start({ argv: ['/bin/sh', '-c', script], cwd: dir, env }, file);
   await expect.poll(() => run('exit 0')?.ended, { interval: 2 }).toBe('exit 0');
@@ -63,6 +65,17 @@ describe('a process that the starter starts', () => {
     const { dir, start } = await readyStarter();
     const started = start('exit 0', join(dir, 'missing', 'log'));
     expect([await started.report, await started.ended]).toEqual([null, 'could not be started: ENOENT']);
+  });
+
+  test('is not started without descriptors for its pipe, until another has ended', async () => {
+    // Eight are those of the starter itself.
+    const { dir, start } = await readyStarter({}, '10');
+    const other = start('until test -e end; do sleep 0.02; done');
+    const started = start('exit 0');
+    expect([await started.report, await started.ended]).toEqual([null, 'could not be started: EMFILE']);
+    writeFileSync(join(dir, 'end'), '');
+    expect([await other.report, await other.ended]).toEqual([null, 'exit 0']);
+    expect(await start('exit 0').ended).toBe('exit 0');
   });
 
   test('survives the starter, and its end is still noticed', async () => {
