@@ -98,7 +98,7 @@ export class RecentRuns {
   /** Adds workflows to those that are read in the background. */
   #readLater(files: readonly string[]): void {
     for (const file of files) this.#later.add(file);
-    if (!this.#isReadingLater) void this.#readInBackground();
+    if (!this.#isReadingLater) void this.#readInBackground().catch(this.#parts.report);
   }
 
   async #readInBackground(): Promise<void> {
