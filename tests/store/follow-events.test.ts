@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunEvent, StoredEvent } from '../../src/core/run/run.ts';
@@ -211,4 +220,19 @@ test('new runs are noticed, also in a directory that does not exist yet', async 
   const last = changes.next();
   stop.abort();
   expect((await last).done).toBe(true);
+});
+
+test('a run that a coarse file time does not show is noticed', async () => {
+  const { store, runsDir } = fileStore();
+  const stop = new AbortController();
+  const time = Date.now() / 1000;
+  await store.create(snapshot('one'), { logDir: null }).close();
+  utimesSync(runsDir, time, time);
+  const changes = store.changes(stop.signal)[Symbol.asyncIterator]();
+  await changes.next();
+  mkdirSync(join(runsDir, 'two'));
+  utimesSync(runsDir, time, time);
+  expect((await changes.next()).done).toBe(false);
+  stop.abort();
+  expect((await changes.next()).done).toBe(true);
 });

@@ -2,10 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import type { Suspensions } from '../store.ts';
 import { durableText } from './disk/durable-text.ts';
+import { mayHideChange } from './disk/file-times.ts';
 import { storing } from './disk/private-files.ts';
-
-/** Resolution of file times: a second change within it may leave the time unchanged. */
-const coarsestMs = 50;
 
 /**
  * One file per suspended workflow, in a directory that is created with the first, so that processes need no agreement on who
@@ -56,8 +54,7 @@ function createStamp(directory: string, now: () => number): () => string {
   let ends: readonly number[] = [];
   return () => {
     const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    const isFresh = Math.abs(Date.now() - changedAt) < coarsestMs;
-    const stamp = isFresh ? `${changedAt}.${performance.now()}` : String(changedAt);
+    const stamp = mayHideChange(changedAt, Date.now()) ? `${changedAt}.${performance.now()}` : String(changedAt);
     if (stamp !== readAt && changedAt !== 0) {
       const marks = storing('read', directory, () => readdirSync(directory));
       ends = marks.flatMap((name) => readEnd(join(directory, name)) ?? []);

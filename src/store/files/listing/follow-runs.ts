@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { mayHideChange } from '../disk/file-times.ts';
 import { openWakeups } from './wakeups.ts';
 
 /**
@@ -7,12 +8,13 @@ import { openWakeups } from './wakeups.ts';
  */
 export async function* followRuns(runsDir: string, signal: AbortSignal): AsyncGenerator<void, void> {
   let wakeups = openWakeups(runsDir);
-  let seen = changedAt(runsDir);
+  let seen = stampOf(runsDir);
   try {
     yield;
-    while (!signal.aborted) {
+    for (;;) {
       await wakeups.next(signal);
-      const now = changedAt(runsDir);
+      if (signal.aborted) return;
+      const now = stampOf(runsDir);
       if (now === seen) continue;
       if (seen === null) {
         wakeups.close();
@@ -26,6 +28,9 @@ export async function* followRuns(runsDir: string, signal: AbortSignal): AsyncGe
   }
 }
 
-function changedAt(directory: string): number | null {
-  return statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? null;
+/** Never the same twice while a further change could leave the time unchanged; null if there is no directory. */
+function stampOf(directory: string): string | null {
+  const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs;
+  if (changedAt === undefined) return null;
+  return mayHideChange(changedAt, Date.now()) ? `${changedAt}.${performance.now()}` : String(changedAt);
 }

@@ -1,14 +1,13 @@
 import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32OfText } from '../../../start-up/crc32.ts';
+import { mayHideChange } from '../disk/file-times.ts';
 import { openPrivate } from '../disk/private-files.ts';
 
 /** Up to this number of entries, the directory itself is read as fast as a file. */
 const manyRuns = 1000;
 /** A listing that becomes stale sooner than this is not worth writing. */
 const rewriteMs = 5000;
-/** Resolution of file times: a second change within it may leave the time unchanged. */
-const coarsestMs = 50;
 
 /**
  * The ids of all runs, as `list` reads them from the directory, cached in `<runs>/.listing`: the directory is read
@@ -20,7 +19,7 @@ export function listingOf(runsDir: string, list: () => readonly string[]): reado
   const written = stamp === null ? null : readListing(runsDir, stamp.text);
   if (written !== null) return written;
   const ids = list();
-  const isSettled = stamp !== null && Date.now() - stamp.changedAt > coarsestMs;
+  const isSettled = stamp !== null && !mayHideChange(stamp.changedAt, Date.now());
   if (isSettled && ids.length >= manyRuns && stampOf(runsDir)?.text === stamp.text)
     writeListing(runsDir, stamp.text, ids);
   return ids;

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { mayHideChange } from '../disk/file-times.ts';
 import { journalStamp } from '../journal/journal-stamp.ts';
 import { isRunId, journalPath, timeOfId } from '../run-directory.ts';
 import { snapshotPath } from '../snapshot-file.ts';
@@ -24,16 +25,13 @@ function changedAt(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
 }
 
-/** Resolution of file times: a second change within it may leave the time unchanged. */
-const coarsestMs = 50;
-
 /** Detects changes of runs in files by one stat call each, without reading them. */
 export function createRunStamps(runsDir: string, now: () => number) {
   return {
     /** Null while a further change could be missed, because one was just made. */
     ofList: (): string | null => {
       const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      return Math.abs(now() - changedAt) < coarsestMs ? null : String(changedAt);
+      return mayHideChange(changedAt, now()) ? null : String(changedAt);
     },
     /** Empty if there is no such run. */
     ofRun: (runId: string): string => (isRunId(runId) ? (journalStamp(join(runsDir, runId)) ?? '') : ''),
