@@ -2,7 +2,8 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/run/run.ts';
-import { events, fileStore, refusal, snapshot, stored } from './world.ts';
+import { hasOwner } from '../../src/store/files/control/owner.ts';
+import { events, fileStore, refusal, snapshot, stored, temporaryDirectory } from './world.ts';
 
 const dead: ProcessIdentity = { pid: 4_194_305, startTime: 1, boot: 'another boot' };
 
@@ -108,4 +109,8 @@ test('an unknown run cannot be taken over', () => {
     code: 'not-found',
     message: 'there is no run "r1"',
   });
+});
+
+test('a run that is removed while its directory is read has no owner', () => {
+  expect(hasOwner(temporaryDirectory(), ['owner', 'owner.2'])).toBe(false);
 });

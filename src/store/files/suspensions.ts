@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Suspensions } from '../store.ts';
 import { durableText } from './disk/durable-text.ts';
 import { mayHideChange } from './disk/file-times.ts';
-import { storing } from './disk/private-files.ts';
+import { readIfThere, storing } from './disk/private-files.ts';
 
 /**
  * One file per suspended workflow, in a directory that is created with the first, so that processes need no agreement on who
@@ -40,10 +40,11 @@ function nameOf(file: string): string {
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(file).digest('hex');
 }
 
-/** Without an end that can be read, a suspension has none. */
+/** Null without a suspension, which another process may just have removed. Without an end that can be read, it has none. */
 function readEnd(path: string): number | null {
-  if (!existsSync(path)) return null;
-  const [, end] = /\n([\d:.TZ-]+)\n$/.exec(storing('read', path, () => readFileSync(path, 'utf8'))) ?? [];
+  const text = storing('read', path, () => readIfThere(path));
+  if (text === null) return null;
+  const [, end] = /\n([\d:.TZ-]+)\n$/.exec(text) ?? [];
   const at = Date.parse(end ?? '');
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
 }

@@ -74,10 +74,10 @@ export function lastOwnerPath(directory: string): string | null {
   return last === 0 ? null : ownerPath(directory, last);
 }
 
-/** Whether the run in a directory with these entries has an owner, alive or dead. */
+/** Whether the run in a directory with these entries has an owner, alive or dead; false if it was removed since. */
 export function hasOwner(directory: string, names: readonly string[]): boolean {
   const last = lastNumber(names);
-  return last > 0 && statSync(ownerPath(directory, last)).size > 0;
+  return last > 0 && (statSync(ownerPath(directory, last), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Gives up an ownership, whose file may have been removed in the meantime. */
