@@ -191,7 +191,7 @@ export type RunRemoval = {
   readonly sizeOf: (runId: string) => number;
   /** Finishes interrupted removals; resolves to the freed bytes, and the problems of what could not be removed. */
   readonly finishRemovals: () => Promise<{ readonly bytes: number; readonly problems: readonly string[] }>;
-  /** Whether no process has called this for `everyMs`; true for only one of the callers. */
+  /** Whether no process has called this for `everyMs`. Two simultaneous callers may both get true. Never throws. */
   readonly claimTidying: (now: number, everyMs: number) => boolean;
 };
 
