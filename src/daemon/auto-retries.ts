@@ -61,19 +61,18 @@ export class AutoRetries {
     if (retry !== undefined && this.#parts.read(runId) === null) this.#keep(runId);
   }
 
-  /** Plans the retry of a finished run, if one follows. */
+  /** Plans the retry of a finished run, if one follows. Never throws. */
   consider({ runId, state }: PastRun): void {
     const retry = autoRetryOf(state);
-    if (retry === null || retry.at === null) {
-      this.#drop(runId);
-      return;
-    }
+    const isDue = retry !== null && retry.at !== null;
     try {
-      this.#keep(runId);
+      if (isDue) this.#keep(runId);
+      else this.#drop(runId);
     } catch (error) {
-      // Only the next daemon would not find it.
+      // Only the next daemon would not find it, or check it in vain.
       this.#parts.report(error);
     }
+    if (!isDue) return;
     const number = `retry ${retry.n + 1} of ${retry.limit}`;
     this.#parts.log(`run ${runId} of "${state.workflow}" failed: ${number} at ${new Date(retry.at).toISOString()}`);
     if (this.#isOpen) this.#schedule(runId);

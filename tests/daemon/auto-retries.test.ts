@@ -112,3 +112,11 @@ test('a failed run that cannot be stored is retried by this daemon', async () =>
   await settled();
   expect([started, reported]).toMatchObject([['failed'], [{ code: 'storage' }]]);
 });
+
+test('a run that needs no retry is considered even if the disk refuses to forget it', () => {
+  const reported: unknown[] = [];
+  const memory = { ...fullDisk(), read: () => ['failed'] };
+  const { retries } = retriesWith([], { memory, report: (error) => reported.push(error) });
+  retries.consider({ runId: 'failed', state: { ...failedRun, status: 'succeeded' }, stored: null, damage: [] });
+  expect(reported).toMatchObject([{ code: 'storage' }]);
+});
