@@ -89,6 +89,6 @@ function causeOf(reason: CancelReason): string {
     case 'timeout':
       return 'the run timed out';
     case 'storage':
-      return 'the journal of the run can no longer be written';
+      return 'the disk refused to store a part of the run';
   }
 }

@@ -114,7 +114,7 @@ export type AttemptFacts = {
 export type CancelReason =
   | 'stop' // a user, a signal, the API
   | 'timeout' // the workflow's own limit
-  | 'storage'; // the journal can no longer be written
+  | 'storage'; // the disk refused the journal or a large output
 
 /** Why a run ended with its status; null if there is nothing to add to the status. */
 export type RunReason = 'step' | 'handler' | 'precondition' | 'stop' | 'timeout' | 'storage' | 'lost' | 'error';

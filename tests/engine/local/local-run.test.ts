@@ -291,11 +291,13 @@ describe('a run in this process', () => {
         throw full;
       },
     }));
+    const steps = [...chain.steps, step('c', { depends: ['b'] })];
     await withEngine({ wrapStore, ...options }, async ({ start, story }) => {
-      const state = await start(chain, request).finished;
+      const state = await start(workflow({ steps }), request).finished;
       const [a, b] = [stepState(state, 'a').status, stepState(state, 'b').status];
       expect([state.status, state.reason, a, b]).toEqual(expected);
       expect(state.message).toBe(full.message);
+      expect(stepState(state, 'c').message).toBe(a === 'pending' ? '' : 'the disk refused to store a part of the run');
       expect(story()).not.toContain('step.started b');
     });
   });
