@@ -1,6 +1,5 @@
 import type { LogForwarding } from '../core/log-forwarding.ts';
-import { expandText, references } from '../core/words/interpolate.ts';
-import { lookupIn } from '../core/words/lookup-in.ts';
+import { expandText, lookupIn, references } from '../core/words/interpolate.ts';
 import { WfError } from '../errors.ts';
 import { canonicalKey } from '../language/read/canonical-key.ts';
 import type { Config } from './config.ts';

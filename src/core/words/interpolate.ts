@@ -38,6 +38,11 @@ type IsOwn = (name: string, hasPath: boolean) => boolean;
 /** Looks up a variable; undefined if it does not exist. */
 type Scope = (name: string) => string | undefined;
 
+/** A lookup of variables in a map: a name that every object has, such as `constructor`, is undefined unless it is set. */
+export function lookupIn(variables: Readonly<Record<string, string>>): Scope {
+  return (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined);
+}
+
 /**
  * Replaces the variables of a text, but not inside commands: `$NAME`, `${NAME}`, `${NAME:-default}`, `$1`, `${10}`,
  * and parts of a JSON value, `${NAME.key[0]}`. An undefined variable is empty, `\$` is a dollar (and `\}` a brace

@@ -5,7 +5,7 @@ import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
 import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
-import { lookupIn } from '../../core/words/lookup-in.ts';
+import { lookupIn } from '../../core/words/interpolate.ts';
 import { resultNames, stepResult } from '../../core/words/step-results.ts';
 import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
 import type { Attempt, ProgramSlot, Scope, Started } from '../../executors/executor.ts';

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { expandText } from '../../core/words/interpolate.ts';
-import { lookupIn } from '../../core/words/lookup-in.ts';
+import { expandText, lookupIn } from '../../core/words/interpolate.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { DotenvRead } from '../../engine/engine.ts';
 import type { Environment } from '../../engine/local/environment/environment.ts';

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Suspensions } from '../store.ts';
 import { durableText } from './disk/durable-text.ts';
-import { mayHideChange } from './disk/file-times.ts';
 import { readIfThere, storing } from './disk/private-files.ts';
+import { mayHideChange } from './listing/run-time.ts';
 
 /**
  * One file per suspended workflow, in a directory that is created with the first, so that processes need no agreement on who

@@ -4,7 +4,6 @@ import { expandText } from '../../../core/words/interpolate.ts';
 import type { Precondition, Step } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import type { LogFile } from '../../../store/logs.ts';
-import { compilePattern } from '../environment/compile-pattern.ts';
 import type { Environment } from '../environment/environment.ts';
 import { type Captured, firstUnmet } from '../environment/precondition.ts';
 import { fitsEnvironment } from '../environment/variables.ts';
@@ -79,6 +78,7 @@ async function printed(texts: readonly string[], logs: readonly LogFile[]): Prom
 /** Tests lines for a text, or for the pattern after `re:`. Throws an `EvaluationProblem` for an invalid pattern. */
 export async function lineTest(text: string): Promise<(line: string) => boolean> {
   if (!text.startsWith('re:')) return (line) => line.includes(text);
+  const { compilePattern } = await import('../environment/compile-pattern.ts');
   const pattern = await compilePattern(text);
   return (line) => pattern.matcher(line).find();
 }

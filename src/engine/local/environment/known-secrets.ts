@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { Param } from '../../../core/run/run.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
-import { expandText, literalText, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
-import { lookupIn } from '../../../core/words/lookup-in.ts';
+import { expandText, literalText, lookupIn, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
 import {
   type Assignment,
   allSteps,

@@ -3,7 +3,6 @@ import { PathProblem } from '../../../core/words/json-path.ts';
 import { type PathlessCode, withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Precondition } from '../../../core/workflow.ts';
 import type { Scope } from '../../../executors/executor.ts';
-import { compilePattern } from './compile-pattern.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** Context for checking conditions. */
@@ -114,6 +113,7 @@ async function matches(
 ): Promise<boolean> {
   const texts = [actual, ...actual.split(/\r?\n/)];
   if (!wanted.startsWith('re:')) return texts.includes(wanted);
+  const { compilePattern } = await import('./compile-pattern.ts');
   try {
     const pattern = await compilePattern(wanted);
     return texts.some((text) => pattern.matcher(text).find());

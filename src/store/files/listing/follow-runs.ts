@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { mayHideChange } from '../disk/file-times.ts';
+import { mayHideChange } from './run-time.ts';
 import { openWakeups } from './wakeups.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32OfText } from '../../../start-up/crc32.ts';
-import { mayHideChange } from '../disk/file-times.ts';
 import { openPrivate } from '../disk/private-files.ts';
+import { mayHideChange } from './run-time.ts';
 
 /** Up to this number of entries, the directory itself is read as fast as a file. */
 const manyRuns = 1000;

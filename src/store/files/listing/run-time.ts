@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { mayHideChange } from '../disk/file-times.ts';
 import { journalStamp } from '../journal/journal-stamp.ts';
 import { isRunId, journalPath, timeOfId } from '../run-directory.ts';
 import { snapshotPath } from '../snapshot-file.ts';
@@ -23,6 +22,14 @@ export function timeOfRun(runsDir: string, runId: string): number | null {
 
 function changedAt(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+}
+
+/** Resolution of file times, in milliseconds: a second change within it may leave the time unchanged. */
+const coarsestMs = 50;
+
+/** Whether something changed so recently that another change may leave its time unchanged. */
+export function mayHideChange(changedAt: number, now: number): boolean {
+  return Math.abs(now - changedAt) < coarsestMs;
 }
 
 /** Detects changes of runs in files by one stat call each, without reading them. */
