@@ -52,8 +52,11 @@ export type Shared = { readonly close: (force: boolean) => Promise<string | null
 
 /** The shared parts of the attempts of a run, by name. */
 export type SharedParts = {
-  /** Opens it for the first attempt that needs it, in the variables of the run; closed at the end of the run. */
-  readonly use: <T extends Shared>(name: string, open: (run: RunScope) => Promise<T>) => Promise<T>;
+  /**
+   * Opens it for the first attempt that needs it, in the variables of the run; closed at the end of the run. If it is
+   * still being opened then, `end` is aborted.
+   */
+  readonly use: <T extends Shared>(name: string, open: (run: RunScope, end: EndSignal) => Promise<T>) => Promise<T>;
   /** Closes one that can no longer be used: the next attempt opens another. */
   readonly drop: (name: string, part: Shared) => Promise<void>;
 };

@@ -1,8 +1,12 @@
 import type { RunScope, Shared, SharedParts } from '../../executors/executor.ts';
+import { EndSignal } from '../../processes/end-signal.ts';
+
+/** `end` is aborted when the run does not need it any more. */
+type Part = { readonly opening: Promise<Shared>; readonly end: EndSignal };
 
 /** The parts that the attempts of one run share. */
 export class RunParts {
-  readonly #open = new Map<string, Promise<Shared>>();
+  readonly #open = new Map<string, Part>();
 
   get areUsed(): boolean {
     return this.#open.size > 0;
@@ -11,12 +15,12 @@ export class RunParts {
   /** The parts as an attempt sees them; `run`: the variables of the run. */
   forAttempt(run: () => RunScope): SharedParts {
     return {
-      use: async <T extends Shared>(name: string, open: (scope: RunScope) => Promise<T>): Promise<T> => {
-        const opening = this.#open.get(name) ?? this.#keep(name, open(run()));
+      use: async <T extends Shared>(name: string, open: (scope: RunScope, end: EndSignal) => Promise<T>) => {
+        const { opening } = this.#open.get(name) ?? this.#keep(name, (end) => open(run(), end));
         return (await opening) as T;
       },
       drop: async (name, part) => {
-        if ((await this.#open.get(name)?.catch(() => null)) !== part) return;
+        if ((await this.#open.get(name)?.opening.catch(() => null)) !== part) return;
         this.#open.delete(name);
         await part.close(true);
       },
@@ -24,12 +28,14 @@ export class RunParts {
   }
 
   /** A part that could not be opened is opened again by the next attempt. */
-  #keep(name: string, opening: Promise<Shared>): Promise<Shared> {
-    this.#open.set(name, opening);
-    opening.catch(() => {
-      if (this.#open.get(name) === opening) this.#open.delete(name);
+  #keep(name: string, open: (end: EndSignal) => Promise<Shared>): Part {
+    const end = new EndSignal();
+    const part = { opening: open(end), end };
+    this.#open.set(name, part);
+    part.opening.catch(() => {
+      if (this.#open.get(name) === part) this.#open.delete(name);
     });
-    return opening;
+    return part;
   }
 
   /** Closes all parts; resolves to the problems. */
@@ -37,12 +43,13 @@ export class RunParts {
     const parts = [...this.#open.values()];
     this.#open.clear();
     const problems = await Promise.all(
-      parts.map((part) =>
-        part.then(
+      parts.map(({ opening, end }) => {
+        end.abort('stop');
+        return opening.then(
           (open) => open.close(force),
           () => null,
-        ),
-      ),
+        );
+      }),
     );
     return problems.filter((problem) => problem !== null);
   }

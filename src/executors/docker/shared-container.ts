@@ -50,7 +50,7 @@ const longestLineBytes = 10_000;
  * request error.
  */
 export async function runInShared(config: JsonObject, attempt: Attempt, over: AbortSignal): Promise<Outcome> {
-  const opening = attempt.shared.use(partName, (run) => open(run, attempt));
+  const opening = attempt.shared.use(partName, (run, end) => open(run, attempt, end));
   if (await isEndedFirst(opening, attempt)) return canceled;
   const shared = await opening;
   let outcome: Outcome | null = null;
@@ -100,24 +100,37 @@ function execSettings({ dir }: JsonObject, shared: SharedContainer, { expand }: 
   };
 }
 
-/** Starts the container in the variables of the run; the first attempt shows the progress. */
-async function open(run: RunScope, first: Attempt): Promise<SharedContainer> {
-  const { container: config = {} } = first.workflow;
+/** Starts the container in the variables of the run; the first attempt shows the progress. `end` ends the start. */
+async function open(run: RunScope, first: Attempt, end: EndSignal): Promise<SharedContainer> {
   const over = new AbortController();
   setMaxListeners(0, over.signal);
+  let limit: NodeJS.Timeout | undefined;
+  const release = end.onAbort(() => {
+    limit = setTimeout(() => over.abort(), removeTimeoutMs);
+  });
   const attempt: Attempt = {
     ...first,
     ...run,
     cwd: first.workflow.dir,
-    signal: new EndSignal(),
+    signal: end,
     kill: new EndSignal(),
     write: (stream, chunk) => {
       if (!isAskedToEnd(first)) first.write(stream, chunk);
     },
   };
+  try {
+    return await startShared(attempt, over);
+  } finally {
+    release();
+    clearTimeout(limit);
+  }
+}
+
+async function startShared(attempt: Attempt, over: AbortController): Promise<SharedContainer> {
+  const { container: config = {} } = attempt.workflow;
   const settings = readSettings(config, attempt);
   if (settings.kind === 'exec') throw new Error('a shared container has no image');
-  const daemon = await connect(run.env, { stop: over.signal, over: over.signal });
+  const daemon = await connect(attempt.env, { stop: eitherEnd(attempt), over: over.signal });
   await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
   const [image, logConfig] = await Promise.all([provideImage(daemon, settings, attempt), chooseLog(daemon, settings)]);
   const invocation = { entrypoint: null, command: null, script: null, env: {}, mention: '' };
@@ -125,14 +138,14 @@ async function open(run: RunScope, first: Attempt): Promise<SharedContainer> {
   const container = await createContainer(plan);
   const output = new OwnOutput(typeof config['logPattern'] === 'string' ? config['logPattern'] : null);
   const close = (force: boolean) =>
-    remove({ container, daemon, settings, over, force, graceMs: graceOf(first, config) });
+    remove({ container, daemon, settings, over, force, graceMs: graceOf(attempt, config) });
   try {
     const stream = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal: over.signal });
     copyOutput(stream, { hasTerminal: settings.container['Tty'] === true, write: (_, chunk) => output.take(chunk) });
     await start(container, plan).catch((error: unknown) => {
       throw error instanceof DockerProblem ? new DockerProblem(error.message, null, 'unready') : error;
     });
-    await untilReady({ container, daemon, config, output });
+    await untilReady({ container, daemon, config, output, end: attempt.signal });
     const { Config } = await container.inspect({ abortSignal: over.signal });
     const whyGone = () => stateProblem(container, output, over.signal);
     return { id: container.id, settings, workingDir: Config.WorkingDir || '/', whyGone, close };
@@ -152,12 +165,14 @@ type Starting = {
   readonly daemon: Daemon;
   readonly config: JsonObject;
   readonly output: OwnOutput;
+  readonly end: EndSignal;
 };
 
 /** Waits for `waitFor` and `logPattern`. Docker notifies of neither, so the container is polled. */
-async function untilReady({ container, daemon, config, output }: Starting): Promise<void> {
+async function untilReady({ container, daemon, config, output, end }: Starting): Promise<void> {
   const { waitFor, logPattern } = config;
   for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+    if (end.aborted) throw new DockerProblem('the run ended before its container was ready', null, 'unready');
     const { State } = await container.inspect({ abortSignal: daemon.over });
     const unhealthy = waitFor === 'healthy' ? healthProblem(State) : null;
     const isOver = !State.Running || State.Health?.Status === 'unhealthy' || waitedMs >= readyTimeoutMs;

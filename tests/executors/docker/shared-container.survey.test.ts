@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
 import { crash, type Place, withPlace } from '../../support/past-runs.ts';
 import { describeWith } from '../../support/require.ts';
 import { runService } from '../../support/services.ts';
+import { until } from '../attempt.ts';
 
 describeWith('docker', hasDocker, 'the container of a workflow', () => {
   let world: TestDocker;
@@ -21,6 +26,10 @@ describeWith('docker', hasDocker, 'the container of a workflow', () => {
     const out = stdout.split('\n').flatMap((line) => /^\S+ \[(\S+)\] +\| (.*)/.exec(line)?.slice(1).join(': ') ?? []);
     const status = await json('status', '@latest');
     return { code, stdout, out, status, left: await world.containersOf(status.runId) };
+  };
+
+  const untilStarted = async (runId: string) => {
+    while ((await world.containersOf(runId)).every(({ State }) => State !== 'running')) await setImmediate();
   };
 
   test('is one for all commands, scripts and handlers, and is removed after the last handler', () =>
@@ -141,6 +150,47 @@ handlerOn:
         expect(stdout).toMatch(/\| ended[\s\S]*\| still here/);
       },
     ));
+
+  test('that is not ready does not delay the end of a stopped run, and is removed', { timeout: 30_000 }, () =>
+    place(
+      `
+container: {image: wf-test:1, waitFor: healthy, healthcheck: {test: ["false"], interval: 1s, retries: 1000}}
+steps:
+  - {name: a, command: echo never}`,
+      async (place) => {
+        const running = place.start('run', 'w.yaml', '--run-id', 'starting', '--reporter', 'plain');
+        await untilStarted('starting');
+        running.kill('SIGTERM');
+        const { code, stdout } = await running.ended;
+        expect({ code, left: await world.containersOf('starting') }).toEqual({ code: 143, left: [] });
+        expect(stdout).not.toContain('| never');
+      },
+    ),
+  );
+
+  test('whose image is being pulled does not delay the end of a stopped run', { timeout: 30_000 }, async () => {
+    let isAsked = false;
+    // A registry that never finishes its answer.
+    const registry = createServer((request, response) => {
+      if (request.url === '/v2/') response.end();
+      else isAsked = true;
+    });
+    registry.listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      registry.closeAllConnections();
+      registry.close();
+    });
+    await once(registry, 'listening');
+    const image = `127.0.0.1:${(registry.address() as AddressInfo).port}/slow:1`;
+    await place(`container: {image: "${image}"}\nsteps:\n  - {name: a, command: echo never}`, async (place) => {
+      const running = place.start('run', 'w.yaml', '--reporter', 'plain');
+      await until(() => isAsked);
+      running.kill('SIGTERM');
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(143);
+      expect(stdout).not.toContain('| never');
+    });
+  });
 
   test('is removed after its owner was killed', () =>
     place('container: {image: wf-test:1}\nsteps:\n  - {name: a, command: echo up; sleep 60}', async (place) => {
