@@ -57,8 +57,8 @@ export type SharedParts = {
    * still being opened then, `end` is aborted.
    */
   readonly use: <T extends Shared>(name: string, open: (run: RunScope, end: EndSignal) => Promise<T>) => Promise<T>;
-  /** Closes one that can no longer be used: the next attempt opens another. */
-  readonly drop: (name: string, part: Shared) => Promise<void>;
+  /** Closes one that can no longer be used: the next attempt opens another. Resolves to the problem, or null. */
+  readonly drop: (name: string, part: Shared) => Promise<string | null>;
 };
 
 /** One attempt at a step, as seen by an executor. */

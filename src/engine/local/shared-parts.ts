@@ -20,9 +20,9 @@ export class RunParts {
         return (await opening) as T;
       },
       drop: async (name, part) => {
-        if ((await this.#open.get(name)?.opening.catch(() => null)) !== part) return;
+        if ((await this.#open.get(name)?.opening.catch(() => null)) !== part) return null;
         this.#open.delete(name);
-        await part.close(true);
+        return part.close(true);
       },
     };
   }

@@ -65,7 +65,8 @@ export async function runInShared(config: JsonObject, attempt: Attempt, over: Ab
   if (outcome?.status === 'succeeded' || isAskedToEnd(attempt)) return outcome ?? canceled;
   const why = await shared.whyGone();
   if (why !== null) {
-    await attempt.shared.drop(partName, shared);
+    const left = await attempt.shared.drop(partName, shared);
+    if (left !== null) attempt.write('stderr', `${left}\n`);
     throw new DockerProblem(`the container of the run ended: ${why}`, null, 'unready');
   }
   if (outcome === null) throw problem;
@@ -147,12 +148,25 @@ async function startShared(attempt: Attempt, over: AbortController): Promise<Sha
     });
     await untilReady({ container, daemon, config, output, end: attempt.signal });
     const { Config } = await container.inspect({ abortSignal: over.signal });
-    const whyGone = () => stateProblem(container, output, over.signal);
+    const whyGone = asked(() => stateProblem(container, output, over.signal));
     return { id: container.id, settings, workingDir: Config.WorkingDir || '/', whyGone, close };
   } catch (error) {
-    await close(true);
+    const left = await close(true);
+    if (left !== null) attempt.write('stderr', `${left}\n`);
     throw error;
   }
+}
+
+/** Keeps the answer of a container that is gone: the first attempt that gets it ends all further requests. */
+function asked(ask: () => Promise<string | null>): () => Promise<string | null> {
+  let answer: Promise<string | null> | null = null;
+  return () => {
+    answer ??= ask().then((why) => {
+      if (why === null) answer = null;
+      return why;
+    });
+    return answer;
+  };
 }
 
 /** A container that only sleeps has nothing to finish; many others ignore the signal, being the first process. */

@@ -1,13 +1,49 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
 import { crash, type Place, withPlace } from '../../support/past-runs.ts';
 import { describeWith } from '../../support/require.ts';
 import { runService } from '../../support/services.ts';
-import { until } from '../attempt.ts';
+import { temporaryDirectory, until } from '../attempt.ts';
+
+/**
+ * Starts a proxy in front of a daemon. `cut` closes every connection, and from then on each new one, but leaves the second
+ * inspection of a container without an answer.
+ */
+async function startCutter(daemon: string) {
+  const sockets = new Set<Socket>();
+  let inspections: number | null = null;
+  const proxy = createSocketServer((socket) => {
+    socket.on('error', () => {});
+    sockets.add(socket);
+    socket.once('data', (request) => {
+      if (inspections !== null) {
+        if (!String(request).startsWith('GET /containers/') || ++inspections !== 2) socket.destroy();
+        return;
+      }
+      const answers = connect(daemon.slice('unix://'.length)).on('error', () => {});
+      socket.on('close', () => answers.destroy());
+      answers.write(request);
+      socket.pipe(answers).pipe(socket);
+    });
+  });
+  const path = join(temporaryDirectory(), 'docker.sock');
+  proxy.listen(path);
+  await once(proxy, 'listening');
+  const cut = () => {
+    inspections = 0;
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    cut();
+    proxy.close();
+  });
+  return { host: `unix://${path}`, cut };
+}
 
 describeWith('docker', hasDocker, 'the container of a workflow', () => {
   let world: TestDocker;
@@ -125,6 +161,31 @@ steps:
         });
       },
     ));
+
+  test('whose daemon is lost fails every step that uses it with the same message, and is named as left', async () => {
+    const { host, cut } = await startCutter(world.host);
+    const text = `env: [DOCKER_HOST: "${host}"]
+container: {image: wf-test:1}
+steps:
+  - {name: a, command: echo up; sleep 60}
+  - {name: b, command: echo up; sleep 60}`;
+    await withPlace({ 'w.yaml': text }, async (place) => {
+      const running = place.start('run', 'w.yaml', '--run-id', 'lost', '--reporter', 'plain');
+      await Promise.all(['[a] | up', '[b] | up'].map((line) => running.until(line)));
+      cut();
+      const { stdout } = await running.ended;
+      const { steps } = await place.json('status', '@latest');
+      const lost = 'the connection to Docker was lost (socket hang up)';
+      expect(steps.map(({ reason, error }) => ({ reason, error }))).toEqual(
+        ['a', 'b'].map(() => ({ reason: 'unready', error: `the container of the run ended: ${lost}` })),
+      );
+      const [left] = await world.containersOf('lost');
+      expect(stdout).toContain(
+        `container ${left?.Id.slice(0, 12)} could not be removed: ${lost}; a later docker step will remove it\n`,
+      );
+      await world.docker.getContainer(left?.Id ?? '').remove({ force: true });
+    });
+  });
 
   test('is not needed by steps of other executors', () =>
     place(
