@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Container } from 'dockerode';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/workflow.ts';
 import type { Daemon } from '../../../src/executors/docker/api/daemon.ts';
 import { signalMarkedProcesses } from '../../../src/executors/docker/exec/exec-commands.ts';
@@ -152,6 +154,52 @@ describeWith('docker', hasDocker, 'a docker step in a running container', () => 
     step.stop();
     expect(await step.running).toEqual(succeeded);
     expect({ stdout: step.stdout(), left: await programs() }).toEqual({ stdout: 'ready\ngot\n', left: [] });
+  });
+
+  /** Starts a step that prints `up` and keeps running, over connections that can be reset; `refusing`: new ones are refused. */
+  async function startOverNetwork() {
+    const sockets = new Set<Socket>();
+    const proxy = createServer((socket) => {
+      const daemon = connect(world.host.slice('unix://'.length)).on('error', () => {});
+      sockets.add(socket.on('error', () => {}).on('close', () => daemon.destroy()));
+      socket.pipe(daemon).pipe(socket);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const host = `tcp://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const reset = ({ refusing }: { readonly refusing: boolean }) => {
+      if (refusing) proxy.close();
+      for (const socket of sockets) socket.resetAndDestroy();
+    };
+    onTestFinished(() => {
+      reset({ refusing: false });
+      proxy.close();
+    });
+    const variables = { DOCKER_HOST: host };
+    const step = start({ step: { command: ['sh', '-c', 'echo up; sleep 1000.5; echo late'] }, variables });
+    await until(() => step.stdout() === 'up\n');
+    return { ...step, reset };
+  }
+
+  test('fails and is ended if its connection is lost', async () => {
+    const { running, stdout, stderr, reset } = await startOverNetwork();
+    reset({ refusing: false });
+    const outcome = await running;
+    expect({ outcome, stdout: stdout(), stderr: stderr() }).toEqual({
+      outcome: failed('error', 'the connection to Docker was lost (read ECONNRESET)'),
+      stdout: 'up\n',
+      stderr: '',
+    });
+    expect(await programs()).toEqual([]);
+  });
+
+  test('says that it keeps running if the daemon is lost', async () => {
+    const { running, stderr, reset } = await startOverNetwork();
+    reset({ refusing: true });
+    const lost = /the connection to Docker was lost \(connect ECONNREFUSED [\d.:]+\)/.source;
+    expect(await running).toEqual({ ...failed('error', ''), message: expect.stringMatching(`^${lost}$`) });
+    expect(stderr()).toMatch(new RegExp(`^the command keeps running in the container: ${lost}\n$`));
+    expect(await programs()).toContain('sleep 1000.5');
   });
 
   test('is killed with everything it has started', async () => {

@@ -11,8 +11,8 @@ import { runService } from '../../support/services.ts';
 import { temporaryDirectory, until } from '../attempt.ts';
 
 /**
- * Starts a proxy in front of a daemon. `cut` closes every connection, and from then on each new one, but leaves the second
- * inspection of a container without an answer.
+ * Starts a proxy in front of a daemon. `cut` closes every connection, and from then on each new one, but leaves the fourth
+ * inspection of the container without an answer: two steps make two each, unless they share the last.
  */
 async function startCutter(daemon: string) {
   const sockets = new Set<Socket>();
@@ -22,7 +22,7 @@ async function startCutter(daemon: string) {
     sockets.add(socket);
     socket.once('data', (request) => {
       if (inspections !== null) {
-        if (!String(request).startsWith('GET /containers/') || ++inspections !== 2) socket.destroy();
+        if (!String(request).startsWith('GET /containers/') || ++inspections !== 4) socket.destroy();
         return;
       }
       const answers = connect(daemon.slice('unix://'.length)).on('error', () => {});

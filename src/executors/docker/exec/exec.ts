@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Container, Exec, ExecInspectInfo } from 'dockerode';
 import type { Outcome } from '../../../core/run/run.ts';
@@ -10,7 +11,7 @@ import { containment } from '../container.ts';
 import { exitOutcome } from '../container-end.ts';
 import { containerEnv } from '../container-env.ts';
 import { copyOutput, type WriteOutput } from '../container-output.ts';
-import { DockerProblem, requestStatus } from '../docker-problem.ts';
+import { DockerProblem, isRequestError, requestStatus } from '../docker-problem.ts';
 import type { ExecSettings } from '../docker-settings.ts';
 import { invocationOf } from '../invocation.ts';
 import { startProblem } from '../program-problem.ts';
@@ -103,28 +104,49 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
   const { daemon, settings, attempt } = running;
   const abortSignal = daemon.over;
   const output = await exec.start({ Detach: false, Tty: settings.hasTerminal, abortSignal });
+  const connection = connectionOf(output);
   const { write, beginning } = remembering(attempt.write);
   const copied = copyOutput(output, { hasTerminal: settings.hasTerminal, write });
   const release = passRequestsOn(running);
   try {
     await copied.done;
     if (isAskedToEnd(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
-    const { ExitCode, Pid } = await untilEnded(exec, abortSignal);
+    const { ExitCode, Pid } = await untilEnded(exec, connection, abortSignal);
     // Nothing ran: the output is the error of the container runtime.
     const problem = Pid === 0 ? startProblem(beginning(), `container "${settings.container}"`) : null;
     if (problem !== null) throw problem;
     if (Pid !== 0 && !isAskedToEnd(attempt)) await endBackground(running);
     return exitOutcome(ExitCode ?? 0, { isOutOfMemory: false, limit: 0 });
+  } catch (error) {
+    // Nothing reads its output any more, and a retry would run beside it.
+    if (isRequestError(error)) await send(running, 'SIGKILL');
+    throw error;
   } finally {
     release();
   }
 }
 
-/** A program may close its output and keep running; Docker offers no way to wait for it, so poll. */
-async function untilEnded(exec: Exec, abortSignal: AbortSignal): Promise<ExecInspectInfo> {
+/** The connection that carries the output of a command, and the error that ended it; null for none. */
+type Connection = { error: Error | null };
+
+/** Node reports the error of a connection only to the request; the output seems complete. */
+function connectionOf(output: NodeJS.ReadableStream): Connection {
+  const connection: Connection = { error: null };
+  (output as IncomingMessage & { readonly req: ClientRequest }).req.once('error', (error) => {
+    connection.error = error;
+  });
+  return connection;
+}
+
+/**
+ * A program may close its output and keep running; Docker offers no way to wait for it, so poll. Rejects if its output
+ * was cut off.
+ */
+async function untilEnded(exec: Exec, connection: Connection, abortSignal: AbortSignal): Promise<ExecInspectInfo> {
   for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, 1000)) {
     const state = await exec.inspect({ abortSignal });
     if (!state.Running) return state;
+    if (connection.error !== null) throw connection.error;
     await pause(waitMs, undefined, { signal: abortSignal });
   }
 }
@@ -136,6 +158,12 @@ async function endBackground(running: Running): Promise<void> {
   const problem = await signalMarkedProcesses(running, 'SIGKILL');
   if (problem !== null)
     attempt.write('stderr', `processes left by the command keep running in the container: ${problem}\n`);
+}
+
+/** Docker cannot signal a command run by `exec`, so a program in the container does. */
+async function send(running: Running, signal: string): Promise<void> {
+  const problem = await signalMarkedProcesses(running, signal);
+  if (problem !== null) running.attempt.write('stderr', `the command keeps running in the container: ${problem}\n`);
 }
 
 /** Passes output on and keeps its beginning. */
@@ -150,16 +178,12 @@ function remembering(write: WriteOutput): { readonly write: WriteOutput; readonl
   };
 }
 
-/** Docker cannot signal a command run by `exec`, so a program in the container does. */
+/** Passes stop and kill requests on to the command. */
 function passRequestsOn(running: Running): () => void {
   const { attempt } = running;
-  const send = async (signal: string) => {
-    const problem = await signalMarkedProcesses(running, signal);
-    if (problem !== null) attempt.write('stderr', `the command keeps running in the container: ${problem}\n`);
-  };
   const releases = [
-    attempt.signal.onAbort(() => void send(attempt.step.signalOnStop)),
-    attempt.kill.onAbort(() => void send('SIGKILL')),
+    attempt.signal.onAbort(() => void send(running, attempt.step.signalOnStop)),
+    attempt.kill.onAbort(() => void send(running, 'SIGKILL')),
   ];
   return () => {
     for (const release of releases) release();
