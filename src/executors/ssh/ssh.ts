@@ -39,7 +39,7 @@ async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome
     // The stop is sent over the connection, which must therefore outlive it.
     const unstopped = { ...attempt, signal: new EndSignal() };
     const outcome = await runTool(unstopped, { argv, cwd: attempt.cwd, env }, { install, feed });
-    return withOwnWords(outcome, log, attempt);
+    return withOwnWords(outcome, { log, host: settings.host }, attempt);
   });
 }
 
@@ -102,7 +102,7 @@ function askpassVariables(askpass: string, password: string): Attempt['env'] {
 }
 
 /** Adds the messages of ssh itself to the log, and to the outcome if ssh failed. */
-function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome {
+function withOwnWords(outcome: Outcome, { log, host }: { log: string; host: string }, attempt: Attempt): Outcome {
   const said = readFileSync(log, 'utf8').replaceAll('\r', '');
   const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === sshFailed;
   if (said === '') {
@@ -113,8 +113,24 @@ function withOwnWords(outcome: Outcome, log: string, attempt: Attempt): Outcome 
   const reasons = said.split('\n').filter((line) => line !== '' && !/^(\*\*|warning)/i.test(line));
   const reason = reasons.at(-1);
   if (!isOwnFailure || reason === undefined) return outcome;
+  if (reason === keyRefused) return { ...outcome, message: `ssh: ${withoutDot(reason)}${keyAdvice(said, host)}` };
+  if (lossInLog.test(reason)) return { ...outcome, message: lost(reason) };
   return { ...outcome, message: reason.startsWith('ssh') ? reason : `ssh: ${reason}` };
 }
+
+/** The same message for a new and for a changed key of the host, which need different actions. */
+const keyRefused = 'Host key verification failed.';
+
+/** Source of the warnings: check_host_key in sshconnect.c of OpenSSH; there is one for a revoked key too. */
+function keyAdvice(said: string, host: string): string {
+  if (said.includes('REMOTE HOST IDENTIFICATION HAS CHANGED'))
+    return `: the key of ${host} has changed: if that is expected, remove the old one, which the log names`;
+  if (said.includes('@@@@')) return '';
+  return `: ${host} is not in known_hosts: add its key, or set "strictHostKeyChecking: accept-new"`;
+}
+
+/** Messages about a lost connection that go to the log. Source: clientloop.c of OpenSSH. */
+const lossInLog = /^(?:client_loop: send disconnect: |Timeout, server .* not responding)/;
 
 /** Bytes at the end of the error output that contain the last message of ssh. */
 const TAIL_BYTES = 1024;
@@ -126,7 +142,15 @@ const lastWords =
 /** The message of ssh about a connection lost while the program was running; null if there is none. */
 function lostConnection(stderrPath: string): string | null {
   const words = lastWords.exec(tailOf(stderrPath))?.[1];
-  return words === undefined ? null : `the connection was lost (ssh: ${words.replace(/\.$/, '')})`;
+  return words === undefined ? null : lost(words);
+}
+
+function lost(reason: string): string {
+  return `the connection was lost (ssh: ${withoutDot(reason)})`;
+}
+
+function withoutDot(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
 
 function tailOf(path: string): string {

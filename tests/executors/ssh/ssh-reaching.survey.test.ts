@@ -61,7 +61,8 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
       writeFileSync(server.knownHosts, known);
       return { outcome, remembered };
     }
-    const refused = failed('exit', 'ssh: Host key verification failed.', 255);
+    const advice = '127.0.0.1 is not in known_hosts: add its key, or set "strictHostKeyChecking: accept-new"';
+    const refused = failed('exit', `ssh: Host key verification failed: ${advice}`, 255);
 
     test.each([{}, { strictHostKeyChecking: true }, { strictHostKeyChecking: 'yes' }])(
       'is rejected: %j',
@@ -76,6 +77,17 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
 
     test.each([false, 'no'])('is accepted and not remembered: %j', async (strictHostKeyChecking) => {
       expect(await runUnknown({ strictHostKeyChecking })).toEqual({ outcome: succeeded, remembered: false });
+    });
+
+    test('is rejected with other advice if it has changed', async () => {
+      const known = readFileSync(server.knownHosts, 'utf8');
+      const other = readFileSync(`${server.strangersKey}.pub`, 'utf8');
+      writeFileSync(server.knownHosts, `[127.0.0.1]:${server.port} ${other}`);
+      const { outcome, stderr } = await runRemote(server, { step: { command: 'true' } });
+      writeFileSync(server.knownHosts, known);
+      const why = 'the key of 127.0.0.1 has changed: if that is expected, remove the old one, which the log names';
+      expect(outcome).toEqual(failed('exit', `ssh: Host key verification failed: ${why}`, 255));
+      expect(stderr).toContain(`${server.knownHosts}:1\n`);
     });
 
     test('is accepted and remembered on request', async () => {

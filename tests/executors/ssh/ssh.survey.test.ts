@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { executor } from '../../../src/executors/ssh/ssh.ts';
 import { describeWith } from '../../support/require.ts';
 import { runService } from '../../support/services.ts';
@@ -169,6 +171,26 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     process.kill(Number.parseInt(stdout(), 10), 'SIGKILL');
     const message = 'the connection was lost (ssh: Connection to 127.0.0.1 closed by remote host)';
     expect(await running).toEqual(failed('exit', message, 255));
+  });
+
+  test('fails as lost if the connection is reset', async () => {
+    const sockets: Socket[] = [];
+    const proxy = createServer((socket) => {
+      const there = connect(server.port, '127.0.0.1').on('error', () => {});
+      sockets.push(socket.on('error', () => {}).on('close', () => there.destroy()));
+      socket.pipe(there).pipe(socket);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    onTestFinished(() => void proxy.close());
+    const config = { port: (proxy.address() as AddressInfo).port, strictHostKeyChecking: false };
+    const { running, stdout } = startRemote(server, { step: { command: 'echo $PPID; exec sleep 300' } }, config);
+    await until(() => stdout().endsWith('\n'));
+    for (const socket of sockets) socket.resetAndDestroy();
+    expect(await running).toEqual(
+      failed('exit', expect.stringMatching(/^the connection was lost \(ssh: .+[^.]\)$/), 255),
+    );
+    await until(() => !runs(Number(stdout())));
   });
 
   describe('with a password', () => {
