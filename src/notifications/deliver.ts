@@ -1,5 +1,5 @@
 import type { Pairs } from '../executors/http/header-fields.ts';
-import { type RequestEnd, sendRequest } from '../executors/http/http-request.ts';
+import { type RequestEnd, type RequestOptions, sendRequest } from '../executors/http/http-request.ts';
 
 /** A request that delivers a notification. */
 export type Message = {
@@ -31,12 +31,23 @@ export async function deliver(message: Message, options: DeliveryOptions): Promi
   const { env, timeoutMs, signal, pause } = options;
   const request = { env, timeoutMs, signal, skipTlsVerify: false, follows: () => false, holdsSecret: () => true };
   for (let tried = 1; ; tried++) {
-    const end = await sendRequest(message, request, { onHop: () => {}, onHead: () => {}, onBody: () => {} });
+    const end = await send(message, request);
     const problem = problemOf(end);
     if (problem === null || !isPassing(end) || tried === MAX_TRIES || signal.aborted) return problem;
     await pause(waitAfter(end, tried), signal);
     if (signal.aborted) return problem;
   }
+}
+
+type ResponseHead = Extract<RequestEnd, { readonly head: unknown }>['head'];
+
+/** The status decides: a body that breaks off or is too long does not undo it. */
+async function send(message: Message, options: RequestOptions): Promise<RequestEnd> {
+  const heads: ResponseHead[] = [];
+  const onHead = (head: ResponseHead) => void heads.push(head);
+  const end = await sendRequest(message, options, { onHop: () => {}, onHead, onBody: () => {} });
+  const [head] = heads;
+  return head === undefined ? end : { hop: end.hop, head };
 }
 
 function problemOf(end: RequestEnd): string | null {

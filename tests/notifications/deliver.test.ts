@@ -60,6 +60,18 @@ describe('a delivery', () => {
     });
   });
 
+  test('is accepted by its status, whatever happens to the body', async () => {
+    const cut = await httpServer((_, response) => {
+      response.writeHead(200, { 'Content-Length': 100 });
+      response.write('half', () => response.destroy());
+    });
+    expect(await delivered(cut.url)).toEqual({ problem: null, waits: [] });
+    expect(cut.received).toHaveLength(1);
+    const long = await httpServer((_, response) => response.end(Buffer.alloc(11 * 1024 * 1024)));
+    expect(await delivered(long.url)).toEqual({ problem: null, waits: [] });
+    expect(long.received).toHaveLength(1);
+  });
+
   test('stops with the signal', async () => {
     const abort = new AbortController();
     const server = await httpServer(() => abort.abort());
