@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import { type ClientRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { LogForwarding } from '../core/log-forwarding.ts';
 
 /** The result of a request: accepted, rejected for good, or worth a retry. */
@@ -10,6 +10,8 @@ export type Sink = {
   readonly name: string;
   /** Sends one request with a JSON body; resolves soon after the signal is aborted, and never rejects. */
   readonly send: (body: string, signal: AbortSignal) => Promise<SinkAnswer>;
+  /** Why the last request that was not accepted was not; null if there is none. */
+  readonly problem: () => string | null;
   readonly close: () => void;
 };
 
@@ -21,14 +23,19 @@ export async function openHttpSink(settings: Pick<LogForwarding, 'httpUrl' | 'he
   const { httpUrl, timeoutMs } = settings;
   const { Agent, request } = httpUrl.startsWith('https:') ? await import('node:https') : await import('node:http');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let problem: string | null = null;
   const headers = { 'Content-Type': 'application/json', ...settings.headers };
   return {
     name: new URL(httpUrl).origin,
     send: (body, signal) => {
       const outgoing = () =>
         request(httpUrl, { method: 'POST', agent, headers: { ...headers, 'Content-Length': Buffer.byteLength(body) } });
-      return post(outgoing, body, { signal, timeoutMs });
+      const failed = (why: string) => {
+        if (!signal.aborted) problem = why;
+      };
+      return post(outgoing, body, { signal, timeoutMs, failed });
     },
+    problem: () => problem,
     close: () => agent.destroy(),
   };
 }
@@ -36,27 +43,39 @@ export async function openHttpSink(settings: Pick<LogForwarding, 'httpUrl' | 'he
 function post(
   start: () => ClientRequest,
   body: string,
-  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+  { signal, timeoutMs, failed }: { signal: AbortSignal; timeoutMs: number; failed: (why: string) => void },
 ): Promise<SinkAnswer> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve('unavailable');
     const request = start();
     const giveUp = () => request.destroy(new Error('given up'));
-    const timer = setTimeout(giveUp, timeoutMs);
+    const late = () => request.destroy(new Error(`no complete answer within ${timeoutMs / 1000} s`));
+    const timer = setTimeout(late, timeoutMs);
     const end = (answer: SinkAnswer) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', giveUp);
       resolve(answer);
     };
     signal.addEventListener('abort', giveUp, { once: true });
-    request.on('error', () => end('unavailable'));
+    request.on('error', (error) => {
+      failed(error.message);
+      end('unavailable');
+    });
     request.on('response', (response) => {
       // Drain the body so that the connection can be reused.
       response.resume();
-      response.on('close', () => end(response.complete ? answerOf(response) : 'unavailable'));
+      response.on('close', () => {
+        const answer = response.complete ? answerOf(response) : 'unavailable';
+        if (answer !== 'taken') failed(response.complete ? statusLine(response) : 'its answer was not complete');
+        end(answer);
+      });
     });
     request.end(body);
   });
+}
+
+function statusLine({ statusCode = 0 }: IncomingMessage): string {
+  return `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd();
 }
 
 function answerOf({ statusCode = 0 }: IncomingMessage): SinkAnswer {

@@ -48,7 +48,10 @@ export async function openLogForwarder(settings: LogForwarding, options: LogForw
       await monitor?.close();
       const { queued, forwarded, dropped } = queue.counts;
       const lost = queued - forwarded + dropped;
-      if (lost > 0) warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${sink.name}`);
+      const problem = sink.problem();
+      const why = problem === null ? '' : ` (${problem})`;
+      if (lost > 0)
+        warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${sink.name}${why}`);
     },
   };
 }

@@ -126,7 +126,16 @@ describe('a sink that is', () => {
     const { code, stderr } = await run(`http://127.0.0.1:${port}`, talk('seq 1000'), { initialBackoffMS: 1 });
     expect([code, stderr]).toEqual([
       0,
-      `wf: log forwarding: 1004 of 1004 lines were not accepted by http://127.0.0.1:${port}\n`,
+      `wf: log forwarding: 1004 of 1004 lines were not accepted by http://127.0.0.1:${port} (connect ECONNREFUSED 127.0.0.1:${port})\n`,
+    ]);
+  });
+
+  it('at another address is reported with its answer', async () => {
+    const server = await httpServer((_, response) => response.writeHead(404).end());
+    const { code, stderr } = await run(server.url, talk('echo a'));
+    expect([code, stderr]).toEqual([
+      0,
+      `wf: log forwarding: 5 of 5 lines were not accepted by ${server.url} (404 Not Found)\n`,
     ]);
   });
 

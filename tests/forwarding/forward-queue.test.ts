@@ -20,7 +20,7 @@ async function queueTo(httpUrl: string, options: Partial<ForwardQueueOptions> = 
   const tick = (ms: number) => {
     now += ms;
   };
-  return { queue, tick };
+  return { queue, sink, tick };
 }
 
 const empty = {
@@ -100,7 +100,7 @@ describe('a sink that does not accept a record', () => {
       askedAt.push(Date.now() - start);
       return askedAt.length <= 6 ? ('unavailable' as const) : ('taken' as const);
     };
-    const sink = { name: '', send, close: () => {} };
+    const sink = { name: '', send, problem: () => null, close: () => {} };
     const options = { ...quick, sink, maxRetries: 1, initialBackoffMs: 100, maxBackoffMs: 1000 };
     const queue = new ForwardQueue({ ...options, queueSize: 9, now: Date.now, onRoom: () => {} });
     for (const line of ['a', 'b', 'c', 'd', 'e']) queue.add(record(line));
@@ -136,11 +136,12 @@ describe('a sink that does not accept a record', () => {
 
   test('because it does not respond in time', async () => {
     const server = await httpServer(() => {});
-    const { queue } = await queueTo(server.url, { maxRetries: 1 }, 20);
+    const { queue, sink } = await queueTo(server.url, { maxRetries: 1 }, 20);
     queue.add(record('a'));
     await queue.idle();
     expect(server.received.length).toBe(2);
     expect(queue.counts).toEqual({ ...empty, queued: 1, failed: 1, retried: 1 });
+    expect(sink.problem()).toBe('no complete answer within 0.02 s');
   });
 
   test('because it does not complete its answer', async () => {
