@@ -29,7 +29,7 @@ const MAX_WAIT_MS = 10_000;
  */
 export async function deliver(message: Message, options: DeliveryOptions): Promise<string | null> {
   const { env, timeoutMs, signal, pause } = options;
-  const request = { env, timeoutMs, signal, skipTlsVerify: false, follows: () => false, holdsSecret: () => true };
+  const request = { env, timeoutMs, signal, skipTlsVerify: null, follows: () => false, holdsSecret: () => true };
   for (let tried = 1; ; tried++) {
     const end = await send(message, request);
     const problem = problemOf(end);

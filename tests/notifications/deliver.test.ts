@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deliver } from '../../src/notifications/deliver.ts';
-import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
+import { closedPort, httpServer, httpsServer, tcpServer } from '../support/http-server.ts';
 
 /** Delivers a message; returns the problem and the waits between the tries, which take no time. */
 async function delivered(url: string, abort = new AbortController()) {
@@ -70,6 +70,13 @@ describe('a delivery', () => {
     const long = await httpServer((_, response) => response.end(Buffer.alloc(11 * 1024 * 1024)));
     expect(await delivered(long.url)).toEqual({ problem: null, waits: [] });
     expect(long.received).toHaveLength(1);
+  });
+
+  test('to a server whose certificate is not trusted advises only what a notification has', async () => {
+    const server = await httpsServer((_, response) => response.end());
+    const { problem } = await delivered(server.url);
+    const advice = 'set NODE_EXTRA_CA_CERTS to a file with the certificate to trust';
+    expect(problem).toBe(`its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT); ${advice}`);
   });
 
   test('stops with the signal', async () => {

@@ -20,20 +20,24 @@ const byCode: { readonly [code: string]: string } = {
   ...certificateProblems,
 };
 
+/** The request that failed. `canSkipTls`: it has the setting "skipTLSVerify". */
+type RequestContext = { readonly url: URL; readonly proxy: URL | null; readonly canSkipTls: boolean };
+
 /** Explains a request error, with URL and proxy, in one line. */
-export function explainRequestError(error: unknown, url: URL, proxy: URL | null): string {
+export function explainRequestError(error: unknown, context: RequestContext): string {
+  const { proxy } = context;
   const own = [error, error instanceof Error ? error.cause : null].find((one) => one instanceof RequestProblem);
   if (own !== undefined) return own.message;
   const by = proxy === null ? '' : ` (through the proxy ${shownUrl(proxy)})`;
-  return (error instanceof Error ? explain(error, url) : String(error)) + by;
+  return (error instanceof Error ? explain(error, context) : String(error)) + by;
 }
 
-function explain({ code = '', message }: NodeJS.ErrnoException, url: URL): string {
+function explain({ code = '', message }: NodeJS.ErrnoException, { url, canSkipTls }: RequestContext): string {
   if (code === 'ENOTFOUND') return `unknown host "${url.hostname}"`;
   const alert = tlsAlert(code, message);
   if (alert !== null) return alert;
   const known = byCode[code];
-  if (known !== undefined) return known + certificateHelp(code);
+  if (known !== undefined) return known + certificateHelp(code, canSkipTls);
   if (code.startsWith('HPE_')) return `the answer is not HTTP: ${firstLine(message).replace('Parse Error: ', '')}`;
   if (/^Z_|^ERR__ERROR/.test(code)) return `the body cannot be decompressed: ${firstLine(message)}`;
   return firstLine(message) || code;
@@ -56,10 +60,13 @@ export function requestLine(method: string, url: URL, what: string): string {
   return `${method} ${shownUrl(url)}: ${what}`;
 }
 
-function certificateHelp(code: string): string {
+function certificateHelp(code: string, canSkipTls: boolean): string {
   if (!Object.hasOwn(certificateProblems, code)) return '';
-  const trust = isUntrusted(code) ? 'set NODE_EXTRA_CA_CERTS to a file with the certificate to trust, or ' : '';
-  return ` (${code}); ${trust}set skipTLSVerify to accept any`;
+  const ways = [
+    ...(isUntrusted(code) ? ['set NODE_EXTRA_CA_CERTS to a file with the certificate to trust'] : []),
+    ...(canSkipTls ? ['set skipTLSVerify to accept any'] : []),
+  ];
+  return ` (${code})${ways.length === 0 ? '' : `; ${ways.join(', or ')}`}`;
 }
 
 function firstLine(message: string): string {

@@ -13,7 +13,8 @@ import { type Hop, nextHop, type ResponseHead } from './redirect.ts';
 export type RequestOptions = {
   /** For the whole exchange, redirects and body included; null: no limit. */
   readonly timeoutMs: number | null;
-  readonly skipTlsVerify: boolean;
+  /** Null: the request has no such setting. */
+  readonly skipTlsVerify: boolean | null;
   /** Provides the proxies and `NODE_EXTRA_CA_CERTS`. */
   readonly env: Readonly<Record<string, string>>;
   /** Whether to follow the `Location` of an answer with this status. */
@@ -57,8 +58,9 @@ export async function sendRequest(first: Hop, options: RequestOptions, reader: R
     return await follow(state, { ...options, signal }, reader);
   } catch (error) {
     const { hop, proxy } = state;
+    const context = { url: hop.url, proxy, canSkipTls: options.skipTlsVerify !== null };
     const late = `no complete answer within ${(timeoutMs ?? 0) / 1000} seconds`;
-    return { hop, problem: deadline.signal.aborted ? late : explainRequestError(error, hop.url, proxy) };
+    return { hop, problem: deadline.signal.aborted ? late : explainRequestError(error, context) };
   } finally {
     clearTimeout(timer);
   }
