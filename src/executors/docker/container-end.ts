@@ -4,7 +4,7 @@ import type { Outcome } from '../../core/run/run.ts';
 import { isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
-import { ask, parseAnswer } from './api/docker-request.ts';
+import { ask, limited, parseAnswer } from './api/docker-request.ts';
 import { isRequestError } from './docker-problem.ts';
 
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
@@ -57,7 +57,7 @@ const eventTimeoutMs = 2000;
  * state does not show it, and only an event reports it.
  */
 async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
-  const abortSignal = AbortSignal.any([over, AbortSignal.timeout(eventTimeoutMs)]);
+  const { signal: abortSignal, clear } = limited(over, eventTimeoutMs);
   const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + latenessSeconds];
   const filters = { container: [id], event: ['oom'] };
   try {
@@ -68,6 +68,8 @@ async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Ti
     // The exit code is known anyway; a proxy in front of the daemon may block this request.
     if (isRequestError(error)) return false;
     throw error;
+  } finally {
+    clear();
   }
 }
 

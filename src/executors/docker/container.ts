@@ -4,7 +4,7 @@ import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt, Containment } from '../executor.ts';
-import type { Daemon } from './api/daemon.ts';
+import { type Daemon, silence } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';
 import { tarOfFile } from './api/tar.ts';
 import { containerExitCode, endedOutcome } from './container-end.ts';
@@ -99,7 +99,8 @@ function passRequestsOn(container: Container, plan: ContainerPlan): () => void {
       await container.kill({ signal, abortSignal: daemon.over });
     } catch (error) {
       const isOver = [404, 409].includes(requestStatus(error) ?? 0);
-      if (!isOver) attempt.write('stderr', `${signal} could not be sent to the container: ${requestMessage(error)}\n`);
+      const why = daemon.over.aborted ? silence(daemon) : requestMessage(error);
+      if (!isOver) attempt.write('stderr', `${signal} could not be sent to the container: ${why}\n`);
     }
   };
   const releases = [
@@ -140,7 +141,7 @@ async function removeContainer(container: Container, { daemon, attempt }: Contai
     await container.remove({ force: true, v: true, abortSignal: daemon.over });
   } catch (error) {
     if (requestStatus(error) === 404) return;
-    const why = daemon.over.aborted ? `Docker at ${daemon.address} does not answer` : requestMessage(error);
+    const why = daemon.over.aborted ? silence(daemon) : requestMessage(error);
     attempt.write(
       'stderr',
       `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will remove it\n`,

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../core/workflow.ts';
 import { patternTest } from '../../pattern-test.ts';
 import { canceled, EndSignal, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
 import type { Attempt, RunScope, Shared } from '../executor.ts';
-import { connect, type Daemon } from './api/daemon.ts';
+import { connect, type Daemon, silence } from './api/daemon.ts';
+import { limited } from './api/docker-request.ts';
 import { provideImage } from './api/image.ts';
 import { chooseLog, healthProblem, start } from './container.ts';
 import { copyOutput } from './container-output.ts';
@@ -33,6 +34,9 @@ const partName = 'container';
 /** Longest time until a started container is ready for steps, and the time between two looks at it. */
 const readyTimeoutMs = 120_000;
 const lookAgainMs = 100;
+
+/** Time limit for the daemon to tell the state of a container. */
+const askTimeoutMs = 5000;
 
 /** Time limit for the daemon to remove a container whose program has ended. */
 const removeTimeoutMs = 10_000;
@@ -148,7 +152,7 @@ async function startShared(attempt: Attempt, over: AbortController): Promise<Sha
     });
     await untilReady({ container, daemon, config, output, end: attempt.signal });
     const { Config } = await container.inspect({ abortSignal: over.signal });
-    const whyGone = asked(() => stateProblem(container, output, over.signal));
+    const whyGone = asked(() => stateProblem({ container, daemon, output }));
     return { id: container.id, settings, workingDir: Config.WorkingDir || '/', whyGone, close };
   } catch (error) {
     const left = await close(true);
@@ -210,14 +214,20 @@ function exitText(exitCode: number): string {
   return `its program ended with exit code ${exitCode}`;
 }
 
-async function stateProblem(container: Container, output: OwnOutput, abortSignal: AbortSignal): Promise<string | null> {
+type Asked = { readonly container: Container; readonly daemon: Daemon; readonly output: OwnOutput };
+
+async function stateProblem({ container, daemon, output }: Asked): Promise<string | null> {
+  const { signal: abortSignal, clear } = limited(daemon.over, askTimeoutMs);
   try {
     const { State } = await container.inspect({ abortSignal });
     return State.Running ? null : `${exitText(State.ExitCode)}${output.lastLines()}`;
   } catch (error) {
     if (requestStatus(error) === 404) return 'it was removed';
+    if (abortSignal.aborted) return silence(daemon);
     if (isRequestError(error)) return requestMessage(error);
     throw error;
+  } finally {
+    clear();
   }
 }
 
@@ -241,7 +251,7 @@ async function remove({ container, daemon, settings, over, force, graceMs }: Rem
     return null;
   } catch (error) {
     if (requestStatus(error) === 404) return null;
-    const why = over.signal.aborted ? `Docker at ${daemon.address} does not answer` : requestMessage(error);
+    const why = over.signal.aborted ? silence(daemon) : requestMessage(error);
     return `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will remove it`;
   } finally {
     clearTimeout(limit);

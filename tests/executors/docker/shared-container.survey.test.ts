@@ -12,15 +12,18 @@ import { temporaryDirectory, until } from '../attempt.ts';
 
 /**
  * Starts a proxy in front of a daemon. `cut` closes every connection, and from then on each new one, but leaves the fourth
- * inspection of the container without an answer: two steps make two each, unless they share the last.
+ * inspection of the container without an answer: two steps make two each, unless they share the last. `silence` closes
+ * every connection and leaves each new one without an answer.
  */
 async function startCutter(daemon: string) {
   const sockets = new Set<Socket>();
   let inspections: number | null = null;
+  let isSilent = false;
   const proxy = createSocketServer((socket) => {
     socket.on('error', () => {});
     sockets.add(socket);
     socket.once('data', (request) => {
+      if (isSilent) return;
       if (inspections !== null) {
         if (!String(request).startsWith('GET /containers/') || ++inspections !== 4) socket.destroy();
         return;
@@ -34,15 +37,22 @@ async function startCutter(daemon: string) {
   const path = join(temporaryDirectory(), 'docker.sock');
   proxy.listen(path);
   await once(proxy, 'listening');
-  const cut = () => {
-    inspections = 0;
+  const close = () => {
     for (const socket of sockets) socket.destroy();
   };
+  const cut = () => {
+    inspections = 0;
+    close();
+  };
+  const silence = () => {
+    isSilent = true;
+    close();
+  };
   onTestFinished(() => {
-    cut();
+    close();
     proxy.close();
   });
-  return { host: `unix://${path}`, cut };
+  return { host: `unix://${path}`, cut, silence };
 }
 
 describeWith('docker', hasDocker, 'the container of a workflow', () => {
@@ -183,6 +193,29 @@ steps:
       expect(stdout).toContain(
         `container ${left?.Id.slice(0, 12)} could not be removed: ${lost}; a later docker step will remove it\n`,
       );
+      await world.docker.getContainer(left?.Id ?? '').remove({ force: true });
+    });
+  });
+
+  test('whose daemon hangs does not keep the run from its end', async () => {
+    const { host, silence } = await startCutter(world.host);
+    const text = `env: [DOCKER_HOST: "${host}"]
+container: {image: wf-test:1}
+steps:
+  - {name: a, command: echo up}
+  - {name: w, depends: a, executor: command, command: "while ! test -f go; do sleep 0.1; done"}
+  - {name: b, depends: w, command: echo never}`;
+    await withPlace({ 'w.yaml': text }, async (place) => {
+      const running = place.start('run', 'w.yaml', '--run-id', 'hangs', '--reporter', 'plain');
+      await running.until('[a] OK');
+      silence();
+      place.write('go', '');
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(1);
+      const silent = `Docker at ${host} does not answer`;
+      expect(stdout).toContain(`[b] FAIL   the container of the run ended: ${silent}`);
+      const [left] = await world.containersOf('hangs');
+      expect(stdout).toContain(`container ${left?.Id.slice(0, 12)} could not be removed: ${silent};`);
       await world.docker.getContainer(left?.Id ?? '').remove({ force: true });
     });
   });

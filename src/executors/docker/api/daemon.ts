@@ -33,7 +33,7 @@ export async function connect(
   const timeout = AbortSignal.timeout(pingTimeoutMs);
   const docker = new Client(address.options);
   const isRight = await isDocker(docker, AbortSignal.any([stop, over, timeout])).catch((error: unknown) => {
-    throw new DockerProblem(timeout.aborted ? silence(address) : explain(error, address));
+    throw new DockerProblem(timeout.aborted ? silentPing(address) : explain(error, address));
   });
   if (!isRight) throw notDocker(address.label);
   return { docker, address: address.label, over };
@@ -46,8 +46,13 @@ export function notDocker(label: string): DockerProblem {
 
 const elsewhere = 'or name the address of another in DOCKER_HOST';
 
-function silence({ label }: DockerAddress): string {
-  return `Docker at ${label} does not answer (waited ${pingTimeoutMs / 1000} s): restart the daemon, ${elsewhere}`;
+/** Says that a daemon left a request unanswered. */
+export function silence({ address }: Pick<Daemon, 'address'>): string {
+  return `Docker at ${address} does not answer`;
+}
+
+function silentPing({ label }: DockerAddress): string {
+  return `${silence({ address: label })} (waited ${pingTimeoutMs / 1000} s): restart the daemon, ${elsewhere}`;
 }
 
 function explain(error: unknown, { label, options }: DockerAddress): string {

@@ -5,7 +5,7 @@ import type { Container, Exec, ExecInspectInfo } from 'dockerode';
 import type { Outcome } from '../../../core/run/run.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '../../../processes/end-signal.ts';
 import type { Attempt } from '../../executor.ts';
-import type { Daemon } from '../api/daemon.ts';
+import { type Daemon, silence } from '../api/daemon.ts';
 import { tarOfFile } from '../api/tar.ts';
 import { containment } from '../container.ts';
 import { exitOutcome } from '../container-end.ts';
@@ -119,7 +119,7 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
     return exitOutcome(ExitCode ?? 0, { isOutOfMemory: false, limit: 0 });
   } catch (error) {
     // Nothing reads its output any more, and a retry would run beside it.
-    if (isRequestError(error)) await send(running, 'SIGKILL');
+    if (isRequestError(error) && !isAskedToEnd(attempt)) await send(running, 'SIGKILL');
     throw error;
   } finally {
     release();
@@ -162,8 +162,10 @@ async function endBackground(running: Running): Promise<void> {
 
 /** Docker cannot signal a command run by `exec`, so a program in the container does. */
 async function send(running: Running, signal: string): Promise<void> {
+  const { attempt, daemon } = running;
   const problem = await signalMarkedProcesses(running, signal);
-  if (problem !== null) running.attempt.write('stderr', `the command keeps running in the container: ${problem}\n`);
+  const why = daemon.over.aborted ? silence(daemon) : problem;
+  if (problem !== null) attempt.write('stderr', `the command keeps running in the container: ${why}\n`);
 }
 
 /** Passes output on and keeps its beginning. */
