@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
@@ -20,6 +20,17 @@ steps:
 };
 
 const stepOf = (page: Page) => new URL(page.url()).searchParams.get('step');
+const typed = `
+params:
+  - { name: STAGE, enum: [staging, production] }
+steps: [{ name: one, command: echo one }]
+`;
+
+/** Waits until an element has the focus. */
+async function expectFocus(element: Locator): Promise<void> {
+  await expect.poll(() => element.evaluate((each) => each === document.activeElement)).toBe(true);
+}
+
 const focused = (page: Page) => page.evaluate(`document.activeElement?.textContent`);
 
 describeWith('chromium', browserPath !== null, 'the page without a mouse, and on small screens', () => {
@@ -71,6 +82,49 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
       await page.keyboard.press('s');
       await page.getByRole('heading', { level: 1 }).waitFor();
       expect(new URL(page.url()).pathname).toBe('/system');
+    });
+  });
+
+  it('returns the focus to what opened a dialog', async () => {
+    await withPage({ ...files, 'typed.yaml': typed }, async ({ open }) => {
+      const page = await open('/');
+      const isFocused = (role: 'button' | 'link', name: string) =>
+        expectFocus(page.getByRole(role, { name, exact: true }));
+      await page.locator('.row').nth(1).waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').waitFor();
+      await page.keyboard.press('Escape');
+      await isFocused('link', 'flow');
+
+      await page.getByRole('link', { name: 'Start typed' }).press('Enter');
+      await expectFocus(page.getByLabel('STAGE', { exact: true }));
+      await page.keyboard.press('Escape');
+      await isFocused('link', 'Start typed');
+      await page.getByRole('link', { name: 'Start flow' }).press('Enter');
+      await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Start' }));
+      await page.getByRole('button', { name: 'Close' }).click();
+      await isFocused('link', 'Start flow');
+
+      await page.getByRole('button', { name: 'New', exact: true }).press('Enter');
+      await expectFocus(page.getByLabel('Name', { exact: true }));
+      await page.keyboard.press('Escape');
+      await isFocused('button', 'New');
+
+      await page.getByRole('link', { name: 'flow', exact: true }).click();
+      for (const [item, close] of [
+        ['Rename or move', 'Escape'],
+        ['Copy', 'Cancel'],
+        ['Delete', 'Escape'],
+        ['Delete', 'Cancel'],
+      ] as const) {
+        await page.getByRole('button', { name: 'More for flow' }).press('Enter');
+        await page.getByRole('menuitem', { name: item }).press('Enter');
+        await page.getByRole('dialog').waitFor();
+        if (close === 'Escape') await page.keyboard.press('Escape');
+        else await page.getByRole('button', { name: 'Cancel' }).click();
+        await isFocused('button', 'More for flow');
+      }
     });
   });
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useModal } from './use-modal.ts';
 
 type ConfirmProps = {
   readonly title: string;
@@ -11,17 +11,9 @@ type ConfirmProps = {
 
 /** Asks for a confirmation of an action that cannot be undone. */
 export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  // The browser returns the focus only when a dialog closes, and this one is removed while it is open.
-  useEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
+  const dialog = useModal();
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={onCancel}>
+    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onCancel}>
       <h2 id="dialog-title">{title}</h2>
       <div class="dialog-body">{children}</div>
       <div class="dialog-buttons">

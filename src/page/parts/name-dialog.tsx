@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import { isOffline } from '../data/connection.ts';
 import { workflows } from '../data/workflows/workflows.ts';
+import { useModal } from './use-modal.ts';
 import { Diagnostics } from './workflow/diagnostics.tsx';
 
 /** The name of a workflow file without its extension, and its subdirectory. */
@@ -22,15 +22,11 @@ type NameDialogProps = {
 
 /** Asks for the name and the group of a workflow file. */
 export function NameDialog({ title, action, given, onSubmit, onClose, children }: NameDialogProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal((shown) => shown.querySelector('input')?.select());
   const name = useSignal(given.name);
   const group = useSignal(given.group);
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
-  useEffect(() => {
-    dialog.current?.showModal();
-    dialog.current?.querySelector('input')?.select();
-  }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (isPending.value) return;
@@ -45,7 +41,7 @@ export function NameDialog({ title, action, given, onSubmit, onClose, children }
   };
   const isOfGroup = problem.value?.message.includes('be a group') === true;
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="name-dialog-title" onClose={onClose} onCancel={onClose}>
+    <dialog ref={dialog} class="form-dialog" aria-labelledby="name-dialog-title" onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <h2 id="name-dialog-title">{title}</h2>
         <div class="dialog-body">

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { pathOf, to } from '../api/address.ts';
@@ -8,15 +8,15 @@ import { type Destination, destinations, matching } from '../data/destinations.t
 import { leaving } from '../data/workflows/unsaved.ts';
 import { readWorkflows, workflows } from '../data/workflows/workflows.ts';
 import { StatusIcon } from './status-icon.tsx';
+import { useModal } from './use-modal.ts';
 
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */
 export function Palette({ given, onClose }: { given: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const text = useSignal(given);
   const chosen = useSignal(0);
   useEffect(() => {
-    dialog.current?.showModal();
     if (workflows.value === null) void readWorkflows();
   }, []);
   const found = matching(destinations(workflows.value ?? [], to), text.value);
@@ -33,7 +33,7 @@ export function Palette({ given, onClose }: { given: string; onClose: () => void
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={onClose} onCancel={onClose}>
+    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={onClose}>
       <input
         type="text"
         role="combobox"

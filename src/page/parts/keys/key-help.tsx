@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { hasKeys } from '../../data/settings.ts';
+import { useModal } from '../use-modal.ts';
 
 const keys = [
   ['Ctrl K or ⌘ K', 'go to a workflow or a run'],
@@ -29,11 +29,12 @@ const keys = [
 
 /** The keyboard shortcuts of the page. */
 export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal((shown) => shown.querySelector('h2')?.focus());
   return (
-    <dialog ref={dialog} aria-labelledby="keys-title" onClose={onClose}>
-      <h2 id="keys-title">Keys</h2>
+    <dialog ref={dialog} class="key-help" aria-labelledby="keys-title" onClose={onClose}>
+      <h2 id="keys-title" tabIndex={-1}>
+        Keys
+      </h2>
       <dl class="keys">
         {keys.map(([key, about]) => (
           <div key={key}>

@@ -1,28 +1,30 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
 import { api, ask } from '../../api/client.ts';
 import { createResource } from '../../data/resource.ts';
 import { Loading } from '../loading.tsx';
 import { ProblemBox } from '../problem-box.tsx';
+import { useModal } from '../use-modal.ts';
 import { StartForm } from './start-form.tsx';
 
 /** The start form of a workflow, as a dialog over the list. */
 export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const { route } = useLocation();
   const workflow = useMemo(
     () => createResource(() => ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }))),
     [id],
   );
-  useEffect(() => {
-    dialog.current?.showModal();
-    void workflow.refresh();
-  }, [workflow]);
+  useEffect(() => void workflow.refresh(), [workflow]);
   const { value, problem } = workflow.known.value;
+  // The form replaces placeholders, which cannot have the focus.
+  useEffect(() => {
+    dialog.current?.querySelector<HTMLElement>('form :is(textarea, input, select, [type="submit"]):enabled')?.focus();
+  }, [value !== null]);
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="start-title" onClose={onClose} onCancel={onClose}>
+    <dialog ref={dialog} class="form-dialog" aria-labelledby="start-title" onClose={onClose}>
       <div class="dialog-head">
         <h2 id="start-title">
           Start <bdi>{name}</bdi>

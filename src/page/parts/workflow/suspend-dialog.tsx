@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Workflow } from '../../api/types.ts';
 import { now } from '../../data/clock.ts';
@@ -9,6 +8,7 @@ import { isUtc } from '../../data/settings.ts';
 import { suspendSchedule } from '../../data/workflows/workflows.ts';
 import { ProblemBox } from '../problem-box.tsx';
 import { momentText, relativeText } from '../time.tsx';
+import { useModal } from '../use-modal.ts';
 
 const hourMs = 3_600_000;
 const spans = [
@@ -20,11 +20,10 @@ const spans = [
 
 /** Suspends a schedule until a time. */
 export function SuspendDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const until = useSignal(fieldText(now.value + 24 * hourMs));
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
-  useEffect(() => dialog.current?.showModal(), []);
   const end = timeOf(until.value);
   const submit = async (event: Event) => {
     event.preventDefault();
