@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import { logIn, logins, session, sessionProblem } from '../data/session.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { useModal } from '../parts/use-modal.ts';
 import { useTitle } from '../parts/use-title.ts';
 
 /** The login, shown at the address of the requested screen. */
@@ -22,11 +23,19 @@ export function LoginScreen(): JSX.Element {
 
 /** The login over a screen whose session has ended. */
 export function LoginDialog(): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  // Runs before the effect of the form, which chooses the field.
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal();
+  // A browser closes a dialog whatever the page says if `Escape` is pressed again.
+  const reopen = () => {
+    if (dialog.current?.isConnected) dialog.current.showModal();
+  };
   return (
-    <dialog ref={dialog} class="login" aria-labelledby="login-title" onCancel={(event) => event.preventDefault()}>
+    <dialog
+      ref={dialog}
+      class="login"
+      aria-labelledby="login-title"
+      onCancel={(event) => event.preventDefault()}
+      onClose={reopen}
+    >
       <h2 id="login-title">The session has ended</h2>
       <p class="quiet">Log in to continue. The page keeps what you have entered.</p>
       <LoginForm />
