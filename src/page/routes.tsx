@@ -20,6 +20,12 @@ const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen)
 /** Links that the browser itself follows: resources of the daemon outside of the page. */
 const outside = /^(?!api\/|health$|metrics$)/;
 
+/** Gives the focus to a new screen if it was on an element of the previous one. */
+function focusScreen(): void {
+  if (document.activeElement === document.body)
+    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+}
+
 /** The page: the top bar, and the screen of the current address. */
 export function App(): JSX.Element {
   const [failure, setFailure] = useState<unknown>(null);
@@ -35,7 +41,7 @@ export function App(): JSX.Element {
         {failure === null ? (
           <ErrorBoundary onError={setFailure}>
             <SignedIn>
-              <Router onRouteChange={() => scrollTo(0, 0)}>
+              <Router onRouteChange={focusScreen}>
                 <Route path={`${basePath}/`} component={Workflows} />
                 <Route path={`${basePath}/runs`} component={Runs} />
                 <Route path={`${basePath}/runs/:id`} component={Run} />

@@ -128,6 +128,25 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
     });
   });
 
+  it('gives the focus to a new screen, and returns to the same part of the list of workflows', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `flow${10 + index}.yaml`);
+    await withPage(Object.fromEntries(names.map((name) => [name, files['flow.yaml']])), async ({ open }) => {
+      const page = await open('/');
+      await page.getByRole('link', { name: 'flow40', exact: true }).press('Enter');
+      await page.getByRole('heading', { name: 'flow40' }).waitFor();
+      await expectFocus(page.locator('main'));
+      expect(await page.evaluate('scrollY')).toBe(0);
+      await page.goBack();
+      await page.getByRole('link', { name: 'flow40', exact: true }).waitFor();
+      await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(500);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('flow20');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'flow20' }).waitFor();
+      await expectFocus(page.locator('main'));
+    });
+  });
+
   it('ignores single keys if they are switched off', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open('/');
