@@ -40,6 +40,13 @@ const missedControls = `[...document.querySelectorAll('button, a.button, select,
 /** Names of runs that are cut although there is room for them. */
 const cutNames = `[...document.querySelectorAll('.run-row .name')].filter((name) => name.scrollWidth > name.clientWidth || name.offsetWidth < 30).length`;
 
+/** In the browser: whether an element is inside of the window with its whole text. */
+function isVisibleWhole(element: HTMLElement): boolean {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  const isInside = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+  return isInside && element.scrollWidth <= element.clientWidth;
+}
+
 const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 
 describeWith('chromium', browserPath !== null, 'the page on a phone', () => {
@@ -72,6 +79,22 @@ describeWith('chromium', browserPath !== null, 'the page on a phone', () => {
       expect(found).toEqual([]);
     }),
   );
+
+  it('opens menus inside of the screen', () =>
+    withPage(files, async ({ open, start, daemon }) => {
+      const runId = await start('flow');
+      await expect.poll(() => daemon.get(`/api/v2/runs/${runId}`)).toContain('"status":"failed"');
+      const page = await open(`/runs/${runId}?step=extract+the+orders+of+yesterday+from+every+shop`, phone(320));
+      const items: { readonly text: string | null; readonly isVisible: boolean }[] = [];
+      for (const name of ['More', 'More actions of the run', 'More actions of the step']) {
+        await page.getByRole('button', { name, exact: true }).tap();
+        for (const item of await page.getByRole('menuitem').all())
+          items.push({ text: await item.textContent(), isVisible: await item.evaluate(isVisibleWhole) });
+        await page.keyboard.press('Escape');
+      }
+      expect(items.length).toBeGreaterThan(6);
+      expect(items.filter(({ isVisible }) => !isVisible)).toEqual([]);
+    }));
 
   it('shows the steps or the selected step, with the actions of the run below', () =>
     withPage(files, async ({ open, start, stop }) => {
