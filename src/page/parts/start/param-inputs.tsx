@@ -36,7 +36,11 @@ export function FieldInput({ field, value, fault, isDisabled = false, onValue }:
         isDisabled={isDisabled}
         onValue={(text) => onValue(text === '' && value !== '' ? null : text)}
       />
-      {field.accepts?.description !== undefined && <p class="field-note">{field.accepts.description}</p>}
+      {field.accepts?.description !== undefined && (
+        <p class="field-note" id={`${id}-about`}>
+          {field.accepts.description}
+        </p>
+      )}
       <p class={fault === null ? 'field-note quiet' : 'field-note field-problem'} id={`${id}-note`}>
         {fault ?? noteOf(field, isEmpty)}
       </p>
@@ -59,7 +63,7 @@ function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Ele
   const { id, value, placeholder, isInvalid, isDisabled = false, onValue } = props;
   const { accepts } = field;
   const choices = choicesOf(field);
-  const shared = { id, value, disabled: isDisabled, 'aria-invalid': isInvalid, 'aria-describedby': `${id}-note` };
+  const shared = { id, value, disabled: isDisabled, 'aria-invalid': isInvalid, 'aria-describedby': describedBy(id) };
   if (choices !== null) {
     return (
       <select {...shared} onChange={(event) => onValue(event.currentTarget.value)}>
@@ -96,7 +100,7 @@ function ValueInput(props: ValueProps): JSX.Element {
       spellcheck={false}
       autocomplete="off"
       aria-invalid={props.isInvalid}
-      aria-describedby={`${props.id}-note`}
+      aria-describedby={describedBy(props.id)}
       onInput={(event) => props.onValue(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -105,6 +109,11 @@ function ValueInput(props: ValueProps): JSX.Element {
       }}
     />
   );
+}
+
+/** The description of a parameter, if it has one, and its note. */
+function describedBy(id: string): string {
+  return `${id}-about ${id}-note`;
 }
 
 function noteOf({ isOpen, standard, isEvaluated, accepts }: Field, isEmpty: boolean): string {
