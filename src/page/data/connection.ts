@@ -11,6 +11,8 @@ export const isSignedOut = signal(false);
 
 /** The interval between requests while the daemon does not respond, in milliseconds. */
 const RETRY_MS = 2000;
+/** The daemon is asked on another connection after this time: a browser does not notice that one has died. */
+const TIMEOUT_MS = 5000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Call after each response of the daemon. */
@@ -32,10 +34,15 @@ export function disconnected(): void {
 
 /** Asks the daemon whether it responds. */
 export async function checkConnection(): Promise<void> {
+  const begunAt = Date.now();
   try {
-    await fetch(new URL('health', document.baseURI), { cache: 'no-store' });
+    await fetch(new URL('health', document.baseURI), {
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     connected();
   } catch {
-    disconnected();
+    // Another request may have got a response meanwhile.
+    if (lastAnswerAt.peek() < begunAt) disconnected();
   }
 }

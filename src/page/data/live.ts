@@ -12,6 +12,9 @@ export type LiveEvents = Readonly<Record<string, (data: never) => void>>;
 /** A hidden page closes its connection after this time: a browser allows six connections for all of its tabs. */
 const HIDDEN_MS = 5000;
 const LONGEST_PAUSE_MS = 30_000;
+/** The daemon sends an event every 15 seconds. A stream that is silent for longer is dead, as after a sleep of the machine. */
+const SILENT_MS = 40_000;
+const CHECK_MS = 1000;
 
 /**
  * Follows the changes of the daemon and, with `run`, the steps and logs of that run. Calls `reload` when lists and
@@ -23,6 +26,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
   let cursor = '';
   let pauseMs = 1000;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let heardAt = Date.now();
   const close = () => {
     source?.close();
     source = null;
@@ -34,9 +38,11 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
       ...(run === null ? {} : { run, instances: 'changed' }),
       ...(cursor === '' ? {} : { after: cursor }),
     });
+    heardAt = Date.now();
     source = new EventSource(new URL(`api/v2/events?${query}`, document.baseURI));
     source.onopen = () => {
       pauseMs = 1000;
+      heardAt = Date.now();
       connected();
     };
     source.onerror = () => {
@@ -61,6 +67,7 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
   };
   const listen = (from: EventSource, name: string, handle: (data: unknown) => void) => {
     from.addEventListener(name, (event: MessageEvent<string>) => {
+      heardAt = Date.now();
       connected();
       if (event.lastEventId !== '') cursor = event.lastEventId;
       handle(JSON.parse(event.data));
@@ -71,17 +78,27 @@ export function followLive(run: string | null, events: LiveEvents, reload: () =>
     if (!document.hidden) open();
     else timer = setTimeout(close, HIDDEN_MS);
   };
+  const watch = setInterval(() => {
+    if (source === null || Date.now() - heardAt < SILENT_MS) return;
+    close();
+    disconnected();
+    void checkConnection();
+  }, CHECK_MS);
   document.addEventListener('visibilitychange', onVisibility);
   const stopWatching = isSignedOut.subscribe((isOut) => {
     if (isOut) close();
     else if (!document.hidden) open();
   });
-  const stopWaiting = onReconnection(reload);
+  const stopWaiting = onReconnection(() => {
+    if (!document.hidden) open();
+    reload();
+  });
   return () => {
     stopWatching();
     stopWaiting();
     document.removeEventListener('visibilitychange', onVisibility);
     clearTimeout(timer);
+    clearInterval(watch);
     close();
   };
 }

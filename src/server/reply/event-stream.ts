@@ -1,7 +1,7 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
-/** The interval of comments, which keep proxies from closing the connection. */
+/** The interval of heartbeats, which keep proxies from closing the connection. */
 const heartbeatMs = 15_000;
 /** The time after which a disconnected client reconnects. */
 const comeBackMs = 1000;
@@ -28,12 +28,15 @@ export function eventFrame({
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Sends heartbeats until the returned function is called, except to a client that does not read. */
-export function beat(writer: StreamWriter, clock: Clock): () => void {
+/**
+ * Sends heartbeats until the returned function is called, except to a client that does not read. `frame` creates one;
+ * default: a comment, which clients ignore.
+ */
+export function beat(writer: StreamWriter, clock: Clock, frame: () => string = () => ': still here\n\n'): () => void {
   let cancelTimer = () => {};
   const next = () => {
     cancelTimer = clock.setTimer(clock.now() + heartbeatMs, () => {
-      if (!writer.isBehind()) writer.write(': still here\n\n');
+      if (!writer.isBehind()) writer.write(frame());
       next();
     });
   };

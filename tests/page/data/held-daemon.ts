@@ -31,6 +31,7 @@ export function holdDaemon(): void {
   vi.stubGlobal('fetch', hold);
   beforeEach(() => {
     held.length = 0;
+    HeldStream.opened.length = 0;
   });
   afterAll(() => {
     vi.unstubAllGlobals();
@@ -51,8 +52,13 @@ export async function requestOf(wanted: string): Promise<HeldRequest> {
 }
 
 /** Sends an event to the last stream that the page has opened. */
-export function sendEvent(name: string, data: unknown): void {
-  HeldStream.last?.listeners.get(name)?.({ data: JSON.stringify(data), lastEventId: '' });
+export function sendEvent(name: string, data: unknown, lastEventId = ''): void {
+  HeldStream.opened.at(-1)?.listeners.get(name)?.({ data: JSON.stringify(data), lastEventId });
+}
+
+/** The queries of all streams that the page has opened, and whether it has closed them. */
+export function openedStreams(): readonly { readonly query: string; readonly isClosed: boolean }[] {
+  return HeldStream.opened.map(({ query, isClosed }) => ({ query, isClosed }));
 }
 
 /** A run of the workflow `etl`. */
@@ -70,7 +76,8 @@ export function runHead(runId: string, more: Partial<RunHead> = {}): RunHead {
   return run as RunHead;
 }
 
-function hold(request: Request): Promise<Response> {
+function hold(input: Request | URL, init?: RequestInit): Promise<Response> {
+  const request = new Request(input, init);
   return new Promise((resolve) => {
     held.push({
       method: request.method,
@@ -85,16 +92,21 @@ function hold(request: Request): Promise<Response> {
 }
 
 class HeldStream {
-  static last: HeldStream | null = null;
+  static readonly opened: HeldStream[] = [];
+  readonly query: string;
+  isClosed = false;
   readonly listeners = new Map<string, (event: { data: string; lastEventId: string }) => void>();
 
-  constructor() {
-    HeldStream.last = this;
+  constructor(address: URL) {
+    this.query = address.search;
+    HeldStream.opened.push(this);
   }
 
   addEventListener(name: string, handle: (event: { data: string; lastEventId: string }) => void): void {
     this.listeners.set(name, handle);
   }
 
-  close(): void {}
+  close(): void {
+    this.isClosed = true;
+  }
 }

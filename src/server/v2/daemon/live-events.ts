@@ -48,10 +48,11 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
   const { changes, clock } = parts;
   const cursor = given === null ? null : readLiveCursor(given, changes);
   const wakeups = createPacedWakeups(signal, clock, pauseMs);
-  const stop = beat(writer, clock);
   const options = { onlyChanged: instances === 'changed', signal, wake: wakeups.wake };
   const part = run && followRunPart({ ...options, run, after: runAfter(cursor, run) }, parts);
   const leave = await changes.join(wakeups.wake, part);
+  // An event, since pages cannot see comments: without it they would not notice a dead connection.
+  const stop = beat(writer, clock, () => eventFrame({ event: 'daemon', data: daemonText(changes) }));
   try {
     writer.write(comeBackLine);
     const isUnknown = given !== null && (cursor === null || changes.since(cursor.position) === null);
@@ -140,7 +141,7 @@ function createLiveFrames(parts: V2Parts): LiveFrames {
   return (change, access, id) => {
     switch (change.kind) {
       case 'daemon':
-        return eventFrame({ id, event: 'daemon', data: JSON.stringify(parts.changes.daemon()) });
+        return eventFrame({ id, event: 'daemon', data: daemonText(parts.changes) });
       case 'queue':
         return eventFrame({ id, event: 'queue', data: JSON.stringify(queueView(parts.queue())) });
       case 'schedule':
@@ -157,6 +158,10 @@ function createLiveFrames(parts: V2Parts): LiveFrames {
       }
     }
   };
+}
+
+function daemonText(changes: V2Parts['changes']): string {
+  return JSON.stringify(changes.daemon());
 }
 
 function byFile({ list, version }: V2Parts['workflows']): (file: string) => ListedWorkflow | null {

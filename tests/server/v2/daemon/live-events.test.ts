@@ -310,6 +310,24 @@ test('a client that does not read is not written to, and then gets the latest st
   stream.leave();
 });
 
+test('the state of the daemon is repeated every 15 seconds, with the cursor of the last event', async () => {
+  const { app } = await apiWorld({ 'a.yaml': quick });
+  const clock = createFakeClock();
+  const server = await apiServer(allRoutes({ ...app, clock, loopLag }));
+  const stream = await openStream(server, '/api/v2/events');
+  await stream.until('event: daemon');
+  clock.advance(14_999);
+  expect(eventsIn(stream).length).toBe(1);
+  clock.advance(1);
+  await expect.poll(() => eventsIn(stream).length).toBe(2);
+
+  const [first, second] = eventsIn(stream);
+  expect(second).toEqual({ ...first, id: null });
+  expectDescribed(stream);
+  stream.leave();
+  await expect.poll(() => clock.pending()).toBe(0);
+});
+
 test('without clients there is no polling and no timer', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': quick });
   const clock = createFakeClock();
