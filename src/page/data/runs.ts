@@ -26,7 +26,7 @@ export type RunFilter = {
 /** Runs, newest first, loaded page by page. */
 export type RunList = {
   readonly runs: ReadonlySignal<readonly RunHead[] | null>;
-  /** The number of runs created since the list was read; they appear on request. */
+  /** The number of runs that were created or began to match since the list was read; they appear on request. */
   readonly fresh: ReadonlySignal<number>;
   readonly hasMore: ReadonlySignal<boolean>;
   /** Whether older runs are being read. */
@@ -61,9 +61,9 @@ export function listRuns(filter: RunFilter): RunList {
     apply(() => {
       runs.value = [...(after === null ? [] : (runs.value ?? [])), ...page.runs];
       if (after === null) note(new Set());
+      cursor = page.nextCursor;
+      hasMore.value = cursor !== null;
     });
-    cursor = page.nextCursor;
-    hasMore.value = cursor !== null;
     problem.value = null;
     return page;
   };
@@ -89,15 +89,20 @@ export function listRuns(filter: RunFilter): RunList {
     fresh.value = ids;
     freshCount.value = ids.size;
   };
-  const isNewest = ({ createdAt }: RunHead) => createdAt >= (runs.value?.[0]?.createdAt ?? '');
+  /** Whether a run would be among the loaded ones; it is not new if it is older. */
+  const isInReach = ({ createdAt }: RunHead) => !hasMore.value || createdAt > (runs.value?.at(-1)?.createdAt ?? '');
   const take = (run: RunHead) => {
     const known = runs.value?.findIndex(({ runId }) => runId === run.runId) ?? -1;
     if (known !== -1) runs.value = runs.value?.with(known, run) ?? null;
-    else if (isWanted(run, filter) && isNewest(run)) note(new Set([...fresh.value, run.runId]));
+    else if (!isWanted(run, filter)) forget(run.runId);
+    else if (isInReach(run)) note(new Set([...fresh.value, run.runId]));
+  };
+  const forget = (runId: string) => {
+    if (fresh.value.has(runId)) note(new Set([...fresh.value].filter((id) => id !== runId)));
   };
   const remove = (runId: string) => {
     runs.value = runs.value?.filter((run) => run.runId !== runId) ?? null;
-    if (fresh.value.has(runId)) note(new Set([...fresh.value].filter((id) => id !== runId)));
+    forget(runId);
   };
   return {
     runs,

@@ -78,6 +78,48 @@ test('a new run that the response contains is not new', async () => {
   expect(list.fresh.value).toBe(0);
 });
 
+test('an older run that begins to match is new, unless it is older than the loaded ones', async () => {
+  const list = listRuns({ ...filter, status: 'failed' });
+  const reading = list.reload();
+  (await requestOf(RUNS)).answer({
+    runs: [
+      runHead('r9', { status: 'failed', createdAt: '2026-01-09T00:00:00Z' }),
+      runHead('r5', { status: 'failed', createdAt: '2026-01-05T00:00:00Z' }),
+    ],
+    nextCursor: 'c',
+  });
+  await reading;
+  const takeFailed = (runId: string, createdAt: string) => list.take(runHead(runId, { status: 'failed', createdAt }));
+
+  takeFailed('r4', '2026-01-04T00:00:00Z');
+  expect(list.fresh.value).toBe(0);
+  takeFailed('r7', '2026-01-07T00:00:00Z');
+  takeFailed('r7', '2026-01-07T00:00:00Z');
+  expect(list.fresh.value).toBe(1);
+});
+
+test('a change of a run that is older than the first page is not new while that is read', async () => {
+  const list = listRuns(filter);
+  const reading = list.reload();
+  const request = await requestOf(RUNS);
+  list.take(runHead('r4', { createdAt: '2026-01-04T00:00:00Z' }));
+  request.answer({ runs: [runHead('r5', { createdAt: '2026-01-05T00:00:00Z' })], nextCursor: 'c' });
+  await reading;
+
+  expect(list.fresh.value).toBe(0);
+});
+
+test('a new run that no longer matches is not new', async () => {
+  const list = listRuns({ ...filter, status: 'running' });
+  const reading = list.reload();
+  (await requestOf(RUNS)).answer({ runs: [], nextCursor: null });
+  await reading;
+  list.take(runHead('r1'));
+  list.take(runHead('r1', { status: 'succeeded' }));
+
+  expect(list.fresh.value).toBe(0);
+});
+
 test('a run that is removed while the list is read does not return', async () => {
   const list = listRuns(filter);
   const reading = list.reload();
