@@ -12,6 +12,7 @@ export type ShownRun = {
   /** The parts that stay the same while the run is running, or the problem if the run does not exist. */
   readonly view: ReadonlySignal<RunView | null>;
   readonly problem: ReadonlySignal<ApiProblem | null>;
+  /** Updated together with `steps`. */
   readonly head: ReadonlySignal<RunHead | null>;
   readonly warnings: ReadonlySignal<readonly string[]>;
   /** Handlers that the run has reached, by name. */
@@ -31,7 +32,7 @@ export type ShownRun = {
   readonly follow: () => () => void;
 };
 
-/** Delay before the list of all steps is updated, in milliseconds. */
+/** Delay before the head and the list of all steps are updated, in milliseconds. */
 const SUMMARY_MS = 250;
 
 /** Delay before the first view is requested again after a temporary problem, in milliseconds. */
@@ -50,22 +51,30 @@ export function showRun(id: string): ShownRun {
   const waiting = waitingRuns();
   const state = createLiveState();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let newestHead: RunHead | null = null;
+  // The events of a run and of its steps arrive one after another, and describe one state only together.
   const summarize = () => {
     timer = undefined;
     const names = [...(view.value?.steps.map(({ name }) => name) ?? []), ...handlers.value];
-    summary.value = names.flatMap((name) => steps(name).peek() ?? []);
+    batch(() => {
+      head.value = newestHead;
+      summary.value = names.flatMap((name) => steps(name).peek() ?? []);
+    });
+  };
+  const summarizeSoon = () => {
+    timer ??= setTimeout(summarize, SUMMARY_MS);
   };
   const take = (step: StepView) => {
     steps(step.name).value = step;
     const isHandler = step.name.startsWith('handlerOn.');
     if (isHandler && !handlers.value.includes(step.name)) handlers.value = [...handlers.value, step.name];
-    timer ??= setTimeout(summarize, SUMMARY_MS);
+    summarizeSoon();
   };
   const show = (loaded: RunView, read: Read) =>
     batch(() => {
       read.apply(() => {
         view.value = loaded;
-        head.value = loaded.run;
+        newestHead = loaded.run;
         warnings.value = loaded.warnings;
         handlers.value = loaded.handlers.map(({ name }) => name);
         for (const step of [...loaded.steps, ...loaded.handlers]) steps(step.name).value = step;
@@ -90,7 +99,8 @@ export function showRun(id: string): ShownRun {
     run: (run: RunHead) => {
       if (!isOwn(run.runId)) return waiting.take(run);
       state.change(() => {
-        head.value = run;
+        newestHead = run;
+        summarizeSoon();
       });
     },
     step: ({ runId, step, partial }: { runId: string; step: StepView; partial?: boolean }) => {

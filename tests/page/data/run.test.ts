@@ -1,5 +1,6 @@
+import { effect } from '@preact/signals';
 import { expect, test } from 'vitest';
-import type { RunHead, RunView } from '../../../src/page/api/types.ts';
+import type { RunHead, RunView, StepView } from '../../../src/page/api/types.ts';
 import { holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
@@ -37,6 +38,26 @@ test('the problem of a view that was requested first does not replace the newer 
   await older;
 
   expect(run.problem.value).toBeNull();
+});
+
+test('the status of a run changes together with the list of its steps', async () => {
+  const run = showRun('r1');
+  const step = (status: StepView['status']) => ({ name: 'one', status, history: [] }) as unknown as StepView;
+  const stop = run.follow();
+  (await requestOf(VIEW)).answer({ ...viewOf('running'), steps: [step('running')] });
+  await expect.poll(() => run.head.value?.status).toBe('running');
+  const shown: unknown[] = [];
+  const end = effect(() => void shown.push([run.head.value?.status, run.steps.value[0]?.status]));
+  sendEvent('run', runHead('r1', { status: 'succeeded' }));
+  sendEvent('step', { runId: 'r1', step: step('succeeded') });
+  await expect.poll(() => run.head.value?.status).toBe('succeeded');
+  end();
+  stop();
+
+  expect(shown).toEqual([
+    ['running', 'running'],
+    ['succeeded', 'succeeded'],
+  ]);
 });
 
 test('an event is newer than the view that was requested before it, and older than the view requested after it', async () => {
