@@ -53,6 +53,17 @@ async function logIn(page: Page, secret: string, name = ''): Promise<void> {
 }
 
 describeWith('chromium', browserPath !== null, 'an approval in a browser', () => {
+  it('is announced above every screen and in the list of workflows', async () => {
+    await withPage(files, async ({ open, start, stop }) => {
+      const runId = await start('beside');
+      const page = await open('/w/beside.yaml/start');
+      await page.getByRole('link', { name: '1 waits for you' }).waitFor();
+      await page.getByRole('link', { name: 'Workflows' }).click();
+      await page.locator('.row', { hasText: 'beside' }).getByText('awaiting approval').waitFor();
+      await stop(runId);
+    });
+  });
+
   it('is given with its inputs, and an invalid one is marked', async () => {
     await withPage(
       files,

@@ -117,7 +117,6 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         await logIn(page, 'a-token-to-write');
         await page.getByLabel('NAME', { exact: true }).fill('a long text');
         await expireSession(page, journey);
-        await page.getByRole('button', { name: 'Start', exact: true }).click();
 
         await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
         expect(await accessibilityProblems(page)).toEqual([]);

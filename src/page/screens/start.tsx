@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
+import { followLive } from '../data/live.ts';
 import { createResource } from '../data/resource.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -19,7 +20,7 @@ export function Start(): JSX.Element {
     () => createResource(() => ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name } } }))),
     [name],
   );
-  useEffect(() => void workflow.refresh(), [workflow]);
+  useEffect(() => followLive(null, {}, () => void workflow.refresh()), [workflow]);
   const { value, problem } = workflow.known.value;
   useTitle(`Start ${value?.name ?? ''}`);
   if (value === null)

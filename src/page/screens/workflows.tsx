@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy } from 'preact-iso';
-import { runLook } from '../../render/report/status-look.ts';
+import { presentRunLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
@@ -173,7 +173,7 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
   const { id, name, description, tags, lastRun } = workflow;
   return (
     <li class="row workflow">
-      <span class="sign">{lastRun && <StatusIcon look={runLook(lastRun.status)} />}</span>
+      <span class="sign">{lastRun && <StatusIcon look={presentRunLook(lastRun)} />}</span>
       <span class="what">
         <a class="name" href={to.workflow(id)}>
           <bdi>{name}</bdi>
@@ -237,7 +237,7 @@ function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }):
     recent === null || recent.length < 3 ? null : median(recent.flatMap(({ durationMs }) => durationMs ?? []));
   return (
     <a href={to.run(run.runId)}>
-      {runLook(run.status).word}{' '}
+      {presentRunLook(run).word}{' '}
       {isActive(run.status) ? (
         <Took ms={null} since={run.startedAt ?? run.createdAt} />
       ) : (
