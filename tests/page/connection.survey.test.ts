@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
@@ -17,13 +17,21 @@ steps:
 const line = (page: Page, text: string) => page.locator('.log-line', { hasText: text });
 const offline = (page: Page) => page.getByText('Offline, shown as of');
 
-/** Longer than a hidden page keeps its connection. */
-const hiddenMs = 6000;
+/** The clock of the page can be put forward. */
+const withClock = (page: Page) => page.clock.install();
 
-async function hideFor(page: Page, ms: number): Promise<void> {
+/** Hides a page for longer than it keeps its connection then. */
+async function hide(page: Page): Promise<void> {
   await setHidden(page, true);
-  await page.waitForTimeout(ms);
+  await page.clock.fastForward(6000);
   await setHidden(page, false);
+}
+
+/** Waits until the page is offline, and lets it ask the daemon again. */
+async function passOffline(page: Page): Promise<void> {
+  await offline(page).waitFor();
+  await page.clock.fastForward(2000);
+  await offline(page).waitFor({ state: 'detached' });
 }
 
 function setHidden(page: Page, isHidden: boolean): Promise<unknown> {
@@ -38,13 +46,12 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
     await withPage(
       files,
       async ({ open, start, write }) => {
-        const page = await open(`/runs/${await start('live')}`);
+        const page = await open(`/runs/${await start('live')}`, {}, withClock);
         await line(page, 'first').waitFor();
         await page.route('**/stop', (route) => route.abort('connectionreset'));
         await page.getByRole('button', { name: 'Stop' }).click();
         await page.getByRole('button', { name: 'Stop the run' }).click();
-        await offline(page).waitFor();
-        await offline(page).waitFor({ state: 'detached' });
+        await passOffline(page);
         expect(await page.getByRole('button', { name: 'Stop', exact: true }).isEnabled()).toBe(true);
         write('on', '');
         write('end', '');
@@ -59,14 +66,17 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
       files,
       async ({ open, start, daemon }) => {
         const runId = await start('day');
-        const page = await open(`/runs/${runId}`);
+        const page = await open(`/runs/${runId}`, {}, withClock);
         await page.locator('.run-header').getByText('Succeeded after').waitFor();
         expect((await fetch(`${daemon.url}/api/v2/runs/${runId}`, { method: 'DELETE' })).status).toBe(204);
-        const refused = page.waitForResponse((response) => response.status() === 404);
-        await hideFor(page, hiddenMs);
+        const isRefused = (response: Response) => response.url().includes('/events') && response.status() === 404;
+        const refused = page.waitForResponse(isRefused);
+        await hide(page);
         await refused;
-        // Longer than the page waits before it connects again.
-        await page.waitForTimeout(1500);
+        // As long as the page waits before it connects again.
+        const refusedAgain = page.waitForResponse(isRefused);
+        await page.clock.fastForward(1000);
+        await refusedAgain;
         expect(await offline(page).count()).toBe(0);
       },
       { expected: [/status of 404/] },
@@ -75,9 +85,9 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
 
   it('follows a log again after the page was hidden', async () => {
     await withPage(files, async ({ open, start, write }) => {
-      const page = await open(`/runs/${await start('live')}`);
+      const page = await open(`/runs/${await start('live')}`, {}, withClock);
       await line(page, 'first').waitFor();
-      await hideFor(page, hiddenMs);
+      await hide(page);
       write('on', '');
       await line(page, 'second').waitFor();
       write('end', '');
@@ -89,7 +99,7 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
     await withPage(
       files,
       async ({ open, daemon }) => {
-        const page = await open('/w/day.yaml/start');
+        const page = await open('/w/day.yaml/start', {}, withClock);
         const loseOne = (pattern: string) =>
           page.route(
             pattern,
@@ -103,9 +113,10 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
         const runs = async () => JSON.parse(await daemon.get('/api/v2/runs')).runs.length;
         await loseOne('**/day.yaml/runs');
         await start.click();
-        await offline(page).waitFor();
+        await passOffline(page);
         await loseOne('**/day.yaml/runs');
         await start.click();
+        await passOffline(page);
         await expect.poll(runs).toBe(1);
 
         await page.getByLabel('DAY', { exact: true }).fill('sunday');

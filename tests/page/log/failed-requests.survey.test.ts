@@ -19,13 +19,6 @@ steps:
 const lineWith = (page: Page, text: string) => page.locator('.log-line', { hasText: text });
 const chooseTwo = (page: Page) => page.locator('.step-rows a', { hasText: 'two' }).first().click();
 
-/** Lets a request of the page get a response, which ends its offline state. */
-async function reconnect(page: Page): Promise<void> {
-  await page.keyboard.press('Control+k');
-  await page.locator('.offline').waitFor({ state: 'detached' });
-  await page.keyboard.press('Escape');
-}
-
 describeWith('chromium', browserPath !== null, 'a log whose request failed', () => {
   it('is read after a new login', async () => {
     await withPage(
@@ -68,7 +61,6 @@ describeWith('chromium', browserPath !== null, 'a log whose request failed', () 
         await chooseTwo(page);
         await page.getByText('the daemon does not answer').waitFor();
         await page.unroute('**/logs/index*');
-        await reconnect(page);
         await lineWith(page, 'from two').waitFor();
         expect(await page.locator('.note').count()).toBe(0);
       },
@@ -86,7 +78,6 @@ describeWith('chromium', browserPath !== null, 'a log whose request failed', () 
         await page.getByRole('searchbox', { name: 'Find in the log' }).fill('two');
         await page.getByText('the daemon does not answer').waitFor();
         await page.unroute('**/logs/search*');
-        await reconnect(page);
         await page.getByText('1/1').waitFor();
         expect(await page.locator('.note').count()).toBe(0);
       },
