@@ -5,6 +5,7 @@ import { to } from '../api/address.ts';
 import type { RunHead } from '../api/types.ts';
 import { StatusIcon } from './status-icon.tsx';
 import { Ago, Took } from './time.tsx';
+import { triggerWords } from './trigger-words.ts';
 import type { RowAttributes } from './virtual-list.tsx';
 
 type RowProps = {
@@ -42,10 +43,14 @@ export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowPr
         </a>
         {!isOfOne && <code class="quiet">{shortId(run.runId)}</code>}
         {note}
-        {!note && about !== '' && <span class="about">{about}</span>}
+        {!note && about !== '' && (
+          <span class="about" title={about}>
+            {about}
+          </span>
+        )}
       </span>
       <span class="trigger quiet">
-        {run.trigger === 'cli' ? 'command line' : run.trigger}
+        {triggerWords[run.trigger]}
         {run.retryOf !== null && ', retry'}
       </span>
       <span class="last">

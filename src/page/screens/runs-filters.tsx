@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { triggerWords } from '../parts/trigger-words.ts';
 
 type FiltersProps = {
   readonly query: Readonly<Record<string, string>>;
@@ -6,13 +7,6 @@ type FiltersProps = {
 };
 
 const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
-const triggers = {
-  cli: 'command line',
-  api: 'API',
-  schedule: 'schedule',
-  workflow: 'parent workflow',
-  retry: 'retry policy',
-};
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
 
 /** The filters of the list of runs. */
@@ -62,7 +56,7 @@ export function RunFilters({ query, change }: FiltersProps): JSX.Element {
         'Status',
         statuses.map((status) => [status, status === 'waiting' ? 'awaiting approval' : status.replace('_', ' ')]),
       )}
-      {choice('trigger', 'Trigger', Object.entries(triggers))}
+      {choice('trigger', 'Trigger', Object.entries(triggerWords))}
       {choice(
         'longer',
         'Duration',

@@ -47,7 +47,7 @@ function Health({ info, queue }: { info: DaemonInfo; queue: RunQueue }): JSX.Ele
     ['Process', `${info.pid} on ${info.host}`],
     ['Node.js', info.node],
     ['Time zone', info.timeZone],
-    ['Places for runs', queue.limit === null ? 'no limit' : String(queue.limit)],
+    ['Limit of running runs', queue.limit === null ? 'no limit' : String(queue.limit)],
   ];
   return (
     <dl class="facts-list card padded">

@@ -183,7 +183,11 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
             #{tag}
           </button>
         ))}
-        {description !== '' && <span class="about">{description}</span>}
+        {description !== '' && (
+          <span class="about" title={description}>
+            {description}
+          </span>
+        )}
       </span>
       <span class="last">
         {lastRun ? <LastRun run={lastRun} recent={workflow.recent} /> : <span class="quiet">never run</span>}
