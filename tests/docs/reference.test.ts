@@ -1,28 +1,44 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { executorTypes } from '../../src/language/schema/schema.ts';
 import { documentationOf, type KeyDoc } from '../../src/language/schema/schema-doc.ts';
 import { wf } from '../support/wf.ts';
 
 const docs = resolve(import.meta.dirname, '../../docs/reference');
 
-/** The places of the file that get a table of their own, in the order of the page. */
-const places: readonly (readonly [path: string, title: string])[] = [
+/** The paths that get a table of their own, in the order of the page. */
+const sections: readonly (readonly [path: string, title: string])[] = [
   ['', 'The workflow'],
+  ['runConfig', 'runConfig'],
+  ['dotenv', 'dotenv'],
+  ['defaults', 'defaults'],
   ['steps', 'A step'],
   ['steps.preconditions', 'A precondition'],
   ['steps.continueOn', 'continueOn'],
   ['steps.retryPolicy', 'retryPolicy'],
   ['steps.repeatPolicy', 'repeatPolicy'],
+  ['steps.approval', 'approval'],
+  ['steps.parallel', 'parallel'],
+  ['steps.matrix', 'matrix'],
+  ['steps.service', 'service'],
+  ['steps.service.readyWhen', 'readyWhen'],
+  ['steps.container', 'container'],
+  ['steps.container.healthcheck', 'healthcheck'],
   ['steps.call', 'call'],
+  ['steps.mailOn', 'mailOn of a step'],
   ['functions', 'A function'],
   ['handlerOn', 'handlerOn'],
   ['schedule', 'schedule'],
+  ['retryPolicy', 'retryPolicy of the workflow'],
   ['mailOn', 'mailOn'],
   ['smtp', 'smtp'],
-  ['errorMail', 'errorMail and infoMail'],
+  ['errorMail', 'errorMail, infoMail and waitMail'],
+  ['notify', 'notify'],
   ['secrets', 'A secret'],
+  ['steps.executor', 'executor'],
   ['executor.docker', 'Settings of docker'],
+  ['executor.docker.exec', 'exec of docker'],
   ['executor.http', 'Settings of http'],
   ['executor.webhook', 'Settings of webhook'],
   ['executor.terraform', 'Settings of terraform'],
@@ -32,14 +48,35 @@ const places: readonly (readonly [path: string, title: string])[] = [
   ['executor.mail', 'Settings of mail'],
 ];
 
+/** Paths whose keys another table has, and the settings of the Docker API, which the page refers to. */
+const withoutSection: readonly string[] = [
+  'precondition',
+  'schedule.start',
+  'steps.approval.input',
+  'handlerOn.init',
+  'executor.docker.container',
+  'executor.docker.host',
+  'executor.docker.network',
+];
+
 describe('docs/reference', () => {
   it('has the current page of the workflow file', () => {
     const head = `# The workflow file
 
 Every key, as printed by \`wf schema\`. Case and \`_\` in keys are ignored: \`handler_on\` is \`handlerOn\`. An unknown key is an
-error; keys that begin with \`x-\` are free.
+error; keys that begin with \`x-\` are free. \`wf schema executor.docker.host\` lists the settings of the Docker API, as do
+\`wf schema executor.docker.container\` and \`wf schema executor.docker.network\`.
 `;
-    expectPage('workflow-file.md', [head, ...places.map(([path, title]) => section(path, title))].join('\n'));
+    expectPage('workflow-file.md', [head, ...sections.map(([path, title]) => section(path, title))].join('\n'));
+  });
+
+  it('has a table for every map of the workflow file', () => {
+    const tables = sections.map(([path]) => keysAt(path));
+    const paths = ['', ...executorTypes().map((type) => `executor.${type}`)].flatMap((path) => mapsBelow(path));
+
+    expect(paths.filter((path) => !withoutSection.includes(path) && !tables.includes(keysAt(path)))).toEqual([]);
+    expect(withoutSection.filter((path) => !paths.includes(path))).toEqual([]);
+    expect(paths.length).toBeGreaterThan(sections.length);
   });
 
   it('has the current page of the command line', async () => {
@@ -54,6 +91,18 @@ error; keys that begin with \`x-\` are free.
     expectPage('command-line.md', [head, ...parts].join('\n'));
   });
 });
+
+/** The path and the paths below it that are maps; of maps with the same keys only one, since handlers hold steps. */
+function mapsBelow(path: string, seen = new Set<string>()): readonly string[] {
+  const keys = documentationOf(path)?.keys ?? [];
+  if (keys.length === 0 || seen.has(keysAt(path))) return [];
+  seen.add(keysAt(path));
+  return [path, ...keys.flatMap(({ key }) => mapsBelow(path === '' ? key : `${path}.${key}`, seen))];
+}
+
+function keysAt(path: string): string {
+  return JSON.stringify(documentationOf(path)?.keys.map(({ key, description }) => [key, description]));
+}
 
 function section(path: string, title: string): string {
   const found = documentationOf(path);
