@@ -40,10 +40,9 @@ const typeNames: { readonly [type: string]: string } = {
   boolean: 'true or false',
 };
 
-/** The type of a value for people, such as `text or list`, or its words: `graph | chain`. */
+/** The type of a value for people, such as `text or list`, or all that it can be: `graph | chain`. */
 export function typeText(schema: Pick<Schema, 'type' | 'enum' | 'x-number'>): string {
-  const words = schema.enum?.filter((value) => typeof value === 'string') ?? [];
-  if (words.length > 0) return words.join(' | ');
+  if (schema.enum !== undefined) return schema.enum.join(' | ');
   const types = schema.type === undefined ? [] : [schema.type].flat();
   const names = schema['x-number'] === true ? { ...typeNames, string: 'variable' } : typeNames;
   return types.map((type) => names[type] ?? type).join(' or ');

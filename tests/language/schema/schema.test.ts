@@ -79,10 +79,11 @@ describe('the documentation of a key', () => {
 
   it('has type, default and examples', () => {
     expect(documentationOf('steps.executor.docker.pull')?.doc).toMatchObject({
-      type: 'missing | always | never',
+      type: 'missing | always | never | true | false',
       default: 'missing',
       required: false,
     });
+    expect(documentationOf('repeatPolicy.repeat')?.doc.type).toBe('true | false | while | until');
     expect(documentationOf('smtp.port')?.doc).toMatchObject({ type: 'text', default: '25', examples: ['587'] });
     expect(documentationOf('steps')?.doc).toMatchObject({ type: 'list or map', required: true });
   });
