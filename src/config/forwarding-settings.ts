@@ -54,16 +54,20 @@ export const forwardingSettings = {
     [] as readonly RecordField[],
     'the optional fields of a record',
   ),
-  headers: setting(
-    headers,
-    {},
-    'the headers the headers the headers the headers of each request; `${NAME}` is replaced from the environment',
-  ),
+  headers: setting(headers, {}, 'the headers of each request; `${NAME}` is replaced from the environment'),
   monitorEnabled: setting(flag, true, 'whether the monitor is enabled'),
-  monitorHost: setting(text, '127.0.0.1', 'the address it listens on'),
-  monitorPort: setting(wholeNumber({ from: 0, to: 65_535 }), 8091, 'the port it listens on; 0: any free port'),
-  monitorBasePath: setting(text, '/log-forwarding', 'the prefix of its paths'),
-  metricPrefix: setting(metricName, 'wf', 'the prefix of its metrics; `blackdagger` for existing dashboards'),
+  monitorHost: setting(text, '127.0.0.1', 'the address that the monitor listens on'),
+  monitorPort: setting(
+    wholeNumber({ from: 0, to: 65_535 }),
+    8091,
+    'the port that the monitor listens on; 0: any free port',
+  ),
+  monitorBasePath: setting(text, '/log-forwarding', 'the prefix of the paths of the monitor'),
+  metricPrefix: setting(
+    metricName,
+    'wf',
+    'the prefix of the metrics of the monitor; `blackdagger` for existing dashboards',
+  ),
 } satisfies { readonly [key: string]: ForwardingSetting<unknown> };
 
 /** The values of the block. */

@@ -60,14 +60,15 @@ export const settings = {
   publicUrl: own({
     kind: webAddress,
     fallback: null,
-    about: 'the address of the daemon for people, such as https://ops.example.com/wf; notifications link to runs there',
+    about:
+      'the address of the daemon for browsers, such as https://ops.example.com/wf; notifications link to runs there',
   }),
   server: client({
     kind: webAddress,
     fallback: null,
     flag: '--server <url>',
     about:
-      'the daemon that commands about runs use, such as https://ops.example.com; by default, the runs of this machine',
+      'the daemon whose runs commands use, such as https://ops.example.com; by default, they use those of this machine',
   }),
   serverCa: client({
     kind: path,
@@ -86,7 +87,7 @@ export const settings = {
     kind: text,
     fallback: '',
     flag: '--base-path <path>',
-    about: 'the prefix of every path, behind a proxy: /wf',
+    about: 'the prefix of every path, for a daemon behind a proxy: /wf',
   }),
   maxConcurrentRuns: serve({
     kind: wholeNumber({ from: 1, to: 10_000 }),
@@ -105,13 +106,13 @@ export const settings = {
     fallback: [],
     flag: '--queues <list>',
     about:
-      'the queues that run more than one run at once, each with its limit: `db=2`, in a file `{name: db, maxConcurrent: 2}`',
+      'the queues with more than one run at once, each with its limit: `db=2`, in a file `{name: db, maxConcurrent: 2}`',
   }),
   onShutdown: serve({
     kind: oneOf(['detach', 'stop', 'wait']),
     fallback: 'detach',
     flag: '--on-shutdown <what>',
-    about: 'what happens to runs when the daemon ends: they continue, are stopped, or the daemon waits for them',
+    about: 'what happens to runs when the daemon exits: they continue, are stopped, or the daemon waits for them',
   }),
   requireLogin: serve({
     kind: flag,
@@ -120,13 +121,18 @@ export const settings = {
     about: 'requires a login; if none is set, the first start creates a token in `daemon/token`',
   }),
   token: secret({ kind: text, fallback: null, about: 'the token for full access' }, 'wf serve and clients'),
-  tokenFile: login({ kind: path, fallback: null, flag: '--token-file <file>', about: 'a file that contains `token`' }),
+  tokenFile: login({
+    kind: path,
+    fallback: null,
+    flag: '--token-file <file>',
+    about: 'a file that contains the token',
+  }),
   readOnlyToken: secret({ kind: text, fallback: null, about: 'the token for read-only access' }, 'wf serve'),
   readOnlyTokenFile: serve({
     kind: path,
     fallback: null,
     flag: '--read-only-token-file <file>',
-    about: 'a file that contains `readOnlyToken`',
+    about: 'a file that contains the token for read-only access',
   }),
   username: login({ kind: text, fallback: null, flag: '--username <name>', about: 'the user name of the basic login' }),
   password: secret({ kind: text, fallback: null, about: 'the password of the basic login' }, 'wf serve and clients'),
@@ -134,13 +140,13 @@ export const settings = {
     kind: path,
     fallback: null,
     flag: '--password-file <file>',
-    about: 'a file that contains `password`',
+    about: 'a file that contains the password of the basic login',
   }),
   tlsCert: serve({
     kind: path,
     fallback: null,
     flag: '--tls-cert <file>',
-    about: 'the certificate (PEM) for https; requires `tlsKey`',
+    about: 'the certificate (PEM) for https; requires the key',
   }),
   tlsKey: serve({ kind: path, fallback: null, flag: '--tls-key <file>', about: 'the key (PEM) of the certificate' }),
   allowedHosts: serve({

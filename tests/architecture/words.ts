@@ -35,6 +35,8 @@ const avoided: readonly string[] = [
   'for ever',
   'of ours',
   'good order',
+  // Two words twice in a row, on one line.
+  '([a-z]+\\x20[a-z]+)\\x20\\1',
 ];
 
 const patterns = avoided.map((phrase) => new RegExp(`\\b(?:${phrase.replaceAll(' ', '\\s+')})\\b`, 'gi'));

@@ -31,14 +31,14 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('history')))
     .argument('[workflow]', 'a workflow, by its name or file; default: all')
     .description('list past runs, newest first')
-    .option('--status <status>', 'only runs of this status (failed, succeeded, ...; repeatable)', append)
+    .option('--status <status>', 'only runs with this status (failed, succeeded, ...; repeatable)', append)
     .option('--waiting', 'only runs in which a step waits for approval')
     .option('--queue <name>', 'only runs of this queue')
     .option('--tag <tag>', 'only runs of workflows with this tag')
     .option('--last <time>', 'only runs of the last 30m, 12h, 7d, 2w')
     .option('--from <time>', 'only runs since a day or time: 2026-03-01, 2026-03-01T10:30')
     .option('--to <time>', 'only runs until a day (included) or time')
-    .option('--limit <count>', 'the largest number of runs', count, 20)
+    .option('--limit <count>', 'the maximum number of runs', count, 20)
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {
       const { historyCommand } = await import('../commands/history/history-command.ts');

@@ -12,7 +12,7 @@ export function withParameters(command: Command): Command {
   return command
     .argument('[params...]', 'parameters, after --: A=1 two')
     .option('--params <text>', 'parameters as one text: "A=1 B=\'x y\'"')
-    .option('-p, --param <NAME=value>', 'one parameter, taken as it is (repeatable)', append)
+    .option('-p, --param <NAME=value>', 'one parameter, taken unchanged (repeatable)', append)
     .option('--params-file <file>', 'NAME=value lines, or a map in JSON or YAML')
     .option('--env-file <file>', 'a dotenv file, read after those of the workflow (repeatable)', append);
 }
@@ -21,7 +21,7 @@ export function withParameters(command: Command): Command {
 export function withCommon(command: Command, dags = '--dags <dir>'): Command {
   return command
     .option(dags, 'the workflows directory')
-    .option('--color', 'colours, also where there is no terminal')
+    .option('--color', 'colours, even without a terminal')
     .option('--no-color', 'no colours');
 }
 
@@ -51,7 +51,7 @@ export function reporterOption(): Option {
 
 /** The option for the amount of output that stays on a terminal. */
 export function outputOption(): Option {
-  return choice('--output <what>', 'how much of its output a finished step leaves on a terminal', outputModes);
+  return choice('--output <what>', 'how much output of a finished step stays on a terminal', outputModes);
 }
 
 /** The short form of `--reporter quiet`, as other runners of this format have it. */

@@ -36,7 +36,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .addOption(new Option('--ask', 'prompt for every parameter that is not given').conflicts('dryRun'))
     .addOption(shellOnFailureOption())
     .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
-    .option('--watch-path <glob>', 'with --watch: also when these files change (repeatable)', append)
+    .option('--watch-path <glob>', 'with --watch: run again when these files change, too (repeatable)', append)
     .action(async (name: string, rest: string[], options) => {
       const { runCommand } = await import('../commands/runs/run-command.ts');
       setExitCode(await runCommand({ ...runOptions(options), ...operands(name, rest, words), name }, console));
@@ -98,7 +98,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
     .option('--all', 'every active run of the workflow')
     .option('--force', 'kill at once, without handlers; a second stop does the same')
     .option('--no-wait', 'send the request and return at once')
-    .option('--owner-gone', 'record the run as lost, when its process is gone and wf cannot see that from here')
+    .option('--owner-gone', 'record the run as lost, if its process has ended and wf cannot check that from here')
     .option('--json', 'print the run as JSON; with --all a list of runs')
     .action(async (run: string, options) => {
       const { stopCommand } = await import('../commands/runs/stop-command.ts');
@@ -110,7 +110,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
 export const addRetry: AddCommand = (program, console, setExitCode, words) => {
   withClientSettings(withParameters(withCommon(program.command('retry')).addArgument(runArgument('<run>'))))
     .description('run the steps that did not succeed again, in a new run')
-    .option('--req <id>', 'the id of the run, when the argument names its workflow')
+    .option('--req <id>', 'the id of the run, if the argument names its workflow')
     .option('--step <name>', 'run only this step')
     .option('--from <name>', 'run this step and everything that depends on it')
     .option('--file', 'use the current version of the workflow file')
@@ -167,9 +167,9 @@ export const addApprove: AddCommand = (program, console, setExitCode) => {
   withClientSettings(withCommon(program.command('approve')))
     .addArgument(runArgument('<run>'))
     .argument('[step]', 'the step that waits, if several do')
-    .description('approve a step that waits for it')
+    .description('approve a step that waits for approval')
     .option('-p, --param <NAME=value>', 'an input of the approval (repeatable)', append)
-    .option('--comment <text>', 'a remark, stored with the answer')
+    .option('--comment <text>', 'a comment, stored with the answer')
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string | undefined, options) => {
       const { answerCommand } = await import('../commands/runs/answer-command.ts');
@@ -183,7 +183,7 @@ export const addReject: AddCommand = (program, console, setExitCode) => {
     .addArgument(runArgument('<run>'))
     .argument('[step]', 'the step that waits, if several do')
     .description('reject a step that waits for approval; it fails')
-    .option('--reason <text>', 'why, stored with the answer')
+    .option('--reason <text>', 'the reason, stored with the answer')
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string | undefined, { reason, ...options }) => {
       const { answerCommand } = await import('../commands/runs/answer-command.ts');

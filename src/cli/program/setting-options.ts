@@ -15,14 +15,17 @@ export function withServerSettings(command: Command): Command {
 
 /** Adds the options of commands that can use a daemon: its address and the login. */
 export function withClientSettings(command: Command): Command {
-  return withSettings(command, clientUsers).option('--no-server', 'the runs of this machine, whatever is configured');
+  return withSettings(command, clientUsers).option(
+    '--no-server',
+    'use the runs of this machine, even if a daemon is configured',
+  );
 }
 
 /** Adds the options of commands that work only on this machine, so that they can refuse a daemon with a clear error. */
 export function withLocalOnly(command: Command): Command {
   return command
     .addOption(new Option('--server <url>').hideHelp())
-    .option('--no-server', 'the runs of this machine, whatever is configured');
+    .option('--no-server', 'use the runs of this machine, even if a daemon is configured');
 }
 
 function withSettings(command: Command, users: readonly SettingUser[]): Command {

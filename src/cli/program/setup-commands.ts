@@ -56,7 +56,7 @@ export const addComplete: AddCommand = (program, console, setExitCode) => {
 export const addVersion: AddCommand = (program, console) => {
   withCommon(program.command('version'))
     .description('print the version')
-    .option('--json', 'print JSON, with the versions beneath')
+    .option('--json', 'print JSON, with the versions of Node and V8 and the platform')
     .action(({ json }: { json?: true }) => {
       const { node, v8 } = process.versions;
       console.out.write(
