@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { blocksOf, wfCalls } from '../docs/guide-blocks.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -28,21 +28,35 @@ describe('the README', () => {
     });
   });
 
-  it('shows a valid workflow', () => {
-    const yaml = /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-    expect(loadWorkflow({ text: yaml, file: null, dir: root }).diagnostics).toEqual([]);
+  it('shows a workflow that runs by the command below it', async () => {
+    const [yaml, command] = blocksOf(readme);
+    await withDirectory(async (cwd) => {
+      writeFileSync(join(cwd, 'deploy.yaml'), yaml?.text ?? '');
+      writeFileSync(join(cwd, 'Makefile'), 'build test:\n\t@echo made $@\n');
+      writeFileSync(join(cwd, 'push.sh'), '#!/bin/sh\necho "pushed to $1"\n', { mode: 0o755 });
+      const [words = []] = wfCalls(command?.text ?? '');
+      const { code, stdout } = await wf(words, { cwd, env: { WF_HOME: join(cwd, 'home') } });
+      expect([command?.text, code]).toEqual(['wf run deploy.yaml -- ENV=production\n', 0]);
+      expect(stdout).toContain('| pushed to production\n');
+    });
   });
 
-  it('names only commands that exist', async () => {
-    const names = [...readme.matchAll(/`wf (\w+)/g)].map(([, name]) => name ?? '');
+  it('starts that tour, and the tests, with one command each', () => {
+    const commands = blocksOf(readme).filter(({ text }) => text.startsWith('npm ') && !text.includes('pack'));
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(commands.map(({ text }) => text)).toEqual(['npm start\n', 'npm test\n']);
+    expect(scripts).toMatchObject({
+      prestart: 'node scripts/setup.mjs',
+      start: 'node bin/wf.js run fixtures/showcase.yaml',
+    });
+  });
+
+  it('lists exactly the commands of the program', async () => {
+    const table = readme.slice(readme.indexOf('## Commands'), readme.indexOf('## Steps beyond'));
+    const names = [...table.matchAll(/^\|.*?\|/gm)].flatMap(([cell]) => [...cell.matchAll(/`wf (\w+)/g)]);
     const { stdout } = await wf(['help']);
-    expect(names.length).toBeGreaterThan(5);
-    expect(names.filter((name) => name !== 'help' && !new RegExp(`^  ${name}\\b`, 'm').test(stdout))).toEqual([]);
-  });
-
-  it('links only to files that exist', () => {
-    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target]) => target ?? '');
-    expect(links.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?= )/gm)].map(([, name]) => name);
+    expect(names.map(([, name]) => name).toSorted()).toEqual(commands.filter((name) => name !== 'help').toSorted());
   });
 });
 

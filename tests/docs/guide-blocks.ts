@@ -16,28 +16,48 @@ export type Block = {
 /** One command with what it prints; null where the page does not show that. */
 export type Command = { readonly text: string; readonly output: string | null };
 
+/** The languages of blocks, each with the words that may follow it. */
 const knownWords: Readonly<Record<string, readonly string[]>> = {
   yaml: ['fragment'],
   sh: ['run', 'norun'],
   console: ['run', 'norun'],
+  bash: [],
+  zsh: [],
+  fish: [],
+  json: [],
+  nginx: [],
+  text: [],
+  '': [],
 };
 
-/** The fenced blocks of a page in their order. Throws for a word behind a fence that means nothing. */
+const fence = /^( *)```([^`\n]*)\n([\s\S]*?)^\1```$/gm;
+
+/**
+ * The fenced blocks of a page in their order. Throws for a language or a word behind a fence that is not known, and for
+ * blocks in a form that would not be found: indented by a tab, quoted, with other fences, or without an end.
+ */
 export function blocksOf(markdown: string): readonly Block[] {
-  const blocks: Block[] = [];
-  const fence = /^( *)```(.*)\n([\s\S]*?)^\1```$/gm;
-  for (const { 0: whole, 1: indent = '', 2: info = '', 3: text = '', index } of markdown.matchAll(fence)) {
+  const other = /^[\s>*-]*(?:```|~~~).*$/m.exec(markdown.replace(fence, ''));
+  if (other !== null) throw new Error(`"${other[0]}" is no fence of a block that can be checked`);
+  return [...markdown.matchAll(fence)].map(({ 1: indent = '', 2: info = '', 3: text = '', index }) => {
     const line = markdown.slice(0, index).split('\n').length;
-    if (whole !== '') blocks.push({ ...readInfo(info.trim(), line), line, text: text.replaceAll(`\n${indent}`, '\n') });
-  }
-  return blocks;
+    const lines = text.slice(indent.length).replaceAll(`\n${indent}`, '\n');
+    return { ...readInfo(info.trim(), line), line, text: lines };
+  });
+}
+
+/** A page without its blocks, as many lines long. */
+export function proseOf(markdown: string): string {
+  return markdown.replace(fence, (block) => block.replace(/[^\n]/g, ''));
 }
 
 function readInfo(info: string, line: number): Pick<Block, 'language' | 'words' | 'file' | 'exit'> {
   const [language = '', ...rest] = info.split(/\s+/);
   const options = new Map(rest.filter((word) => word.includes('=')).map((word) => word.split('=') as [string, string]));
   const words = new Set(rest.filter((word) => !word.includes('=')));
-  const unknown = [...words].find((word) => !(knownWords[language] ?? []).includes(word));
+  const allowed = knownWords[language];
+  if (allowed === undefined) throw new Error(`line ${line}: "${language}" is no language of a checked block`);
+  const unknown = [...words].find((word) => !allowed.includes(word));
   const key = [...options.keys()].find((name) => name !== 'file' && name !== 'exit');
   if (unknown ?? key) throw new Error(`line ${line}: "${unknown ?? key}" means nothing behind \`\`\`${language}`);
   return { language, words, file: options.get('file') ?? null, exit: Number(options.get('exit') ?? 0) };

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { settings } from '../../src/config/settings.ts';
 import { loadWorkflow } from '../../src/language/load.ts';
 import { withDirectory } from '../support/wf.ts';
-import type { Block } from './guide-blocks.ts';
+import { type Block, commandsOf, wfCalls } from './guide-blocks.ts';
 import { writeFiles } from './guide-player.ts';
 
 /**
@@ -32,8 +32,9 @@ export async function yamlProblems(block: Block, page: readonly Block[] = []): P
 
 function isRun({ file }: Block, page: readonly Block[]): boolean {
   if (file === null) return false;
-  const name = basename(file).replace(/\.ya?ml$/, '');
-  return page.some(({ words, text }) => words.has('run') && text.includes(name));
+  const calls = page.filter(({ words }) => words.has('run')).flatMap(commandsOf);
+  const words = calls.flatMap(({ text }) => wfCalls(text)).flat();
+  return words.some((word) => basename(word) === basename(file));
 }
 
 /** What a block imports may be left to the reader's imagination. */

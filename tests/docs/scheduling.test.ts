@@ -8,7 +8,7 @@ import { loadWorkflow } from '../../src/language/load.ts';
 const text = readFileSync(resolve(import.meta.dirname, '../../docs/guide/scheduling.md'), 'utf8');
 
 describe('the guide to scheduling', () => {
-  const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
+  const examples = [...text.matchAll(/```yaml(?: file=\S+)?\n([\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
 
   it.each(examples)('has a valid workflow: %#', (yaml) => {
     const { workflow, diagnostics } = loadWorkflow({ text: yaml, file: null, dir: '/' });

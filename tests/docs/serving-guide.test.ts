@@ -1,34 +1,59 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { closedPort, httpServer } from '../support/http-server.ts';
+import { certificateFile, closedPort, httpServer } from '../support/http-server.ts';
 import { describeWithAll, isInstalled } from '../support/require.ts';
-import { type Block, blocksOf } from './guide-blocks.ts';
+import { type Block, blocksOf, wfCalls } from './guide-blocks.ts';
 import { play, shows, withoutChance } from './guide-player.ts';
+import { pages, textOf } from './pages.ts';
 import { ownDirectory, type Served, serveAs } from './served.ts';
 
 const guide = resolve(import.meta.dirname, '../../docs/guide');
 const programs = { curl: isInstalled('curl'), jq: isInstalled('jq'), openssl: isInstalled('openssl') };
 
 describeWithAll(programs, 'a guide to the daemon, followed with one that runs', () => {
-  test.each(['serving', 'security', 'monitoring'])('%s', { timeout: 60_000 }, async (name) => {
-    const directory = ownDirectory();
-    const blocks = blocksOf(readFileSync(join(guide, `${name}.md`), 'utf8'));
-    const place = await placeIn(directory);
-    let daemon: Served | null = null;
-    // It is started by the first request, when all that the page has before that is there.
-    const played = await play(blocks.map(asRun), directory, async (script) => {
-      if (!/127\.0\.0\.1|^wf logs/.test(script)) return script;
-      daemon ??= await startFor(blocks, place);
-      if (script.includes('action=stop')) await untilRunning(daemon, 'slow');
-      return withPorts(script, daemon.port, place.monitorPort);
-    });
-    expect(played.length).toBeGreaterThan(1);
-    for (const { command, code, exit, printed, shown } of played) {
-      expect({ command, code, printed }).toEqual({ command, code: exit, printed });
-      if (shown !== null && !shows(shown, printed)) expect(withoutChance(printed)).toBe(withoutChance(shown));
-    }
-  });
+  test.each(['serving', 'security', 'monitoring', 'remote', 'scheduling', 'web-page'])(
+    '%s',
+    { timeout: 60_000 },
+    async (name) => {
+      const directory = ownDirectory();
+      const blocks = blocksOf(readFileSync(join(guide, `${name}.md`), 'utf8'));
+      const place = await placeIn(directory);
+      let daemon: Served | null = null;
+      // It is started by the first request, when all that the page has before that is there.
+      const played = await play(blocks.map(asRun), directory, async (script) => {
+        if (!/127\.0\.0\.1|ops\.example\.com|^wf logs/.test(script)) return script;
+        daemon ??= await startFor(blocks, place);
+        if (script.includes('action=stop')) await untilRunning(daemon, 'slow');
+        return withPorts(script, daemon.port, place.monitorPort);
+      });
+      expect(played.length).toBeGreaterThan(0);
+      for (const { command, code, exit, printed, shown } of played) {
+        expect({ command, code, printed }).toEqual({ command, code: exit, printed });
+        expect(printed).not.toContain('No such file');
+        if (shown !== null && !shows(shown, printed)) expect(withoutChance(printed)).toBe(withoutChance(shown));
+      }
+    },
+  );
+});
+
+test('every daemon of the pages starts as they start it', { timeout: 60_000 }, async () => {
+  const calls = pages
+    .filter((page) => page !== 'CONTRIBUTING.md')
+    .flatMap((page) => blocksOf(textOf(page)).filter(({ language }) => language === 'sh'))
+    .flatMap(({ text }) => wfCalls(text).filter(([command]) => command === 'serve'));
+  const daemons = [...new Set(calls.map((words) => words.join(' ')))];
+  expect(daemons.length).toBeGreaterThan(6);
+  for (const daemon of daemons) {
+    const home = ownDirectory();
+    for (const folder of ['.config/wf', 'trial-dags']) mkdirSync(join(home, folder), { recursive: true });
+    writeFileSync(join(home, '.config/wf/token'), 'a-token-of-the-reader\n', { mode: 0o600 });
+    copyFileSync(certificateFile, join(home, 'cert.pem'));
+    copyFileSync(join(certificateFile, '../key.pem'), join(home, 'key.pem'));
+    const [, ...options] = daemon.replaceAll('~', home).split(' ');
+    const { url } = await serveAs(options, { env: { HOME: home }, cwd: home });
+    expect([daemon, url]).toEqual([daemon, expect.stringMatching(/^https?:/)]);
+  }
 });
 
 test('the guide to serving names exactly the routes of the daemon', async () => {
@@ -58,11 +83,13 @@ async function placeIn(directory: string): Promise<Place> {
   return { env: { HOME: home, ...forwarding, [`${prefix}_MONITOR_PORT`]: monitorPort }, home, monitorPort };
 }
 
-/** Started as the page does it first. */
+/** Started as the page does it first, and with the login whose token it reads. */
 async function startFor(blocks: readonly Block[], { env, home }: Place): Promise<Served> {
   const texts = blocks.filter(({ words }) => words.size === 0).map(({ text }) => text);
   const [, options = ''] = texts.map((text) => /^wf serve *(.*)$/m.exec(text)).find((found) => found !== null) ?? [];
-  const args = options.replaceAll('~', home).split(' ').filter(Boolean);
+  const login = blocks.some(({ text }) => text.includes('daemon/token')) ? '--require-login' : '';
+  const args = `${options} ${login}`.replaceAll('~', home).split(' ').filter(Boolean);
+  writeFileSync(join(home, 'work/ops-ca.pem'), readFileSync(certificateFile));
   return serveAs(args, { env, cwd: home });
 }
 
@@ -80,5 +107,6 @@ function asRun(block: Block): Block {
 function withPorts(script: string, port: string, monitorPort: string): string {
   return script
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replaceAll('https://ops.example.com', `http://127.0.0.1:${port}`)
     .replaceAll('127.0.0.1:8091', `127.0.0.1:${monitorPort}`);
 }

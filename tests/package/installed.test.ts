@@ -46,6 +46,18 @@ function write(name: string, text: string): void {
   writeFileSync(join(folder, 'app', name), text);
 }
 
+test('the commands of the README install the program', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const [, lines = ''] = /```sh norun\n(npm pack[\s\S]*?)```/.exec(readme) ?? [];
+  const [pack = '', install = '', ...rest] = lines.trimEnd().split('\n');
+  const env = { ...environment(), npm_config_prefix: join(folder, 'global'), npm_config_offline: 'true' };
+  const inFolder = { cwd: join(folder, 'packed'), env };
+
+  expect([pack, rest]).toEqual([expect.stringMatching(/^npm pack +# writes wfrun-0\.1\.0\.tgz$/), []]);
+  expect(launch(['sh', '-ec', install], inFolder)).toMatchObject({ code: 0 });
+  expect(launch([join(folder, 'global/bin/wf'), 'version'], inFolder).stdout).toBe('0.1.0\n');
+});
+
 test('the installed package needs no other package', () => {
   expect(readdirSync(installed()).filter((name) => !name.startsWith('.'))).toEqual(['wfrun']);
 });
