@@ -162,12 +162,12 @@ function required(from: JsonMap, field: string, settings: ClientSettings): strin
 function timeIn(from: JsonMap, field: string, settings: ClientSettings): string | null {
   const text = textIn(from, field);
   if (text === null || !Number.isNaN(Date.parse(text))) return text;
-  throw notUnderstood(settings, `its "${field}" is no time`);
+  throw notUnderstood(settings, `its "${field}" is not a time`);
 }
 
 function statusIn<Status extends string>(from: JsonMap, known: readonly Status[], settings: ClientSettings): Status {
   const status = required(from, 'status', settings);
   const found = known.find((one) => one === status);
   if (found !== undefined) return found;
-  throw notUnderstood(settings, `this version knows no status ${JSON.stringify(status)}`);
+  throw notUnderstood(settings, `this version does not know the status ${JSON.stringify(status)}`);
 }

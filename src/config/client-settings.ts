@@ -58,7 +58,7 @@ function decodeLogin({ username, password }: Login, source: string): Login {
 /** Node's error for an invalid header would contain the secret. */
 function headerText(value: string, key: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  throw new WfError('usage', `"${key}" must be letters, digits and signs of ASCII, without spaces`);
+  throw new WfError('usage', `"${key}" must consist of ASCII letters, digits and punctuation, without spaces`);
 }
 
 function readCa(read: ReadSetting): string | null {

@@ -23,7 +23,7 @@ export async function acceptedRun(
   const run = await history.read(runId).catch((error: unknown) => {
     throw isNew ? unreadable(runId, error) : error;
   });
-  if (run === null) throw new WfError('not-found', `the run "${runId}" is gone already`);
+  if (run === null) throw new WfError('not-found', `the run "${runId}" was already removed`);
   const summary = history.summarize(run);
   if (isNew || isSame(summary)) return summary;
   throw new WfError('run-exists', `there is another run "${runId}"`, { help: 'choose another id' });

@@ -98,7 +98,7 @@ describe('wf report', () => {
       expect(failures).not.toContain('dump of north');
       expect(page).toContain('3 instances: 1 failed, 2 succeeded');
       expect(page).toContain(`wf logs ${shortId(runId)} dump`);
-      expect(page).not.toContain('It printed nothing');
+      expect(page).not.toContain('No output.');
     }));
 
   it('writes into a directory, over an older report, and to a given name', () =>

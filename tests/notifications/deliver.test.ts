@@ -52,7 +52,7 @@ describe('a delivery', () => {
 
   test('is retried after a lost connection', async () => {
     const server = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
-    const problem = 'the connection was closed before the answer was complete';
+    const problem = 'the connection was closed before the response was complete';
     expect(await delivered(server.url)).toEqual({ problem, waits: [1000, 2000] });
     expect(await delivered(`http://127.0.0.1:${await closedPort()}`)).toEqual({
       problem: 'connection refused',

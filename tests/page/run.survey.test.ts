@@ -198,7 +198,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
 
       await page.getByRole('button', { name: 'More actions of the run' }).click();
       await page.getByRole('menuitem', { name: 'Delete the run' }).click();
-      expect(await page.getByRole('dialog').textContent()).toContain('Its logs go with it.');
+      expect(await page.getByRole('dialog').textContent()).toContain('Its logs are deleted too.');
       expect(await accessibilityProblems(page)).toEqual([]);
       await page.getByRole('button', { name: 'Delete the run' }).click();
       await page.getByText('No runs yet').waitFor();

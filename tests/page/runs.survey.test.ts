@@ -153,7 +153,7 @@ describeWith('chromium', browserPath !== null, 'the list of runs in a browser', 
       await fetch(`${daemon.url}/api/v2/${gone}`, { method: 'DELETE' });
       await expect.poll(() => rows(page).count()).toBe(6);
       await bar.getByRole('button', { name: 'Delete' }).click();
-      expect(await page.getByRole('dialog').textContent()).toContain('Their logs go with them.');
+      expect(await page.getByRole('dialog').textContent()).toContain('Their logs are deleted too.');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await bar.getByText('2 runs deleted').waitFor();
       await expect.poll(() => rows(page).count()).toBe(4);

@@ -161,7 +161,7 @@ steps:
 `;
     await withPage({ 'fixed.yaml': fixed }, async ({ open }) => {
       const page = await open('/w/fixed.yaml/start?p.DAY=sunday');
-      await page.getByText('The file fixes the parameters').waitFor();
+      await page.getByText('The parameters cannot be changed').waitFor();
       expect(await page.getByLabel('DAY', { exact: true }).isDisabled()).toBe(true);
       expect(await page.getByLabel('DAY', { exact: true }).getAttribute('placeholder')).toBe('monday');
       expect(await page.getByRole('button', { name: 'Add a parameter' }).count()).toBe(0);

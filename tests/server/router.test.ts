@@ -74,7 +74,7 @@ test('an encoded segment is decoded to its original text', () => {
 
 test('a path with invalid encoding is rejected', () => {
   for (const path of ['/%', '/api/v1/dags/%zz', '/api/v1/dags/%ff', '/api/v1/dags/%2']) {
-    expect(() => find('GET', path)).toThrow('the path is not well encoded');
+    expect(() => find('GET', path)).toThrow('the path is not encoded correctly');
   }
 });
 

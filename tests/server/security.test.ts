@@ -322,7 +322,7 @@ test('the server does not listen on other addresses without a login', async () =
   for (const host of ['0.0.0.0', '::', '::ffff:0.0.0.0']) {
     await expect(start({ host })).rejects.toThrow(`will not listen on "${host}" without a login`);
   }
-  await expect(start({ host: 'no such host' })).rejects.toThrow('is no address of this machine');
+  await expect(start({ host: 'no such host' })).rejects.toThrow('is not an address of this machine');
 });
 
 test('tokens on a public address need 16 characters; a short password causes a warning', async () => {

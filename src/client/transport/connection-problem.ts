@@ -45,7 +45,7 @@ export function noAnswer(settings: ClientSettings, afterMs: number): WfError {
 /** Creates the error for a response that is invalid: from another program, or from another version of `wf`. */
 export function notUnderstood({ url, source }: ClientSettings, what: string): WfError {
   return unreachable(
-    `invalid answer from ${url}: ${what}`,
+    `invalid response from ${url}: ${what}`,
     `is that a wf daemon, of this version or a newer one? Its address comes from ${source}`,
   );
 }

@@ -7,13 +7,13 @@ export class RequestProblem extends Error {}
 const byCode: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connection refused',
   EAI_AGAIN: 'its name cannot be resolved: no name server responds',
-  ECONNRESET: 'the connection was closed before the answer was complete',
-  EPIPE: 'the connection was closed before the answer was complete',
-  ERR_STREAM_PREMATURE_CLOSE: 'the connection was closed before the answer was complete',
+  ECONNRESET: 'the connection was closed before the response was complete',
+  EPIPE: 'the connection was closed before the response was complete',
+  ERR_STREAM_PREMATURE_CLOSE: 'the connection was closed before the response was complete',
   ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'no route to the network',
-  HPE_HEADER_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
+  HPE_HEADER_OVERFLOW: 'the headers of the response are larger than 16 KiB',
   EPROTO: 'the server does not speak TLS on this port; is it http instead of https?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS on this port; is it http instead of https?',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS on this port; is it http instead of https?',
@@ -38,7 +38,7 @@ function explain({ code = '', message }: NodeJS.ErrnoException, { url, canSkipTl
   if (alert !== null) return alert;
   const known = byCode[code];
   if (known !== undefined) return known + certificateHelp(code, canSkipTls);
-  if (code.startsWith('HPE_')) return `the answer is not HTTP: ${firstLine(message).replace('Parse Error: ', '')}`;
+  if (code.startsWith('HPE_')) return `the response is not HTTP: ${firstLine(message).replace('Parse Error: ', '')}`;
   if (/^Z_|^ERR__ERROR/.test(code)) return `the body cannot be decompressed: ${firstLine(message)}`;
   return firstLine(message) || code;
 }

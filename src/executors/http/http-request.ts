@@ -59,7 +59,7 @@ export async function sendRequest(first: Hop, options: RequestOptions, reader: R
   } catch (error) {
     const { hop, proxy } = state;
     const context = { url: hop.url, proxy, canSkipTls: options.skipTlsVerify !== null };
-    const late = `no complete answer within ${(timeoutMs ?? 0) / 1000} seconds`;
+    const late = `no complete response within ${(timeoutMs ?? 0) / 1000} seconds`;
     return { hop, problem: deadline.signal.aborted ? late : explainRequestError(error, context) };
   } finally {
     clearTimeout(timer);

@@ -55,7 +55,7 @@ export function isExec(path: Path, spellings: ReadonlyMap<string, string>): bool
 
 function ignoredKey({ source }: DaguFile, { path, map }: Step): Problem[] {
   if (map.logOutput === undefined) return [];
-  const message = '"logOutput" is ignored: standard output and standard error are stored apart';
+  const message = '"logOutput" is ignored: standard output and standard error are stored separately';
   const options = { severity: 'warning', label: 'ignored' } as const;
   return [problem('ignored-key', { source, path: [...path, 'logOutput'], part: 'key' }, message, options)];
 }
@@ -66,7 +66,11 @@ function orderOfSteps({ source, top, steps }: DaguFile): Problem[] {
   if (isOrdered || steps.length < 2) return [];
   const message = 'these steps start at the same time; Dagu 2 starts them one after another';
   return [
-    differs({ source, path: ['steps'] }, message, 'Write "type: chain" at the top, or "type: graph" if it is meant.'),
+    differs(
+      { source, path: ['steps'] },
+      message,
+      'Write "type: chain" at the top, or "type: graph" if this is intended.',
+    ),
   ];
 }
 

@@ -30,7 +30,7 @@ export function refusedValue(path: Path, value: Json | undefined): RefusedValue 
   }
   const isKey = path.length === 1 || (isStep && path.length === 3);
   if (isKey && key === 'workerSelector') {
-    return { what: null, help: 'Only "local" is: all runs are on this machine.' };
+    return { what: null, help: 'Only "local" is supported: all runs are on this machine.' };
   }
   if (typeof value !== 'string') return null;
   if (path.length === 1 && key === 'type' && value === 'agent') return { what: '"type: agent"', help: HTTP };

@@ -132,7 +132,7 @@ export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Ele
       {log.problem.value !== null && <p class="note">{log.problem.value.message}</p>}
       {search.problem !== null && <p class="note">{search.problem.message}</p>}
       {map !== null && lines === 0 ? (
-        <p class="note">{isGrowing ? 'It has printed nothing yet.' : 'It printed nothing.'}</p>
+        <p class="note">{isGrowing ? 'No output yet.' : 'No output.'}</p>
       ) : (
         <LogArea
           log={log}

@@ -10,7 +10,7 @@ import { counted } from '../run-view/step-text.ts';
 const words = {
   stop: { ask: 'Stop', about: 'No further step of them starts; handlers still run.', done: 'stopped' },
   retry: { ask: 'Retry', about: 'Each starts a new run of the steps that did not succeed.', done: 'retried' },
-  delete: { ask: 'Delete', about: 'Their logs go with them.', done: 'deleted' },
+  delete: { ask: 'Delete', about: 'Their logs are deleted too.', done: 'deleted' },
 } as const satisfies Record<BatchAction, object>;
 
 /** The actions on the selected runs, and the outcome of the last one. */

@@ -75,14 +75,14 @@ function List({ list, batch, isFiltered }: ListProps): JSX.Element {
         </button>
       )}
       <p class="sr" role="status">
-        {list.isReading.value && list.hasMore.value ? 'Reading older runs' : ''}
+        {list.isReading.value && list.hasMore.value ? 'Loading older runs' : ''}
       </p>
       {runs.length === 0 && !list.hasMore.value ? (
         <Empty isFiltered={isFiltered} />
       ) : (
         <Rows list={list} batch={batch} />
       )}
-      {list.isReading.value && list.hasMore.value && <p class="more quiet">Reading older runs</p>}
+      {list.isReading.value && list.hasMore.value && <p class="more quiet">Loading older runs</p>}
     </>
   );
 }

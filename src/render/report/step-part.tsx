@@ -163,7 +163,7 @@ function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.E
     const excerpt = logs.get(logKey(log));
     return excerpt === undefined || excerpt.size === 0 ? [] : [{ log, excerpt }];
   });
-  if (shown.length === 0) return <p class="quiet">It printed nothing.</p>;
+  if (shown.length === 0) return <p class="quiet">No output.</p>;
   return (
     <>
       {shown.map(({ log, excerpt }) => {

@@ -33,7 +33,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
       if (step !== undefined && step.name !== event.step) return null;
       return `${word('KEPT', colors.dim)} ${keptText(event)}`;
     case 'step.expanded':
-      return `${word('ITEMS', colors.blue)} ${event.items.length}${event.attempt === 0 ? ' of the run before' : ''}`;
+      return `${word('ITEMS', colors.blue)} ${event.items.length}${event.attempt === 0 ? ' of the earlier run' : ''}`;
     case 'step.canceling':
       return `${word('STOP', colors.yellow)} ${escapeControls(event.message)}`;
     case 'step.waiting':

@@ -27,8 +27,8 @@ export function checkHost({ headers, rawHeaders, socket }: IncomingMessage, name
   const host = headers.host?.toLowerCase() ?? '';
   if (given !== 1 || !/^[^\s/?#@\\]+$/.test(host)) throw new HttpError(400, 'a request needs exactly one Host header');
   if (isAllowed(host, inBrackets(socket.localAddress ?? ''), names)) return;
-  throw new HttpError(421, `this server is not called "${host}"`, {
-    help: 'the names it may be called by, besides those of this machine, are set as "allowedHosts"',
+  throw new HttpError(421, `the host name "${host}" is not allowed`, {
+    help: 'allow it with "allowedHosts"; the names and addresses of this machine are always allowed',
   });
 }
 

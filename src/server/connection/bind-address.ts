@@ -44,6 +44,6 @@ async function resolveHost(host: string): Promise<string> {
     return (await lookup(host)).address;
   } catch (error) {
     const why = messageOf(error);
-    throw new WfError('usage', `"${host}" is no address of this machine: ${why}`, { help: 'give one with --host' });
+    throw new WfError('usage', `"${host}" is not an address of this machine: ${why}`, { help: 'give one with --host' });
   }
 }

@@ -213,5 +213,5 @@ function otherwise(found: Exclude<FoundRoute, { kind: 'route' }>, request: Incom
   }
   const allow = { Allow: found.allow.join(', ') };
   if (method === 'OPTIONS') return { status: 204, headers: allow, body: null };
-  throw new HttpError(405, `${method} is not possible here`, { help: `possible: ${allow.Allow}`, headers: allow });
+  throw new HttpError(405, `${method} is not supported here`, { help: `possible: ${allow.Allow}`, headers: allow });
 }

@@ -18,8 +18,8 @@ function decode(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new HttpError(400, `${what} is not well encoded`, {
-      help: 'a "%" is followed by two digits in hex, in UTF-8',
+    throw new HttpError(400, `${what} is not encoded correctly`, {
+      help: 'a "%" must be followed by two hexadecimal digits, in UTF-8',
     });
   }
 }

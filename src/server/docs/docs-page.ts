@@ -108,8 +108,8 @@ function responsesText(responses: JsonObject): string {
   const bad = all.filter(([status]) => Number(status) >= 400);
   const codes = bad.map(([status]) => status).join(' ');
   const errors = `<dl>${bad.map(([status, response]) => answerText(status, response, 'error')).join('')}</dl>`;
-  return `<h4>Answers</h4><dl>${good.map(([status, response]) => answerText(status, response, 'ok')).join('')}</dl>
-<details class="errors"><summary>What can go wrong: ${codes}</summary>${errors}</details>`;
+  return `<h4>Responses</h4><dl>${good.map(([status, response]) => answerText(status, response, 'ok')).join('')}</dl>
+<details class="errors"><summary>Errors: ${codes}</summary>${errors}</details>`;
 }
 
 function answerText(status: string, { description, headers, content }: JsonObject, kind: 'ok' | 'error'): string {

@@ -103,7 +103,7 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): R
   }
   const reference = randomUUID();
   log(`error ${reference}: ${stackOf(error)}`);
-  const detail = `the daemon's log tells more, under ${reference}`;
+  const detail = `the daemon's log has the details, under ${reference}`;
   return { status: 500, message: 'this is a bug in wf', detail, code: null, headers: {}, diagnostics: null };
 }
 

@@ -26,5 +26,5 @@ export async function removePastRun(runId: string, { archive, history }: RemoveT
     return isOver(found) && found?.state.createdAt === run.state.createdAt;
   });
   if (bytes !== null) return bytes;
-  throw new WfError('conflict', `run ${runId} is held by another process`, { help: 'retry it in a moment' });
+  throw new WfError('conflict', `run ${runId} is held by another process`, { help: 'retry in a moment' });
 }

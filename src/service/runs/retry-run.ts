@@ -75,7 +75,7 @@ function secretItems(name: string): WfError {
 }
 
 function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
-  const help = 'use --file to run the present file';
+  const help = 'use --file to run the current file';
   if (stored === null) throw new WfError('storage', `run ${runId} cannot be retried: ${damage.join(' ')}`, { help });
   if (!stored.masked) return { workflow: stored.workflow, sources: stored.sources, warnings: [] };
   throw new WfError('usage', `the workflow of run ${runId} contains secrets, which are not stored`, { help });
@@ -102,7 +102,7 @@ function secretOutputs(names: readonly string[]): WfError {
     'usage',
     `the step cannot run alone: outputs of other steps were secret and are not kept: ${which}`,
     {
-      help: 'leave out --step, or use --from with the step that gives them',
+      help: 'leave out --step, or use --from with the step that produces them',
     },
   );
 }

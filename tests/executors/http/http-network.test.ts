@@ -147,7 +147,7 @@ describe('a redirect', () => {
 });
 
 describe('the time limit covers the whole exchange', () => {
-  const late = (url: string) => failed('error', `GET ${url}/: no complete answer within 0.2 seconds`);
+  const late = (url: string) => failed('error', `GET ${url}/: no complete response within 0.2 seconds`);
 
   test('a server that never responds', async () => {
     const server = await httpServer(() => {});
@@ -273,29 +273,33 @@ describe('errors are reported in one line', () => {
   });
 
   test.each<[string, string, string]>([
-    ['a closed connection', '', 'the connection was closed before the answer was complete'],
-    ['half a head', 'HTTP/1.1 200 OK\r\nContent-', 'the connection was closed before the answer was complete'],
+    ['a closed connection', '', 'the connection was closed before the response was complete'],
+    ['half a head', 'HTTP/1.1 200 OK\r\nContent-', 'the connection was closed before the response was complete'],
     [
       'half a body',
       'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf',
-      'the connection was closed before the answer was complete',
+      'the connection was closed before the response was complete',
     ],
     [
       'half a chunked body',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf',
-      'the connection was closed before the answer was complete',
+      'the connection was closed before the response was complete',
     ],
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'the answer is not HTTP: Expected HTTP/'],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'the response is not HTTP: Expected HTTP/'],
     [
       'a bad chunk',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n',
-      'the answer is not HTTP: Invalid character in chunk size',
+      'the response is not HTTP: Invalid character in chunk size',
     ],
-    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'the answer is not HTTP: '],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      'the response is not HTTP: ',
+    ],
     [
       'long headers',
       `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-      'the headers of the answer are larger than 16 KiB',
+      'the headers of the response are larger than 16 KiB',
     ],
     [
       'a body that is no gzip',
@@ -324,7 +328,7 @@ describe('errors are reported in one line', () => {
     });
     const { outcome } = await call(`POST ${server.url}`, { body: 'x' });
     expect(outcome).toEqual(
-      failed('error', `POST ${server.url}/: the connection was closed before the answer was complete`),
+      failed('error', `POST ${server.url}/: the connection was closed before the response was complete`),
     );
   });
 

@@ -31,7 +31,7 @@ export type RestartOptions = AccessOptions &
  */
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);
-  requireLocal(options, config, { command: 'restart', instead: 'wf stop and then wf run do it with a daemon' });
+  requireLocal(options, config, { command: 'restart', instead: 'with a daemon, use wf stop and then wf run' });
   const { createControl } = await import('../../../history-app.ts');
   const control = createControl(config);
   const { active, last } = await findActive(options.run, { ...control, cwd: config.cwd });

@@ -26,7 +26,7 @@ function placeProblems({ file, path, raw, what }: ActionEntry): Problem[] {
       `${what} has both "${other}" and "approval"`,
       {
         related: [{ spot: spotIn(file, [...path, other], 'key'), message: `"${other}" is given here` }],
-        help: 'Write a step of its own that asks, and let this one depend on it, or the other way round.',
+        help: 'Use a separate step for the approval, and let one of the two depend on the other.',
       },
     ),
   ];

@@ -31,7 +31,7 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
   }
   const fanOut = rawFanOut(raw);
   if (fanOut !== null && 'service' in raw) {
-    return wrong('conflicting-keys', ['service'], ' has items and "service"', 'Write a step of its own for it.');
+    return wrong('conflicting-keys', ['service'], ' has items and "service"', 'Use a separate step for it.');
   }
   if (fanOut === null || file.damaged.has(raw) || file.damaged.has(parallel)) return [];
   const isMap = typeof parallel === 'object' && !Array.isArray(parallel);

@@ -12,7 +12,7 @@ const keys = [
   ['x', 'select a run in the list; X: all up to it'],
   ['s', 'start the workflow, or the one of the row'],
   ['r', 'retry what failed'],
-  ['.', 'stop the run, after a question'],
+  ['.', 'stop the run, after you confirm'],
   ['a', 'answer an approval'],
   ['n, p', 'next and previous failed step'],
   ['1 … 3', 'graph, timeline, steps'],

@@ -68,7 +68,7 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
   return (
     <form class="start-form" noValidate onSubmit={(event) => void start(event)}>
       {disableParamEdit ? (
-        <p class="quiet">The file fixes the parameters: it has runConfig.disableParamEdit.</p>
+        <p class="quiet">The parameters cannot be changed: the file has runConfig.disableParamEdit.</p>
       ) : (
         <PastRuns workflow={workflow} onChoose={(run) => (filled.value = filledByRun(fields, run))} />
       )}

@@ -71,7 +71,7 @@ export function SuspendDialog({ workflow, onClose }: { workflow: Workflow; onClo
             />
             <p id="suspend-note" class="field-note">
               {end === null ? 'The time is not complete' : `${relativeText(now.value - end)}. `}
-              What is due before is not started later. You can start the workflow by hand.
+              Starts that are due before then are skipped. You can still start the workflow by hand.
             </p>
           </div>
           {problem.value !== null && <ProblemBox problem={problem.value} />}

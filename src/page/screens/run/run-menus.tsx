@@ -33,7 +33,7 @@ export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
         asked={asked}
         title={() => `Delete ${head.workflow} ${shortId(head.runId)}?`}
         action={() => 'Delete the run'}
-        about="Its logs go with it."
+        about="Its logs are deleted too."
         act={remove}
       />
     </>
@@ -82,7 +82,7 @@ export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null
         asked={asked}
         title={(status) => `Mark ${step.name} as ${status}?`}
         action={(status) => `Mark as ${status}`}
-        about="Nothing runs again: the step counts with this status, for the run and for a retry."
+        about="No step runs again. The status applies to the run and to later retries."
         act={mark}
       />
     </>

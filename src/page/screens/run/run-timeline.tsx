@@ -62,7 +62,7 @@ export function RunTimeline({ run, head, steps, selected, critical, unfolding }:
       </div>
       {part.value !== null && (
         <button type="button" class="plain" onClick={() => (part.value = null)}>
-          Show the whole time
+          Show the whole run
         </button>
       )}
       {left > 0 && (
@@ -88,7 +88,7 @@ function Brush({ scale, onChoose }: BrushProps): JSX.Element {
   return (
     <div
       class="brush"
-      title="Drag to enlarge a part of the time"
+      title="Drag to zoom in on a part"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         drag.value = { start: place(event), end: place(event) };

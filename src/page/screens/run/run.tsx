@@ -204,7 +204,7 @@ function Facts({ run, head }: RunProps): JSX.Element {
         </span>
       )}
       {fileStatus === 'changed' && <span>the file has changed since</span>}
-      {fileStatus === 'gone' && <span>the file is gone</span>}
+      {fileStatus === 'gone' && <span>the file no longer exists</span>}
       {head.params.map(({ name, value }, index) => (
         <code key={name ?? `$${index + 1}`}>{`${name ?? `$${index + 1}`}=${value}`}</code>
       ))}

@@ -117,7 +117,7 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
       ? approvalWait(step.until, now)
       : step.until !== null && step.until > now
         ? `again in ${formatElapsed(step.until - now + 999)}`
-        : 'again as soon as there is a free place';
+        : 'again as soon as a slot is free';
   const what = attempt === '' ? next : `${next}, ${attempt}`;
   return {
     glyph: glyphs.status.waiting,
