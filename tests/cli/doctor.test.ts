@@ -129,7 +129,7 @@ describe('wf doctor', () => {
         ok: false,
         version: null,
         detail: `no Docker at unix://${dir}/no.sock: the socket does not exist`,
-        help: 'start the daemon, or name the address of another in DOCKER_HOST',
+        help: 'start the daemon, or set DOCKER_HOST to the address of another one',
       });
     });
   });

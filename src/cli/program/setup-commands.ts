@@ -70,7 +70,7 @@ export const addServe: AddCommand = (program, console, setExitCode) => {
   withServerSettings(
     withCommon(program.command('serve').aliases(['server', 'start-all', 'scheduler']), '-d, --dags <dir>'),
   )
-    .description('run the daemon: the REST API and the scheduler')
+    .description('run the daemon: the web page, the REST API and the scheduler')
     .action(async (options) => {
       const { serveCommand } = await import('../commands/setup/serve-command.ts');
       setExitCode(await serveCommand(options, console));

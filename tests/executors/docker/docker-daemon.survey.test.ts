@@ -34,7 +34,7 @@ function signOfLife(response: ServerResponse): string {
   return 'OK';
 }
 
-const elsewhere = 'or name the address of another in DOCKER_HOST';
+const elsewhere = 'or set DOCKER_HOST to the address of another one';
 
 test('a missing daemon is reported with instructions', async () => {
   const path = socketPath();

@@ -44,7 +44,7 @@ export function notDocker(label: string): DockerProblem {
   return new DockerProblem(`the server at ${label} is not Docker; correct DOCKER_HOST`);
 }
 
-const elsewhere = 'or name the address of another in DOCKER_HOST';
+const elsewhere = 'or set DOCKER_HOST to the address of another one';
 
 /** Says that a daemon left a request unanswered. */
 export function silence({ address }: Pick<Daemon, 'address'>): string {
