@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Place, withPlace } from '../support/past-runs.ts';
 import { type JsonSchema, problemsWith, schemas } from './json-schemas.ts';
+import { textOf } from './pages.ts';
 import { expectPage } from './reference-page.ts';
 import { keyTable, typeText } from './schema-text.ts';
 
@@ -11,6 +12,8 @@ const outputs: readonly (readonly [command: string, schema: string])[] = [
   ['wf status', 'run-summary.json'],
   ['wf stop', 'run-summary.json'],
   ['wf mark', 'run-summary.json'],
+  ['wf approve', 'run-summary.json'],
+  ['wf reject', 'run-summary.json'],
   ['wf history', 'history.json'],
   ['wf list', 'list.json'],
   ['wf gc', 'gc.json'],
@@ -103,6 +106,14 @@ describe('printed JSON', () => {
     });
   });
 
+  test('of every command with the option is on the page', () => {
+    const [, ...helps] = textOf('docs/reference/command-line.md').split('\n## wf ');
+    const withOption = helps.filter((help) => /^ +--json /m.test(help)).map((help) => help.split('\n')[0] ?? '');
+    expect(withOption).toContain('status');
+    const listed = [...page().matchAll(/^\| `wf (\w+) [^`]*--json`/gm)].map(([, name]) => name);
+    expect(withOption.filter((name) => !listed.includes(name))).toEqual([]);
+  });
+
   test('is described on the page', () => {
     expectPage('json.md', page());
     const shown = new Set(outputs.map(([, schema]) => schema));
@@ -119,12 +130,16 @@ New versions may add keys; those listed here do not change. The schemas are in [
 
 | command | prints |
 |---|---|
-${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}, [${schema}](schemas/${schema}) |\n`).join('')}| \`wf run --reporter json\` | [events](events.md), one per line |
+${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}, [${schema}](schemas/${schema}) |\n`).join('')}| \`wf notify --json\` | a list with \`to\`, \`host\` and \`problem\` of each notification; \`problem\` is null if it was sent |
+| \`wf init --list --json\` | a list with \`name\` and \`description\` of each template |
+| \`wf schema KEY --json\` | the JSON Schema of the key |
+| \`wf run --reporter json\` | [events](events.md), one per line |
 
 \`wf stop --all --json\` prints a list of runs, as \`wf history\` does.
 
-The exit code of \`wf validate\` reports whether all files are valid, that of \`wf gc\` whether all runs could be removed; all other
-commands here exit with 0 whatever they print.
+\`wf validate\` exits with 2 if a file is invalid, \`wf gc\` with 2 if a run could not be removed, \`wf notify\` with 1 if a
+notification was not sent, and \`wf run\` with the [exit code](exit-codes.md) of the run. All other commands here exit with 0
+whatever they print.
 `;
   const names = ['run-summary.json', 'diagnostic.json', ...outputs.map(([, schema]) => schema)];
   return [head, ...[...new Set(names)].map((name) => sections(name))].join('\n');
