@@ -44,7 +44,7 @@ export async function apiWorld(
   const daemon = await createDaemonApp(config, { dags, report });
   const app = { ...daemon, runs: { ...daemon.runs, ...inProcessRuns(config) } };
   onTestFinished(async () => {
-    app.close();
+    await app.close();
     await app.runs.settled();
     rmSync(directory, { recursive: true });
   });
