@@ -103,6 +103,14 @@ function builtinsLoadedBy(...args: string[]): readonly string[] {
   return lines.map((line) => line.replace('NativeModule ', ''));
 }
 
+/** Those of a run that ends before it listens for requests, for which Node loads `net` and `child_process`. */
+function builtinsOfShortRun(file: string): readonly string[] {
+  for (let tries = 1; ; tries++) {
+    const loaded = builtinsLoadedBy('run', file);
+    if (!loaded.includes('net') || tries === 50) return loaded;
+  }
+}
+
 test('no slow builtin module is loaded unless needed', () => {
   const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
   const slow = [
@@ -120,8 +128,9 @@ test('no slow builtin module is loaded unless needed', () => {
     'zlib',
   ];
 
-  // A run that takes long listens for requests.
-  expect(builtinsLoadedBy('run', file).filter((name) => [...slow, 'child_process', 'tty'].includes(name))).toEqual([]);
+  expect(builtinsOfShortRun(file).filter((name) => [...slow, 'child_process', 'net', 'tty'].includes(name))).toEqual(
+    [],
+  );
   const others = [...slow.filter((name) => name !== 'os'), 'child_process', 'net', 'tty'];
   for (const args of [['validate', file], ['status'], ['history'], ['list']]) {
     const loaded = builtinsLoadedBy(...args).filter((name) => others.includes(name));
