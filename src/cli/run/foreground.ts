@@ -143,7 +143,8 @@ function childEnvironment(env: Readonly<Record<string, string>>, color: boolean)
 const longestMs = 2000;
 
 /**
- * Removes old runs once a day, as workflow files and settings say. Keeps `runId`, the run that has just ended. Errors are ignored here: `wf gc` reports them.
+ * Removes old runs once a day, as workflow files and settings say. Keeps `runId`, the run that has just ended. Errors are
+ * ignored here: `wf gc` reports them.
  */
 async function tidyHistory(config: Config, runId: string, stop: { readonly forced: AbortSignal }): Promise<void> {
   const { createRetention } = await import('../../retention-app.ts');
@@ -151,14 +152,10 @@ async function tidyHistory(config: Config, runId: string, stop: { readonly force
     const retention = createRetention(config);
     if (!retention.isDue()) return;
     const keepRuns = config.settings.read('historyKeepRuns').value;
-    const signal = AbortSignal.any([stop.forced, AbortSignal.timeout(longestMs)]);
-    await retention.apply({
-      rule: { type: 'settings', keepRuns },
-      workflow: null,
-      dryRun: false,
-      spare: runId,
-      signal,
-    });
+    const { withTimeLimit } = await import('../../time-limit.ts');
+    const rule = { type: 'settings', keepRuns } as const;
+    const request = { rule, workflow: null, dryRun: false, spare: runId };
+    await withTimeLimit(longestMs, stop.forced, (signal) => retention.apply({ ...request, signal }));
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
   }

@@ -2,9 +2,10 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { Outcome } from '../../core/run/run.ts';
 import { isAskedToEnd } from '../../processes/end-signal.ts';
+import { withTimeLimit } from '../../time-limit.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
-import { ask, limited, parseAnswer } from './api/docker-request.ts';
+import { ask, parseAnswer } from './api/docker-request.ts';
 import { isRequestError } from './docker-problem.ts';
 
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
@@ -56,21 +57,20 @@ const eventTimeoutMs = 2000;
  * The daemon learns of an out-of-memory kill separately from the container's end. If that comes later, the container's
  * state does not show it, and only an event reports it.
  */
-async function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
-  const { signal: abortSignal, clear } = limited(over, eventTimeoutMs);
+function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
   const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + latenessSeconds];
   const filters = { container: [id], event: ['oom'] };
-  try {
-    const events = (await docker.getEvents({ since, until, filters, abortSignal })) as Readable;
-    for await (const _ of addAbortSignal(abortSignal, events)) return true;
-    return false;
-  } catch (error) {
-    // The exit code is known anyway; a proxy in front of the daemon may block this request.
-    if (isRequestError(error)) return false;
-    throw error;
-  } finally {
-    clear();
-  }
+  return withTimeLimit(eventTimeoutMs, over, async (abortSignal) => {
+    try {
+      const events = (await docker.getEvents({ since, until, filters, abortSignal })) as Readable;
+      for await (const _ of addAbortSignal(abortSignal, events)) return true;
+      return false;
+    } catch (error) {
+      // The exit code is known anyway; a proxy in front of the daemon may block this request.
+      if (isRequestError(error)) return false;
+      throw error;
+    }
+  });
 }
 
 type Times = { readonly StartedAt: string; readonly FinishedAt: string };

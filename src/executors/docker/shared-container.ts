@@ -6,9 +6,9 @@ import type { Outcome } from '../../core/run/run.ts';
 import type { JsonObject } from '../../core/workflow.ts';
 import { patternTest } from '../../pattern-test.ts';
 import { canceled, EndSignal, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
+import { withTimeLimit } from '../../time-limit.ts';
 import type { Attempt, RunScope, Shared } from '../executor.ts';
 import { connect, type Daemon, silence } from './api/daemon.ts';
-import { limited } from './api/docker-request.ts';
 import { provideImage } from './api/image.ts';
 import { chooseLog, healthProblem, start } from './container.ts';
 import { copyOutput } from './container-output.ts';
@@ -216,19 +216,18 @@ function exitText(exitCode: number): string {
 
 type Asked = { readonly container: Container; readonly daemon: Daemon; readonly output: OwnOutput };
 
-async function stateProblem({ container, daemon, output }: Asked): Promise<string | null> {
-  const { signal: abortSignal, clear } = limited(daemon.over, askTimeoutMs);
-  try {
-    const { State } = await container.inspect({ abortSignal });
-    return State.Running ? null : `${exitText(State.ExitCode)}${output.lastLines()}`;
-  } catch (error) {
-    if (requestStatus(error) === 404) return 'it was removed';
-    if (abortSignal.aborted) return silence(daemon);
-    if (isRequestError(error)) return requestMessage(error);
-    throw error;
-  } finally {
-    clear();
-  }
+function stateProblem({ container, daemon, output }: Asked): Promise<string | null> {
+  return withTimeLimit(askTimeoutMs, daemon.over, async (abortSignal) => {
+    try {
+      const { State } = await container.inspect({ abortSignal });
+      return State.Running ? null : `${exitText(State.ExitCode)}${output.lastLines()}`;
+    } catch (error) {
+      if (requestStatus(error) === 404) return 'it was removed';
+      if (abortSignal.aborted) return silence(daemon);
+      if (isRequestError(error)) return requestMessage(error);
+      throw error;
+    }
+  });
 }
 
 type Removal = {

@@ -2,6 +2,7 @@ import { failed } from '../../../core/run/outcome.ts';
 import type { Outcome } from '../../../core/run/run.ts';
 import type { Service } from '../../../core/workflow.ts';
 import type { Attempt, Containment } from '../../../executors/executor.ts';
+import { withTimeLimit } from '../../../time-limit.ts';
 import type { Clock } from '../../clock.ts';
 import { createProbe, type Probe, type ProbeParts, whyTaken } from './readiness.ts';
 
@@ -75,7 +76,7 @@ async function untilReady(
   const deadline = clock.now() + timeoutMs;
   for (;;) {
     const limit = Math.min(probeTimeoutMs, Math.max(lastProbeTimeoutMs, deadline - clock.now()));
-    const why = await probe(AbortSignal.any([ended, AbortSignal.timeout(limit)])).catch(String);
+    const why = await withTimeLimit(limit, ended, probe).catch(String);
     if (why === null || ended.aborted) return null;
     if (clock.now() >= deadline) return `not ready within ${timeoutMs / 1000}s: ${why}`;
     await pauseUntil(Math.min(clock.now() + intervalMs, deadline), clock, ended);

@@ -39,16 +39,6 @@ type Modem = {
   readonly dial: (options: object, settled: (error: Error | null, answer: IncomingMessage | null) => void) => void;
 };
 
-/**
- * A signal that is also aborted after a while; call `clear` when the request has ended. Node 20 may collect a signal of
- * `AbortSignal.timeout` that only `AbortSignal.any` refers to, and with it the limit.
- */
-export function limited(over: AbortSignal, ms: number): { readonly signal: AbortSignal; readonly clear: () => void } {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), ms);
-  return { signal: AbortSignal.any([over, limit.signal]), clear: () => clearTimeout(timer) };
-}
-
 /** Parses JSON; undefined for invalid text. */
 export function parseAnswer(text: string): unknown {
   try {
