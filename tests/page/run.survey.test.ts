@@ -119,6 +119,12 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       await page.keyboard.press('Escape');
       await expect.poll(() => focused(page)).toBe('Stop');
       await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
+      // Keys that come faster than the browser reports that the dialog has closed.
+      for (let times = 0; times < 20; times++) {
+        await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('Enter')]);
+        await page.getByRole('dialog').waitFor();
+      }
       await page.getByRole('button', { name: 'Stop the run' }).click();
 
       await header(page).getByText('Canceled after').waitFor();

@@ -11,9 +11,9 @@ type ConfirmProps = {
 
 /** Asks for a confirmation of an action that cannot be undone. */
 export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps): JSX.Element {
-  const dialog = useModal();
+  const dialog = useModal({ onClose: onCancel });
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onCancel}>
+    <dialog ref={dialog} aria-labelledby="dialog-title">
       <h2 id="dialog-title">{title}</h2>
       <div class="dialog-body">{children}</div>
       <div class="dialog-buttons">

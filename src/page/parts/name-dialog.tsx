@@ -22,7 +22,7 @@ type NameDialogProps = {
 
 /** Asks for the name and the group of a workflow file. */
 export function NameDialog({ title, action, given, onSubmit, onClose, children }: NameDialogProps): JSX.Element {
-  const dialog = useModal((shown) => shown.querySelector('input')?.select());
+  const dialog = useModal({ onClose, focus: (shown) => shown.querySelector('input')?.select() });
   const name = useSignal(given.name);
   const group = useSignal(given.group);
   const problem = useSignal<ApiProblem | null>(null);
@@ -41,7 +41,7 @@ export function NameDialog({ title, action, given, onSubmit, onClose, children }
   };
   const isOfGroup = problem.value?.message.includes('be a group') === true;
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="name-dialog-title" onClose={onClose}>
+    <dialog ref={dialog} class="form-dialog" aria-labelledby="name-dialog-title">
       <form onSubmit={(event) => void submit(event)}>
         <h2 id="name-dialog-title">{title}</h2>
         <div class="dialog-body">

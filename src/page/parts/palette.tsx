@@ -13,7 +13,7 @@ import { useModal } from './use-modal.ts';
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */
 export function Palette({ given, onClose }: { given: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
-  const dialog = useModal();
+  const dialog = useModal({ onClose });
   const text = useSignal(given);
   const chosen = useSignal(0);
   useEffect(() => {
@@ -33,7 +33,7 @@ export function Palette({ given, onClose }: { given: string; onClose: () => void
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={onClose}>
+    <dialog ref={dialog} class="palette" aria-label="Go to">
       <input
         type="text"
         role="combobox"

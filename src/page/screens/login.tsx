@@ -23,19 +23,13 @@ export function LoginScreen(): JSX.Element {
 
 /** The login over a screen whose session has ended. */
 export function LoginDialog(): JSX.Element {
-  const dialog = useModal();
   // A browser closes a dialog whatever the page says if `Escape` is pressed again.
   const reopen = () => {
-    if (dialog.current?.isConnected) dialog.current.showModal();
+    if (dialog.current?.open === false) dialog.current.showModal();
   };
+  const dialog = useModal({ onClose: reopen });
   return (
-    <dialog
-      ref={dialog}
-      class="login"
-      aria-labelledby="login-title"
-      onCancel={(event) => event.preventDefault()}
-      onClose={reopen}
-    >
+    <dialog ref={dialog} class="login" aria-labelledby="login-title" onCancel={(event) => event.preventDefault()}>
       <h2 id="login-title">The session has ended</h2>
       <p class="quiet">Log in to continue. The page keeps what you have entered.</p>
       <LoginForm />

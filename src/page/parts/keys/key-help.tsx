@@ -29,9 +29,9 @@ const keys = [
 
 /** The keyboard shortcuts of the page. */
 export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
-  const dialog = useModal((shown) => shown.querySelector('h2')?.focus());
+  const dialog = useModal({ onClose, focus: (shown) => shown.querySelector('h2')?.focus() });
   return (
-    <dialog ref={dialog} class="key-help" aria-labelledby="keys-title" onClose={onClose}>
+    <dialog ref={dialog} class="key-help" aria-labelledby="keys-title">
       <h2 id="keys-title" tabIndex={-1}>
         Keys
       </h2>

@@ -11,7 +11,7 @@ import { StartForm } from './start-form.tsx';
 
 /** The start form of a workflow, as a dialog over the list. */
 export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): JSX.Element {
-  const dialog = useModal();
+  const dialog = useModal({ onClose });
   const { route } = useLocation();
   const workflow = useMemo(
     () => createResource(() => ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }))),
@@ -24,7 +24,7 @@ export function StartDialog({ id, name, onClose }: { id: string; name: string; o
     dialog.current?.querySelector<HTMLElement>('form :is(textarea, input, select, [type="submit"]):enabled')?.focus();
   }, [value !== null]);
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="start-title" onClose={onClose}>
+    <dialog ref={dialog} class="form-dialog" aria-labelledby="start-title">
       <div class="dialog-head">
         <h2 id="start-title">
           Start <bdi>{name}</bdi>

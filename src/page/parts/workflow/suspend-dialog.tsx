@@ -20,7 +20,7 @@ const spans = [
 
 /** Suspends a schedule until a time. */
 export function SuspendDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }): JSX.Element {
-  const dialog = useModal();
+  const dialog = useModal({ onClose });
   const until = useSignal(fieldText(now.value + 24 * hourMs));
   const problem = useSignal<ApiProblem | null>(null);
   const isPending = useSignal(false);
@@ -39,7 +39,7 @@ export function SuspendDialog({ workflow, onClose }: { workflow: Workflow; onClo
     isPending.value = false;
   };
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="suspend-title" onClose={onClose}>
+    <dialog ref={dialog} class="form-dialog" aria-labelledby="suspend-title">
       <form onSubmit={(event) => void submit(event)}>
         <h2 id="suspend-title">Suspend the schedule of {workflow.name}</h2>
         <div class="dialog-body">
