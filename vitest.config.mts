@@ -38,7 +38,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'survey', include: [SURVEYS], maxWorkers: 2 },
+        test: { name: 'survey', include: [SURVEYS], maxWorkers: availableParallelism() + 1 },
       },
     ],
   },
