@@ -4,6 +4,7 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router } from 'preact-iso
 import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
 import { Announcer } from './parts/announcer.tsx';
+import { focusScreen } from './parts/focus-screen.ts';
 import { Keyboard } from './parts/keys/keyboard.tsx';
 import { ProblemBox } from './parts/problem-box.tsx';
 import { SignedIn } from './parts/signed-in.tsx';
@@ -19,12 +20,6 @@ const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen)
 
 /** Links that the browser itself follows: resources of the daemon outside of the page. */
 const outside = /^(?!api\/|health$|metrics$)/;
-
-/** Gives the focus to a new screen if it was on an element of the previous one. */
-function focusScreen(): void {
-  if (document.activeElement === document.body)
-    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
-}
 
 /** The page: the top bar, and the screen of the current address. */
 export function App(): JSX.Element {

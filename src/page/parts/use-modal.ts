@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { focusScreen } from './focus-screen.ts';
 
 /** What a dialog does. */
 type Modal = {
@@ -40,9 +41,8 @@ function focused(): Element | null {
   return element;
 }
 
-/** Without its opener the screen has the focus, so that the next `Tab` continues there. */
+/** Without its opener the screen has the focus. */
 function returnFocus(opener: Element | null): void {
   if (opener instanceof HTMLElement || opener instanceof SVGElement) opener.focus({ preventScroll: true });
-  if (document.activeElement === document.body)
-    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+  focusScreen();
 }
