@@ -10,7 +10,7 @@ export type Sink = {
   readonly name: string;
   /** Sends one request with a JSON body; resolves soon after the signal is aborted, and never rejects. */
   readonly send: (body: string, signal: AbortSignal) => Promise<SinkAnswer>;
-  /** Why the last request that was not accepted was not; null if there is none. */
+  /** The reason of the last request that failed; null if none has failed. */
   readonly problem: () => string | null;
   readonly close: () => void;
 };
