@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { placeText } from './machine.mjs';
+import { placeText, slowFilesText } from './machine.mjs';
 import { compare, peakMemory } from './measure.mjs';
 import { head, lines, writeTable } from './table.mjs';
 import { workloads } from './workloads.mjs';
@@ -58,6 +58,8 @@ async function measureIn(place) {
   folders.push(root);
   const text = placeText(place);
   console.log(`homes of wf: ${text}`);
+  const slow = chosen.some(({ makesFiles }) => makesFiles) ? slowFilesText(root) : null;
+  if (slow !== null) console.log(`warning: ${slow}`);
   console.log(head());
   for (const workload of chosen) {
     if (place === inMemory && !workload.makesFiles) continue;
