@@ -49,7 +49,7 @@ const clientCertificateHelp = 'an http step has none: use a command step with cu
 function tlsAlert(code: string, message: string): string | null {
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED')
     return `the server requires a client certificate; ${clientCertificateHelp}`;
-  const alert = /SSL routines:[^:]*:(?:tlsv1\d?|sslv3) alert ([^:]+)/.exec(message)?.[1];
+  const alert = /SSL routines:[^:]*:(?:tlsv1\d?|sslv3|ssl\/tls) alert ([^:]+)/.exec(message)?.[1];
   if (alert === undefined) return null;
   const advice = alert === 'handshake failure' ? `; if it requires a client certificate, ${clientCertificateHelp}` : '';
   return `the server refused the TLS connection (${alert})${advice}`;
