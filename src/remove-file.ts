@@ -3,14 +3,25 @@ import { messageOf } from './errors.ts';
 
 /**
  * Removes a file of a run if possible. Cleaning up never fails the work it follows: a remaining file lies in a
- * directory that is removed, and reported, at the end of the run. Does not use `rmSync`, which loads a module for
- * removing directories.
+ * directory that is removed, and reported, at the end of the run.
  */
 export function removeIfPossible(path: string): void {
   try {
     unlinkSync(path);
   } catch {
     // Already gone, or left for the end of the run.
+  }
+}
+
+/**
+ * Removes a file; nothing happens if there is none. Throws the error of the system. `rmSync` loads a module in Node 20, and
+ * its errors have no code for some reasons in Node 24.
+ */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

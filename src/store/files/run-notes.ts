@@ -1,5 +1,6 @@
-import { closeSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { removeFile } from '../../remove-file.ts';
 import type { RunNotes } from '../store.ts';
 import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
 
@@ -17,8 +18,8 @@ export function createRunNotes(directory: string): RunNotes {
         return text === null ? [] : [{ runId, text }];
       }),
     remove: (runId) => {
-      rmSync(pathOf(runId), { force: true });
-      rmSync(draftOf(pathOf(runId)), { force: true });
+      removeFile(pathOf(runId));
+      removeFile(draftOf(pathOf(runId)));
     },
   };
 }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFile } from '../../remove-file.ts';
 import type { Suspensions } from '../store.ts';
 import { durableText } from './disk/durable-text.ts';
 import { readIfThere, storing } from './disk/private-files.ts';
@@ -15,7 +16,7 @@ export function createSuspensions(directory: string, now: () => number = Date.no
   const endOf = (file: string) => (existsSync(directory) ? readEnd(markOf(file)) : null);
   const set = (file: string, until: number | null) => {
     const path = markOf(file);
-    if (until === null) storing('remove', path, () => rmSync(path, { force: true }));
+    if (until === null) storing('remove', path, () => removeFile(path));
     else durableText(path).write(Number.isFinite(until) ? `${file}\n${new Date(until).toISOString()}\n` : `${file}\n`);
   };
   return {

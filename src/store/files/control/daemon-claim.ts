@@ -1,7 +1,8 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Owner } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
+import { removeFile } from '../../../remove-file.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
@@ -39,7 +40,7 @@ export function claimDaemon(directory: string, processes: Processes): DaemonClai
     makePrivateDirectory(directory);
     const ownership = claim(directory, owner, processes);
     let socket: OwnerSocket | null = null;
-    rmSync(address.path, { force: true });
+    removeFile(address.path);
     return {
       tell: (url) => address.write(`${JSON.stringify({ pid: owner.pid, url })}\n`),
       listen: async () => {
@@ -47,7 +48,7 @@ export function claimDaemon(directory: string, processes: Processes): DaemonClai
         socket = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => null);
       },
       release: () => {
-        rmSync(address.path, { force: true });
+        removeFile(address.path);
         releaseOwner(ownership);
         socket?.close();
       },
@@ -61,7 +62,7 @@ function claim(directory: string, owner: Owner, processes: Processes): Ownership
       const ownership = takeOver(directory, owner, processes.isAlive);
       if (isNewest(directory, ownership.path)) return ownership;
       releaseOwner(ownership);
-      rmSync(ownership.path, { force: true });
+      removeFile(ownership.path);
     } catch (error) {
       if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error, processes);
       // A faster daemon has removed the file that was about to be read or linked.
@@ -78,7 +79,7 @@ function isNewest(directory: string, path: string): boolean {
   const names = readdirSync(directory).filter((name) => name.startsWith('owner'));
   const own = numberOf(basename(path));
   if (names.some((name) => numberOf(name) > own)) return false;
-  for (const name of names) if (name !== basename(path)) rmSync(join(directory, name), { force: true });
+  for (const name of names) if (name !== basename(path)) removeFile(join(directory, name));
   return true;
 }
 

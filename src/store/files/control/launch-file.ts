@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, readFileSync, writeFileSync } from 'node:fs';
+import { removeFile } from '../../../remove-file.ts';
 import { makePrivateDirectory, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { launchPath, scratchPath } from '../run-directory.ts';
@@ -28,5 +29,5 @@ export function readLaunch(directory: string): string | null {
 
 /** Does nothing if the file does not exist. */
 export function removeLaunch(directory: string): void {
-  rmSync(launchPath(directory), { force: true });
+  removeFile(launchPath(directory));
 }

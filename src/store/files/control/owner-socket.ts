@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { removeFile } from '../../../remove-file.ts';
 import type { OpenDoor, OwnerVerdict } from '../../store.ts';
 import { errorCode } from '../disk/private-files.ts';
 
@@ -26,7 +27,7 @@ export async function listenAt(path: string, knocked: () => void): Promise<Owner
   });
   server.unref();
   const draft = `${path}.new`;
-  rmSync(draft, { force: true });
+  removeFile(draft);
   try {
     await withShortPath(draft, (short) => listening(server, short));
     // The directory keeps other users out anyway.
@@ -34,13 +35,13 @@ export async function listenAt(path: string, knocked: () => void): Promise<Owner
     renameSync(draft, path);
   } catch (error) {
     server.close();
-    rmSync(draft, { force: true });
+    removeFile(draft);
     throw error;
   }
   return {
     close: () => {
       server.close();
-      rmSync(path, { force: true });
+      removeFile(path);
       for (const visitor of visitors) visitor.destroy();
     },
   };

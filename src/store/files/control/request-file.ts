@@ -1,6 +1,7 @@
-import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { flushDirectory } from '../../../durable-file.ts';
+import { removeFile } from '../../../remove-file.ts';
 import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { AnswerRequest, StopRequest } from '../../store.ts';
 import { errorCode, replacePrivate } from '../disk/private-files.ts';
@@ -34,7 +35,7 @@ export function writeAnswer(directory: string, request: AnswerRequest): boolean 
     if (errorCode(error) !== 'EEXIST') throw error;
     return false;
   } finally {
-    rmSync(whole, { force: true });
+    removeFile(whole);
   }
 }
 

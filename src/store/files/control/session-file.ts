@@ -1,6 +1,6 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { WfError } from '../../../errors.ts';
+import { removeFile } from '../../../remove-file.ts';
 import type { SessionStore, StoredSession } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { storing } from '../disk/private-files.ts';
@@ -11,7 +11,7 @@ export function sessionFile(directory: string): SessionStore {
   return {
     read: () => parse(read() ?? '[]', path),
     write: (sessions) => write(`${JSON.stringify(sessions)}\n`),
-    remove: () => storing('remove', path, () => rmSync(path, { force: true })),
+    remove: () => storing('remove', path, () => removeFile(path)),
   };
 }
 
