@@ -115,7 +115,6 @@ function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {
     requireHostHeader: false,
   };
   const server = tls === null ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsIdentity(tls) });
-  server.maxHeadersCount = limits.headerCount + 1;
   server.setTimeout(limits.idleMs);
   const refuseIfSlow = slowRequests(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
