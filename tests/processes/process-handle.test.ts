@@ -5,6 +5,9 @@ import { withoutInternals } from './without-internals.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
+/** Whether this line of Node is asked for its handle. */
+const isKnown = process.versions.node.startsWith('20.');
+
 const program = { argv: ['true'], cwd: '/', env: {} };
 
 describe.each([
@@ -34,7 +37,7 @@ describe.each([
   });
 });
 
-test('the handle starts a program and reports its end', async () => {
+test.runIf(isKnown)('the handle starts a program and reports its end', async () => {
   const started = startByHandle({ ...program, argv: ['sh', '-c', 'exit 5'], env: { PATH: '/bin:/usr/bin' } }, [1, 2]);
 
   expect({ pid: started?.pid, end: await started?.ended }).toEqual({

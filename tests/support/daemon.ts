@@ -22,12 +22,13 @@ export type DaemonPlace = Place & {
   readonly launch: (...options: readonly string[]) => RunningWf;
 };
 
-/** Uses a place of daemons and removes it; its files are the workflows. */
+/** Uses a place of daemons and removes it; its files are the workflows, and `node` runs `wf`. */
 export function withDaemons<T>(
   files: Readonly<Record<string, string>>,
   use: (place: DaemonPlace) => Promise<T>,
+  node = process.execPath,
 ): Promise<T> {
-  return withPlace(files, async (place) => {
+  const startDaemons = async (place: Place): Promise<T> => {
     const daemons: RunningWf[] = [];
     const launch: DaemonPlace['launch'] = (...options) => {
       const daemon = place.start('serve', '--port', '0', '--dags', place.cwd, ...options);
@@ -42,7 +43,8 @@ export function withDaemons<T>(
       for (const daemon of daemons) daemon.kill('SIGKILL');
       await Promise.all(daemons.map(({ ended }) => ended));
     }
-  });
+  };
+  return withPlace(files, startDaemons, node);
 }
 
 async function daemonOf(daemon: RunningWf): Promise<Daemon> {

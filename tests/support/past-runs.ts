@@ -15,10 +15,14 @@ export type Place = {
   readonly json: <T = RunSummary>(...args: readonly string[]) => Promise<T>;
 };
 
-/** Uses a place and removes it. */
-export function withPlace<T>(files: Readonly<Record<string, string>>, use: (place: Place) => Promise<T>): Promise<T> {
+/** Uses a place and removes it. `node` runs `wf` there, as a path or a name. */
+export function withPlace<T>(
+  files: Readonly<Record<string, string>>,
+  use: (place: Place) => Promise<T>,
+  node = process.execPath,
+): Promise<T> {
   return withDirectory((cwd) => {
-    const options = { cwd, env: { WF_HOME: join(cwd, 'home') } };
+    const options = { cwd, env: { WF_HOME: join(cwd, 'home') }, node };
     const write = (name: string, text: string) => {
       mkdirSync(dirname(join(cwd, name)), { recursive: true });
       writeFileSync(join(cwd, name), text);

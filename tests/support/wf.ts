@@ -25,6 +25,8 @@ export type WfOptions = {
   readonly mergesErrors?: boolean;
   /** A program and its arguments that start it, such as `unshare --pid --fork`. */
   readonly through?: readonly string[];
+  /** The Node that runs it, as a path or a name; without it the one that runs the tests. */
+  readonly node?: string;
 };
 
 /** A started `wf`; `until` resolves once its standard output contains the text that number of times. */
@@ -45,12 +47,12 @@ export function wf(args: readonly string[], options: WfOptions = {}): Promise<En
 /** Starts the built program. */
 export function startWf(
   args: readonly string[],
-  { cwd, env = {}, input, mergesErrors = false, through = [] }: WfOptions = {},
+  { cwd, env = {}, input, mergesErrors = false, through = [], node = process.execPath }: WfOptions = {},
 ): RunningWf {
   const home = env['WF_HOME'];
   const isTraceless = args.includes('--no-history') || env['WF_HISTORY'] !== undefined;
   const keepCode = home === undefined || isTraceless ? () => {} : lendCode(resolve(cwd ?? '.', home), args);
-  const [program = '', ...words] = [...through, process.execPath, launcher, ...args];
+  const [program = '', ...words] = [...through, node, launcher, ...args];
   const child = spawn(program, words, {
     ...(cwd === undefined ? {} : { cwd }),
     env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
