@@ -24,7 +24,10 @@ test('every file of assignments has the same values as in Node', () => {
   const quoted = fc
     .tuple(fc.constantFrom('"', "'", '`'), fc.stringMatching(/^[a-z \n#=\\]{0,8}$/))
     .map(([quote, text]) => `${quote}${text}${quote}`);
-  const line = fc.tuple(fc.constantFrom('', 'export '), name, fc.oneof(plain, quoted));
+  const line = fc
+    .tuple(fc.constantFrom('', 'export '), name, fc.oneof(plain, quoted))
+    // Node 24 reads `export` as part of the name then.
+    .filter(([on, , value]) => on === '' || value !== '');
   const lines = fc.array(
     fc.oneof({ weight: 4, arbitrary: line.map(([on, n, v]) => `${on}${n}=${v}`) }, fc.constant('# A=b')),
   );

@@ -83,5 +83,7 @@ function stable(text: string, directory: string): string {
       .replace(/("pid":"<pid>".*?"host":)"[^"]+"/g, '$1"<host>"')
       .replace(/"pid":[1-9]\d*,"host":"[^"]*"/g, '"pid":"<pid>","host":"<host>"')
       .replace(/"durationMs":( ?)\d+/g, '"durationMs":$1"<ms>"')
+      // Later lines of Node than 20 add this to the error of JSON.
+      .replace(/( in JSON at position \d+) \(line \d+ column \d+\)/g, '$1')
   );
 }
