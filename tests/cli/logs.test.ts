@@ -61,6 +61,8 @@ describe('wf logs', () => {
         ['w', 'flakey'],
         ['w', 'flaky', '--attempt', '3'],
         ['w', '--attempt', '3'],
+        ['w', 'one', '--attempt', '2'],
+        ['w', 'never', '--attempt', '1'],
         ['w', 'never'],
         ['x'],
         ['w', '--raw', '--json'],
@@ -74,10 +76,21 @@ describe('wf logs', () => {
         [2, '', 'error: the run has no step "flakey"'],
         [2, '', 'error: step "flaky" had 2 attempts in this run'],
         [2, '', 'error: no step had more than 2 attempts in this run'],
+        [2, '', 'error: step "one" had 1 attempt in this run'],
+        [2, '', 'error: step "never" had 0 attempts in this run'],
         [0, '', 'step "never" has not been started'],
         [2, '', 'error: no run and no workflow that has run is called "x"'],
         [2, '', 'error: --raw and --json exclude each other'],
       ]);
+    });
+  });
+
+  it('reports how many attempts the instances of a fan-out had', async () => {
+    const fanOut = 'steps: [{ name: each, parallel: [a, b], command: echo $ITEM }]\n';
+    await withPlace({ 'w.yaml': fanOut }, async ({ wf }) => {
+      await wf('run', 'w.yaml');
+      const { code, stderr } = await wf('logs', 'w', 'each', '--attempt', '2');
+      expect([code, stderr]).toEqual([2, 'error: step "each" had 1 attempt in this run\n']);
     });
   });
 

@@ -28,14 +28,16 @@ export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly Atte
   const wanted = (step: string) => (filter.attempt === 'last' ? last.get(step) : filter.attempt);
   const chosen = begun.filter(({ step, attempt }) => attempt === (wanted(step) ?? attempt));
   if (typeof filter.attempt === 'number' && chosen.length === 0 && (filter.step !== null || begun.length > 0)) {
-    throw new WfError('not-found', attemptsHad(filter.step, last));
+    throw new WfError('not-found', attemptsHad(filter.step, [...last.values()]));
   }
   return chosen;
 }
 
-function attemptsHad(step: string | null, last: ReadonlyMap<string, number>): string {
-  if (step === null) return `no step had more than ${Math.max(...last.values())} attempts in this run`;
-  return `step "${step}" had ${last.get(step) ?? 0} attempts in this run`;
+/** `last`: the number of attempts of the step, of each instance of a fan-out, or of all steps. */
+function attemptsHad(step: string | null, last: readonly number[]): string {
+  const most = last.reduce((one, other) => Math.max(one, other), 0);
+  const attempts = `${most} ${most === 1 ? 'attempt' : 'attempts'}`;
+  return step === null ? `no step had more than ${attempts} in this run` : `step "${step}" had ${attempts} in this run`;
 }
 
 /** Returns the attempts in the events, in the order in which they began. */
