@@ -137,6 +137,7 @@ describe('wf history', () => {
       expect(await names('--last', '1h')).toEqual(['good', 'bad', 'good']);
       expect(await names('--from', '2100-01-01')).toEqual([]);
       expect(await names('--to', '2001-01-01')).toEqual([]);
+      expect(await names('--from', '2001-01-01', '--to', '2001-01-01')).toEqual([]);
     });
   });
 
@@ -166,6 +167,8 @@ describe('wf history', () => {
   it.each([
     [['--last', 'week'], '--last "week" is not a duration'],
     [['--from', 'noon'], '--from "noon" is not a time'],
+    [['--from', '2026-03-02', '--to', '2026-03-01'], '--to "2026-03-01" is before --from "2026-03-02"'],
+    [['--last', '7d', '--to', '2020-01-01'], '--to "2020-01-01" is before the start of --last "7d"'],
     [['--status', 'fine'], '"fine" is not a status of a run'],
     [['--limit', 'x'], "option '--limit <count>' argument 'x' is invalid"],
   ])('refuses %j', async (flags, message) => {

@@ -43,6 +43,14 @@ export function readMoment(name: string, text: string | null): number | null {
   throw new HttpError(400, `"${name}" cannot be "${text}"`, { help: 'that month has fewer days' });
 }
 
+type Period<At> = { readonly from: At; readonly to: At };
+
+/** Throws an `HttpError` 400 for a period that ends before it begins, which nothing can be in; null is an open end. */
+export function requirePeriod<At extends number | null>({ from, to }: Period<At>): Period<At> {
+  if (from === null || to === null || from <= to) return { from, to };
+  throw new HttpError(400, '"to" is before "from"', { help: '"from" is the start of the period, "to" its end' });
+}
+
 const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/;
 
 type Given = NonNullable<Bodies['startRun']['params']>;

@@ -110,6 +110,8 @@ test('rejected requests', async () => {
     ['GET', '/api/v2/runs?status=good'],
     ['GET', '/api/v2/runs?from=yesterday'],
     ['GET', '/api/v2/runs?from=2026-02-30'],
+    ['GET', '/api/v2/runs?from=2026-03-02&to=2026-03-01'],
+    ['GET', '/api/v2/schedule?from=2026-03-02&to=2026-03-01'],
     ['GET', '/api/v2/runs?limit=501'],
     ['GET', `/api/v2/runs?cursor=${Buffer.from('["x"]').toString('base64url')}`],
     ['GET', '/api/v2/runs/run-'],

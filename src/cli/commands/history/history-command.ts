@@ -43,10 +43,13 @@ export async function historyCommand(options: HistoryOptions, console: Console):
 function timeLimits({ last, from, to }: HistoryOptions, now: number): { from: number | null; to: number | null } {
   if (last !== undefined && from !== undefined) throw new WfError('usage', '--last and --from exclude each other');
   const start = from === undefined ? null : parseInstant('--from', from, 'start');
-  return {
+  const limits = {
     from: last === undefined ? start : now - spanOption('--last', last),
     to: to === undefined ? null : parseInstant('--to', to, 'end'),
   };
+  if (limits.from === null || limits.to === null || limits.from <= limits.to) return limits;
+  const given = last === undefined ? `--from "${from}"` : `the start of --last "${last}"`;
+  throw new WfError('usage', `--to "${to}" is before ${given}`);
 }
 
 function asStatus(word: string): RunStatus {

@@ -1,6 +1,6 @@
 import { readQuery } from '../../requests.ts';
-import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
-import { readMoment } from '../request-fields.ts';
+import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
+import { readMoment, requirePeriod } from '../request-fields.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 const dayMs = 86_400_000;
@@ -17,8 +17,7 @@ function scheduleReply({ query }: ApiRequest, parts: V2Parts): Reply {
   const given = readQuery('showSchedule', query);
   const from = readMoment('from', given.from) ?? parts.clock.now();
   const to = readMoment('to', given.to) ?? from + 7 * dayMs;
-  if (to < from || to > 8.64e15) throw new HttpError(400, '"to" must be after "from"');
-  return jsonReply(scheduleView({ from, to, limit: MAX_MOMENTS }, parts));
+  return jsonReply(scheduleView({ ...requirePeriod({ from, to }), limit: MAX_MOMENTS }, parts));
 }
 
 /** The next times of all schedules; the stream of all changes sends fewer of them than a request returns. */

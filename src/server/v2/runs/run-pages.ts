@@ -4,7 +4,7 @@ import type { RunFilter, RunPlace } from '../../../service/history/select-runs.t
 import type { Queries } from '../../generated/requests.mjs';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
-import { badCursor, readCursor, readMoment, toCursor } from '../request-fields.ts';
+import { badCursor, readCursor, readMoment, requirePeriod, toCursor } from '../request-fields.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs`. */
@@ -36,8 +36,7 @@ async function pageReply(
     waiting: query.waiting,
     queue: query.queue,
     tag: query.tag,
-    from: readMoment('from', query.from),
-    to: readMoment('to', query.to),
+    ...requirePeriod({ from: readMoment('from', query.from), to: readMoment('to', query.to) }),
     behind: readPlace(query.cursor),
     limit: Number.POSITIVE_INFINITY,
   };
