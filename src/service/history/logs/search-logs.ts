@@ -84,8 +84,9 @@ function* searchLines(bytes: Buffer, query: LogQuery, start: Position): Generato
   yield* 'text' in query ? findText(bytes, query.text, start) : findByTest(bytes, query.test, start);
 }
 
-/** Only lines that contain the text are decoded. */
+/** Only lines that contain the text are decoded. No line contains a line end. */
 function* findText(bytes: Buffer, text: string, start: Position): Generator<Found> {
+  if (text.includes('\n')) return;
   let [line, lineStart] = [start.line, 0];
   for (let at = bytes.indexOf(text); at !== -1; ) {
     for (let end = bytes.indexOf(lineEnd, lineStart); end !== -1 && end < at; end = bytes.indexOf(lineEnd, lineStart)) {

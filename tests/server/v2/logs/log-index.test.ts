@@ -76,6 +76,9 @@ test('a search returns lines with their positions, in all or selected steps and 
   ]);
   expect((await search('q=%5EERR.*e%24&regex=true&stream=stdout')).map(({ attempt }) => attempt)).toEqual([1, 2]);
   expect(await search('q=.*e&stream=stdout')).toEqual([]);
+  for (const ends of ['q=%0A', 'q=one%0A', 'q=x%0Aan', 'q=%0A&ignoreCase=true', 'q=%5Cn&regex=true']) {
+    expect([ends, await search(ends)]).toEqual([ends, []]);
+  }
   for (const bad of ['', 'q=', 'q=(&regex=true', 'q=(((x{1000}){1000}){1000})&regex=true']) {
     expect([bad, (await world.ask('GET', `/api/v2/runs/r/logs/search?${bad}`)).status]).toEqual([bad, 400]);
   }
