@@ -45,9 +45,10 @@ export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply
   };
 }
 
-/** Creates the error for an unknown action. */
+/** Creates the error for an unknown or missing action. */
 export function unknownAction(action: string, known: readonly string[]): HttpError {
-  return new HttpError(400, `there is no action "${action}"`, { help: `actions: ${known.join(', ')}` });
+  const message = action === '' ? '"action" is missing' : `there is no action "${action}"`;
+  return new HttpError(400, message, { help: `actions: ${known.join(', ')}` });
 }
 
 async function start({ file }: ListedWorkflow, { params, requestId }: ActionFields, parts: V1Parts): Promise<object> {

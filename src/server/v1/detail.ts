@@ -4,7 +4,7 @@ import { isNotFound, WfError } from '../../errors.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import type { Queries } from '../generated/requests.mjs';
 import { readQuery } from '../requests.ts';
-import { type ApiRequest, jsonReply, type Reply } from '../route.ts';
+import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';
 import { requireThisServer } from './fields.ts';
 import { stepStatus } from './status-numbers.ts';
 import { neverRunView, runDetailView } from './status-view.ts';
@@ -26,6 +26,7 @@ export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply>
   return async ({ params: { name = '' }, query, access }) => {
     const { tab, step, file, remoteNode } = readQuery('v1ShowDag', query);
     requireThisServer(remoteNode);
+    if (tab === 'log' && step === null) throw new HttpError(400, '"step" is missing, which the tab "log" needs');
     const listed = findOrNull(name, parts);
     if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
     await parts.runIndex.refresh();

@@ -17,11 +17,9 @@ export type ActionFields = {
 export function actionFields({ body, query }: ApiRequest): ActionFields {
   const fields = readBody('v1ActOnDag', body);
   const text = (value: string | number | boolean | null) => String(value ?? '');
-  const action = text(fields.action ?? query.get('action'));
-  if (action === '') throw new HttpError(400, '"action" is missing');
   const params = text(fields.params);
   return {
-    action,
+    action: text(fields.action ?? query.get('action')),
     value: text(fields.value),
     requestId: text(fields['request-id'] ?? fields.requestId),
     step: text(fields.step),

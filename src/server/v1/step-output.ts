@@ -22,7 +22,10 @@ export async function stepOutput(run: ShownRun, wanted: string): Promise<object>
   const { past, summary } = run;
   const all = [...summary.steps, ...summary.handlers];
   const step = all.find(({ name }) => name === wanted) ?? all.find(({ name }) => shownName(name) === wanted);
-  if (step === undefined) throw new WfError('not-found', `the run ${past.runId} has no step "${wanted}"`);
+  if (step === undefined) {
+    const help = `its steps: ${all.map(({ name }) => shownName(name)).join(', ')}`;
+    throw new WfError('not-found', `the run ${past.runId} has no step "${wanted}"`, { help });
+  }
   return { Step: nodeViews(run)(step), LogFile: past.runId, Content: await contentOf(past, step.name) };
 }
 
