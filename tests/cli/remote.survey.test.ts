@@ -126,6 +126,62 @@ test(
 );
 
 test(
+  'a stop of a workflow with several runs on a daemon names them, and stops them with --all',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, '');
+      const server = ['--server', url];
+      for (const id of ['a1', 'a2']) await client.wf('run', 'wait', '--detach', '--run-id', id, ...server);
+      const { code, stdout, stderr } = await client.wf('stop', 'wait', ...server);
+      expect([code, stdout, stderr.replace(/a[12]/g, 'ID')]).toEqual([
+        2,
+        '',
+        'error: 2 runs of "wait" are active: ID, ID\n' +
+          `  help: name one of them, or stop them all with wf stop --server ${url} --all wait\n`,
+      ]);
+      const all = await client.wf('stop', '--all', 'wait', ...server);
+      expect([all.code, all.stdout.split('\n').sort()]).toEqual([
+        0,
+        ['', ...['a1', 'a2'].map((id) => `run ${id} of "wait" is stopped`)],
+      ]);
+      expect((await client.json<RunSummary[]>('history', ...server)).map(({ status }) => status)).toEqual([
+        'canceled',
+        'canceled',
+      ]);
+    }),
+  60_000,
+);
+
+test(
+  'a run id that a daemon has starts nothing, and says how to see that run',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, '');
+      const run = (...args: readonly string[]) => client.wf('run', ...args, '--run-id', 'mine', '--server', url);
+      expect((await run('greet')).code).toBe(0);
+      expect(await run('greet')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: `error: a run "mine" exists already\n  help: wf status --server ${url} mine shows it; choose another id to start a run\n`,
+      });
+      expect(await run('greet', '--detach')).toMatchObject({
+        code: 0,
+        stdout: 'mine\n',
+        stderr: 'run mine exists already: nothing was started\n',
+      });
+      expect(await run('long')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'error: there is another run "mine"\n  help: choose another id\n',
+      });
+      expect(await client.json<RunSummary[]>('history', '--server', url)).toHaveLength(1);
+    }),
+  60_000,
+);
+
+test(
   'a run of a daemon is shown like a local one, with its exit code',
   () =>
     withDaemons(files, async (place) => {

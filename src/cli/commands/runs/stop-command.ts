@@ -2,6 +2,7 @@ import type { RunSummary } from '../../../core/summary/summary.ts';
 import { systemClock } from '../../../engine/clock.ts';
 import { WfError } from '../../../errors.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';
+import { shellQuote } from '../../../render/text/shell-quote.ts';
 import { shortId } from '../../../render/text/short-id.ts';
 import { statusText } from '../../../render/views/recap.ts';
 import type { Service } from '../../../service/service.ts';
@@ -29,7 +30,7 @@ export async function stopCommand(options: StopOptions, console: Console): Promi
   return withService(options, console, async (service) => {
     if (options.ownerGone) return recordLost(options, service, console);
     const { active, last } = await service.runs.active(options.run, options.all ? 'workflow' : 'run');
-    if (active.length > 1 && !options.all) throw severalRuns(options.run, active);
+    if (active.length > 1 && !options.all) throw severalRuns(options.run, active, service.commandOptions);
     const runs = active.length === 0 ? [last] : active;
     const stopped = runs.map(async (run) => {
       const line = await stopOne(run, options, service, console);
@@ -67,11 +68,11 @@ async function stopOne(run: RunSummary, options: StopOptions, service: Service, 
   return ended.status === 'canceled' ? `${title} is stopped` : `${title} has ended: ${endText(ended)}`;
 }
 
-/** The error for a workflow with several active runs. */
-export function severalRuns(word: string, runs: readonly { readonly runId: string }[]): WfError {
+/** The error for a workflow with several active runs. `options`: those by which a command reaches them. */
+export function severalRuns(word: string, runs: readonly { readonly runId: string }[], options = ''): WfError {
   const ids = runs.map(({ runId }) => shortId(runId)).join(', ');
   return new WfError('usage', `${runs.length} runs of "${word}" are active: ${ids}`, {
-    help: 'name one of them, or stop them all with wf stop --all',
+    help: `name one of them, or stop them all with wf stop${options} --all ${shellQuote(word)}`,
   });
 }
 
