@@ -182,6 +182,21 @@ test(
 );
 
 test(
+  'a daemon with another base path is reported with the source of its address',
+  () =>
+    withDaemons(files, async (place) => {
+      const { url } = await place.serve();
+      const help = 'is that a wf daemon with its base path, of this version? Its address comes from --server';
+      expect(await clientOf(place, '').wf('list', '--server', `${url}/wf`)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: `error: ${url}/wf does not know this path: there is nothing at this path\n  help: ${help}\n`,
+      });
+    }),
+  60_000,
+);
+
+test(
   'a run of a daemon is shown like a local one, with its exit code',
   () =>
     withDaemons(files, async (place) => {

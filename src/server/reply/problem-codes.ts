@@ -7,7 +7,8 @@ const httpCodes = {
   400: 'bad-request',
   401: 'login-needed',
   403: 'forbidden',
-  404: 'not-found',
+  // Of the path itself; a route reports a missing object as `not-found`.
+  404: 'unknown-path',
   405: 'method-not-allowed',
   409: 'conflict',
   412: 'precondition-failed',
@@ -40,6 +41,7 @@ export const problemTitles: { readonly [code in ProblemCode]: string } = {
   'bad-request': 'The request is malformed',
   'login-needed': 'A login is required',
   forbidden: 'This is not allowed',
+  'unknown-path': 'There is nothing at this path',
   'method-not-allowed': 'Method not allowed',
   'precondition-failed': 'The resource has changed',
   'precondition-required': 'A condition is required',
