@@ -55,3 +55,12 @@ export async function namedRun(word: string, { history }: Pick<V2Parts, 'history
     help: 'GET /api/v2/runs?workflow= finds runs by name',
   });
 }
+
+/**
+ * Returns the id of the run to remove. Only the complete id is accepted: a request that is repeated after the run was
+ * removed must not remove another one, such as `etl-10` for `etl-1`. Throws a `WfError` `not-found`.
+ */
+export async function runIdToRemove(id: string, { history }: Pick<V2Parts, 'history'>): Promise<string> {
+  if ((await history.read(id)) !== null) return id;
+  throw new WfError('not-found', `there is no run "${id}"`, { help: 'to remove a run, give its complete id' });
+}

@@ -6,7 +6,7 @@ import type { Bodies } from '../../generated/requests.mjs';
 import { readBody } from '../../requests.ts';
 import { type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
 import { readParams } from '../request-fields.ts';
-import { namedRun, type V2Parts } from '../v2-parts.ts';
+import { namedRun, runIdToRemove, type V2Parts } from '../v2-parts.ts';
 
 /** `POST /api/v2/workflows/{name}/runs`. */
 export function startRunRoute(parts: V2Parts): Handler {
@@ -68,8 +68,7 @@ export function markStepRoute(parts: V2Parts): Handler {
 /** `DELETE /api/v2/runs/{id}`. */
 export function deleteRunRoute(parts: V2Parts): Handler {
   return async ({ params: { id = '' } }) => {
-    const { runId: found } = await namedRun(id, parts);
-    await parts.removeRun(found);
+    await parts.removeRun(await runIdToRemove(id, parts));
     parts.runIndex.touch();
     return { status: 204, body: null };
   };

@@ -3,7 +3,7 @@ import type { Bodies } from '../../generated/requests.mjs';
 import { problemCode } from '../../reply/problem-codes.ts';
 import { readBody } from '../../requests.ts';
 import { type Handler, HttpError, jsonReply } from '../../route.ts';
-import { namedRun, type V2Parts } from '../v2-parts.ts';
+import { namedRun, runIdToRemove, type V2Parts } from '../v2-parts.ts';
 
 type Action = Bodies['actOnRuns']['action'];
 
@@ -30,7 +30,7 @@ async function tryOne(id: string, action: Action, parts: V2Parts): Promise<objec
 
 /** Returns the id of the affected run, or of the new one. */
 async function act(id: string, action: Action, parts: V2Parts): Promise<string> {
-  const { runId } = await namedRun(id, parts);
+  const runId = action === 'delete' ? await runIdToRemove(id, parts) : (await namedRun(id, parts)).runId;
   switch (action) {
     case 'stop':
       if ((await parts.runs.stop(runId, { by: 'the API', kill: 'never' })).result !== 'over') return runId;

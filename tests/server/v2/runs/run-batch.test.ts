@@ -28,6 +28,24 @@ test('runs are removed with their logs, except running ones', async () => {
   await world.runs.stop('s', { by: 'the test', kill: 'never' });
 });
 
+test('a repeated removal does not remove a run whose id begins with the same text', async () => {
+  const world = await apiWorld(files);
+  for (const id of ['nightly-1', 'nightly-10', 'nightly-11']) await start(world, 'good', id);
+  await world.runs.settled();
+  const remove = async (id: string) => (await world.ask('DELETE', `/api/v2/runs/${id}`)).status;
+  const batch = (ids: readonly string[]) =>
+    world.ask('POST', '/api/v2/runs/batch', { body: { action: 'delete', ids } });
+
+  expect([await remove('nightly-1'), await remove('nightly-1')]).toEqual([204, 404]);
+  expect(jsonOf<Results>(await batch(['nightly-11', 'nightly-11', 'nightly-1', '@latest'])).results).toMatchObject([
+    { done: true },
+    { done: false, code: 'not-found', message: 'there is no run "nightly-11"' },
+    { done: false, code: 'not-found', message: 'there is no run "nightly-1"' },
+    { done: false, code: 'not-found', message: 'there is no run "@latest"' },
+  ]);
+  expect(await idsIn(world)).toEqual(['nightly-10']);
+});
+
 test('several runs are retried, stopped and removed, each with its own result', async () => {
   const world = await apiWorld(files);
   await start(world, 'good', 'good-1');
@@ -70,6 +88,11 @@ test.each([{}, { ids: [] }, { ids: 'r' }, { ids: [1] }, { ids: Array(501).fill('
     expect((await ask('POST', '/api/v2/runs/batch', { body: { action: 'stop', ...fields } })).status).toBe(400);
   },
 );
+
+async function idsIn({ ask }: ApiWorld): Promise<readonly string[]> {
+  const { runs } = jsonOf<{ runs: readonly { runId: string }[] }>(await ask('GET', '/api/v2/runs'));
+  return runs.map(({ runId }) => runId);
+}
 
 async function start({ ask }: ApiWorld, name: string, runId: string): Promise<void> {
   expect((await ask('POST', `/api/v2/workflows/${name}/runs`, { body: { runId } })).status).toBe(201);
