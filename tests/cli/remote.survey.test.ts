@@ -132,9 +132,9 @@ test(
       const { url } = await place.serve();
       const client = clientOf(place, '');
       const server = ['--server', url];
-      for (const id of ['a1', 'a2']) await client.wf('run', 'wait', '--detach', '--run-id', id, ...server);
+      for (const id of ['wait-1', 'wait-2']) await client.wf('run', 'wait', '--detach', '--run-id', id, ...server);
       const { code, stdout, stderr } = await client.wf('stop', 'wait', ...server);
-      expect([code, stdout, stderr.replace(/a[12]/g, 'ID')]).toEqual([
+      expect([code, stdout, stderr.replace(/wait-[12]/g, 'ID')]).toEqual([
         2,
         '',
         'error: 2 runs of "wait" are active: ID, ID\n' +
@@ -143,7 +143,7 @@ test(
       const all = await client.wf('stop', '--all', 'wait', ...server);
       expect([all.code, all.stdout.split('\n').sort()]).toEqual([
         0,
-        ['', ...['a1', 'a2'].map((id) => `run ${id} of "wait" is stopped`)],
+        ['', ...['wait-1', 'wait-2'].map((id) => `run ${id} of "wait" is stopped`)],
       ]);
       expect((await client.json<RunSummary[]>('history', ...server)).map(({ status }) => status)).toEqual([
         'canceled',

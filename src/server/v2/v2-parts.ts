@@ -10,7 +10,7 @@ type ScheduledMoment = { readonly file: string; readonly kind: string; readonly 
 
 /** The dependencies of the v2 API. */
 export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
-  readonly history: Pick<History, 'read' | 'find' | 'list' | 'placeOf' | 'summarize'>;
+  readonly history: Pick<History, 'read' | 'find' | 'knowsWorkflow' | 'list' | 'placeOf' | 'summarize'>;
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
@@ -50,7 +50,9 @@ export async function namedRun(word: string, { history }: Pick<V2Parts, 'history
   const exact = await history.read(word);
   if (exact !== null) return exact;
   const run = await history.find(word);
-  if (run.runId.startsWith(word) || word === '@latest' || word === '@failed') return run;
+  if (word === '@latest' || word === '@failed') return run;
+  // The ids of runs often begin with the name of their workflow.
+  if (run.runId.startsWith(word) && !history.knowsWorkflow(word)) return run;
   throw new WfError('not-found', `there is no run "${word}"`, {
     help: 'GET /api/v2/runs?workflow= finds runs by name',
   });

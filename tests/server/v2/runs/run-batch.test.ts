@@ -46,6 +46,19 @@ test('a repeated removal does not remove a run whose id begins with the same tex
   expect(await idsIn(world)).toEqual(['nightly-10']);
 });
 
+test('the name of a workflow names no run, although the ids of its runs begin with it', async () => {
+  const world = await apiWorld(files);
+  for (const id of ['good-1', 'good-2']) await start(world, 'good', id);
+  await world.runs.settled();
+  const find = async (id: string) => (await world.ask('GET', `/api/v2/runs/${id}`)).status;
+
+  expect(JSON.parse((await world.ask('GET', '/api/v2/runs/good')).body)).toMatchObject({
+    detail: 'there is no run "good"',
+    help: 'GET /api/v2/runs?workflow= finds runs by name',
+  });
+  expect([await find('goo'), await find('good-'), await find('good-2')]).toEqual([400, 400, 200]);
+});
+
 test('several runs are retried, stopped and removed, each with its own result', async () => {
   const world = await apiWorld(files);
   await start(world, 'good', 'good-1');
