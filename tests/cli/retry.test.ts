@@ -295,7 +295,7 @@ describe('wf retry refuses', () => {
       expect([code, stderr]).toEqual([
         2,
         'error: the workflow of run first contains secrets, which are not stored\n' +
-          '  help: use --file to run the current file\n',
+          '  help: use --file ("useFile" in the API) to run the current file\n',
       ]);
       expect((await place.wf('retry', 'first', '--file')).code).toBe(0);
       expect(ran(place)).toEqual(['b [from a] [nobody]', 'c']);

@@ -75,7 +75,7 @@ function secretItems(name: string): WfError {
 }
 
 function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
-  const help = 'use --file to run the current file';
+  const help = 'use --file ("useFile" in the API) to run the current file';
   if (stored === null) throw new WfError('storage', `run ${runId} cannot be retried: ${damage.join(' ')}`, { help });
   if (!stored.masked) return { workflow: stored.workflow, sources: stored.sources, warnings: [] };
   throw new WfError('usage', `the workflow of run ${runId} contains secrets, which are not stored`, { help });
