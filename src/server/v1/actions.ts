@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { RetrySelection } from '../../core/run/retry.ts';
-import type { ApprovalAnswer, MarkedStatus } from '../../core/run/run.ts';
+import type { ApprovalAnswer, MarkedStatus, Param } from '../../core/run/run.ts';
 import { onlyWaitingStep } from '../../service/runs/answering.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
@@ -114,10 +114,15 @@ async function answer(listed: ListedWorkflow, { fields, decision }: AnswerAction
   await refreshed(parts);
   const { past } = await runOfHandle(runId, listed, parts);
   const step = fields.step === '' ? onlyWaitingStep(parts.history.summarize(past)) : fields.step;
-  const given = (fields.params ?? []).flatMap(({ name, value }) => (name === null ? [] : [[name, value] as const]));
-  const inputs = Object.fromEntries(given);
+  const inputs = Object.fromEntries((fields.params ?? []).map(inputOf));
   await parts.runs.answer(runId, { step, decision, by: fields.answerer, comment: fields.value, inputs });
   return {};
+}
+
+function inputOf({ name, value }: Param): readonly [string, string] {
+  if (name !== null) return [name, value];
+  const help = 'such as params="WHY=now"; a comment is "value"';
+  throw new HttpError(400, `the inputs in "params" need names: "${value}" has none`, { help });
 }
 
 async function save(listed: ListedWorkflow, fields: ActionFields, { workflows }: V1Parts): Promise<object> {

@@ -68,6 +68,11 @@ test('the v1 API answers the only waiting step', async () => {
   ]);
   const act = (fields: object) => world.ask('POST', '/api/v1/dags/gate', { body: { 'request-id': 'r', ...fields } });
   expect((await act({ action: 'approve' })).status).toBe(400);
+  const unnamed = await act({ action: 'approve', params: 'WHY=now "or later"' });
+  expect([unnamed.status, JSON.parse(unnamed.body).message]).toEqual([
+    400,
+    'the inputs in "params" need names: "or later" has none',
+  ]);
   expect((await act({ action: 'approve', params: 'WHY=now', step: 'go' })).status).toBe(200);
   await world.runs.settled();
   expect((await act({ action: 'reject' })).status).toBe(409);
