@@ -339,7 +339,8 @@ function apiDocumentFile(outDir) {
 /** The style sheet and the script of the report, which it has in common with the page. */
 async function reportAssets(outDir) {
   const from = join(root, 'src/page');
-  const css = ['tokens', 'base', 'run', 'report'].map((name) => readFileSync(join(from, `styles/${name}.css`), 'utf8'));
+  const names = ['tokens', 'base', 'run', 'report', 'forced'];
+  const css = names.map((name) => readFileSync(join(from, `styles/${name}.css`), 'utf8'));
   const styles = await transform(css.join(''), { loader: 'css', minify: true });
   const entryPoints = [join(from, 'enhance.mts')];
   const script = await esbuild({

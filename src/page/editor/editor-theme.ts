@@ -90,7 +90,7 @@ const look = EditorView.theme({
   '.cm-lintRange-active': { backgroundColor: 'color-mix(in srgb, var(--amber) 18%, transparent)' },
   '.cm-gutter-lint': { width: '16px' },
   '.cm-gutter-lint .cm-gutterElement': { padding: '2px 0 0 4px' },
-  '.cm-lint-marker': { width: '12px', height: '12px', borderRadius: '6px' },
+  '.cm-lint-marker': { width: '12px', height: '12px', borderRadius: '6px', forcedColorAdjust: 'none' },
   '.cm-lint-marker-error': { content: 'none', backgroundColor: 'var(--red)' },
   '.cm-lint-marker-warning': { content: 'none', backgroundColor: 'var(--amber)', borderRadius: '2px' },
   '.cm-panels': { backgroundColor: 'var(--page)', color: 'var(--text)', fontFamily: 'system-ui, sans-serif' },
@@ -150,7 +150,7 @@ const look = EditorView.theme({
     background: 'color-mix(in srgb, var(--red) 12%, transparent) !important',
   },
   '.cm-deletedLine, .cm-deletedLine del': { textDecoration: 'none' },
-  '.cm-changeGutter': { width: '3px', paddingLeft: '0' },
+  '.cm-changeGutter': { width: '3px', paddingLeft: '0', forcedColorAdjust: 'none' },
   '.cm-changedLineGutter': { backgroundColor: 'var(--green)' },
   '.cm-deletedLineGutter': { backgroundColor: 'var(--red)' },
   '.cm-deletedChunk .cm-chunkButtons': { position: 'static', float: 'right', display: 'flex', gap: '4px' },
@@ -163,6 +163,19 @@ const look = EditorView.theme({
     font: '13px/20px system-ui, sans-serif',
   },
   '.cm-collapsedLines': { background: 'var(--grid)', color: 'var(--quiet)', padding: '2px 12px' },
+  // Forced colours remove the shades that show a selection and a change.
+  '@media (forced-colors: active)': {
+    '.cm-tooltip-autocomplete ul li[aria-selected]': {
+      forcedColorAdjust: 'none',
+      backgroundColor: 'Highlight',
+      color: 'HighlightText',
+    },
+    '.cm-tooltip-autocomplete ul li[aria-selected] .cm-completionDetail': { color: 'inherit' },
+    '.cm-selectionBackground, .cm-searchMatch': { outline: '1px solid Highlight' },
+    '.cm-searchMatch-selected': { outline: '3px solid Highlight' },
+    '.cm-changedText': { textDecoration: 'underline' },
+    '.cm-deletedText, .cm-deletedLine, .cm-deletedLine del': { textDecoration: 'line-through' },
+  },
 });
 
 const highlighting = HighlightStyle.define([
