@@ -188,6 +188,19 @@ steps:
       expect(page).toContain('attempt 1: running');
     }));
 
+  it('shows that a run waits for approval', () =>
+    withPlace({ 'ask.yaml': 'steps: [{ name: ship, approval: { prompt: "Ship it?" } }]' }, async ({ start, wf }) => {
+      const run = start('run', 'ask.yaml', '--reporter', 'plain', '--on-approval', 'wait');
+      await run.until('Ship it?');
+      const { code, stdout: page } = await wf('report', '-o', '-');
+      run.kill('SIGTERM');
+      await run.ended;
+
+      expect(code).toBe(0);
+      expect(page).toMatch(/<strong>Awaiting approval, running for \d+s<\/strong>/);
+      expect(page).toMatch(/<title>\u270b ask /);
+    }));
+
   it('shows the rest of a run whose snapshot is lost', () =>
     withPlace({ 'a.yaml': 'steps: [{ name: a, command: echo hello }]' }, async ({ wf, json, runsDir }) => {
       await wf('run', 'a.yaml');

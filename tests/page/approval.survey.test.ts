@@ -71,6 +71,8 @@ describeWith('chromium', browserPath !== null, 'an approval in a browser', () =>
         const page = await open(`/runs/${await start('release')}?step=build`);
         await page.getByRole('link', { name: 'Answer ship' }).click();
         await pane(page).getByText('Ship it to production?').waitFor();
+        await page.locator('.run-header').getByText('Awaiting approval, running for').waitFor();
+        expect(await page.title()).toMatch(/^✋ release /);
         expect(await page.getByRole('link', { name: 'ship: awaiting approval, needs build' }).count()).toBe(1);
         expect(await field(page, 'REGION').locator('option').allTextContents()).toEqual([
           'Choose a value',

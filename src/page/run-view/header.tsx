@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentLook, runLook, type StatusKind, type StatusLook } from '../../render/report/status-look.ts';
+import { presentLook, presentRunLook, type StatusKind, type StatusLook } from '../../render/report/status-look.ts';
 import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
@@ -21,7 +21,7 @@ type HeaderProps = {
 
 /** The status and origin of a run, in a few lines. */
 export function RunHeader({ run, counts, now, name, facts, actions, children }: HeaderProps): JSX.Element {
-  const look = runLook(run.status);
+  const look = presentRunLook(run);
   return (
     <header class={`card run-header ${look.kind}`}>
       <div class="run-title">
@@ -43,12 +43,14 @@ export function RunHeader({ run, counts, now, name, facts, actions, children }: 
   );
 }
 
-/** `Failed after 6.2s`, `Running for 12s`. */
+/** `Failed after 6.2s`, `Running for 12s`, `Awaiting approval, running for 12s`. */
 function outcomeText(run: RunHead, now: number): string {
-  const { word } = runLook(run.status);
+  const { kind, word } = presentRunLook(run);
   const text = word.charAt(0).toUpperCase() + word.slice(1);
   if (run.durationMs !== null) return `${text} after ${formatDuration(run.durationMs)}`;
-  return `${text} for ${formatElapsed(now - Date.parse(run.startedAt ?? run.createdAt))}`;
+  const elapsed = formatElapsed(now - Date.parse(run.startedAt ?? run.createdAt));
+  // The time of the whole run, not that of the wait.
+  return kind === 'approval' ? `${text}, running for ${elapsed}` : `${text} for ${elapsed}`;
 }
 
 /** Counts steps by status. */

@@ -12,7 +12,7 @@ import { type LogSize, shareLogBudget } from './log/log.ts';
 import { markup } from './markup.ts';
 import { ReportGraph, ReportTimeline } from './overview.tsx';
 import { lineAnchor, moment, type SourcePlaces, sourceName, sourcePlaces } from './places.tsx';
-import { runLook } from './status-look.ts';
+import { presentRunLook } from './status-look.ts';
 import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './step-part.tsx';
 import { zonedTime } from './text.ts';
 import { type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
@@ -160,15 +160,21 @@ const signs: Readonly<Record<string, string>> = {
   partly: '\u2714',
   canceled: '\u25a0',
   skipped: '\u21b7',
+  approval: '\u270b',
 };
-const iconColors: Readonly<Record<string, string>> = { succeeded: '1a7f37', failed: 'cf222e', running: '0969da' };
+const iconColors: Readonly<Record<string, string>> = {
+  succeeded: '1a7f37',
+  failed: 'cf222e',
+  running: '0969da',
+  approval: '8250df',
+};
 
 /**
  * The document up to its content. The policy forbids every request, whatever the page contains: it allows the styles in
  * the page, the script with this hash, and the icon in a data URL.
  */
 function documentHead(run: RunView['run'], { css, scriptHash }: ReportAssets): string {
-  const { kind } = runLook(run.status);
+  const { kind } = presentRunLook(run);
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",

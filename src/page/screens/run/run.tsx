@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
-import { runLook } from '../../../render/report/status-look.ts';
+import { presentRunLook, runLook } from '../../../render/report/status-look.ts';
 import { shortId } from '../../../render/text/short-id.ts';
 import { to } from '../../api/address.ts';
 import type { RunHead, StepView } from '../../api/types.ts';
@@ -36,7 +36,7 @@ export function Run(): JSX.Element {
   useEffect(prepareLayout, []);
   const head = run.head.value;
   useTitle(
-    head === null ? 'Run' : `${signs[runLook(head.status).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),
+    head === null ? 'Run' : `${signs[presentRunLook(head).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),
   );
   const problem = run.problem.value;
   if (head !== null) return <ShownRunScreen run={run} head={head} />;
@@ -50,6 +50,7 @@ const signs: Readonly<Record<string, string>> = {
   failed: '✖',
   canceled: '■',
   running: '▶',
+  approval: '✋',
   pending: '○',
   skipped: '↷',
 };
