@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { runLook } from '../../render/report/status-look.ts';
 import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
@@ -60,7 +59,7 @@ export function Palette({ given, onClose }: { given: string; onClose: () => void
             aria-selected={index === chosen.value}
             onClick={() => go(destination)}
           >
-            {destination.status !== null && <StatusIcon look={runLook(destination.status)} />}
+            {destination.look !== null && <StatusIcon look={destination.look} />}
             <bdi>{destination.name}</bdi>
             <span class="quiet">{destination.kind}</span>
           </div>
