@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
@@ -121,6 +121,11 @@ const MAX_MOMENTS = 50;
 
 function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule }): JSX.Element {
   const isWhole = useSignal(false);
+  const list = useRef<HTMLUListElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (isWhole.value) list.current?.querySelectorAll('a')[SHOWN_MOMENTS]?.focus();
+  }, [isWhole.value]);
   const shown = moments.slice(0, isWhole.value ? MAX_MOMENTS : SHOWN_MOMENTS);
   return (
     <>
@@ -129,7 +134,7 @@ function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule })
       {moments.length === 0 ? (
         <p class="quiet">No schedule is due.</p>
       ) : (
-        <ul class="card rows" aria-label="What is due next">
+        <ul ref={list} class="card rows" aria-label="What is due next">
           {shown.map(({ at, kind, workflow, suspended }) => (
             <li key={`${at} ${kind} ${workflow}`} class="row due">
               <span>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
@@ -162,12 +162,19 @@ type SpecProps = {
 
 /** The text of the file, read-only at first. */
 function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
+  const edit = useRef<HTMLButtonElement>(null);
+  const wasEdited = useRef(false);
+  // The closed editor had the focus.
+  useEffect(() => {
+    if (wasEdited.current && !isEdited) edit.current?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
   if (isEdited) return <EditorPane workflow={detail} onClose={() => onEdit(false)} />;
   return (
     <>
       {!isReadOnly.value && (
         <p class="spec-actions">
-          <button type="button" onClick={() => onEdit(true)}>
+          <button ref={edit} type="button" onClick={() => onEdit(true)}>
             Edit
           </button>
         </p>

@@ -15,6 +15,7 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Elemen
   const { id, name, suspended, schedule } = workflow;
   if (!hasSchedule(schedule) || isReadOnly.value) return null;
   const change = async () => {
+    if (isPending.value) return;
     isPending.value = true;
     problem.value = null;
     try {
@@ -33,7 +34,9 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Elemen
         aria-checked={!suspended}
         aria-label={`Schedule of ${name}`}
         title={suspended ? suspensionText(workflow) : 'The schedule is on'}
-        disabled={isPending.value || isOffline.value}
+        // Not disabled, which would take the focus away.
+        aria-disabled={isPending.value}
+        disabled={isOffline.value}
         onClick={() => void change()}
       >
         <span class="knob" />

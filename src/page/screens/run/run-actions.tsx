@@ -115,9 +115,11 @@ function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; prob
         type="button"
         class="danger"
         data-key="."
-        disabled={isStopping || isOffline.value}
+        // Not disabled, which would take the focus away.
+        aria-disabled={isStopping}
+        disabled={isOffline.value}
         onClick={() => {
-          isAsking.value = true;
+          isAsking.value = !isStopping;
         }}
       >
         {isStopping ? 'Stopping' : 'Stop'}
