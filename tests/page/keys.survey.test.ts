@@ -147,6 +147,26 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
     });
   });
 
+  it('returns to the same part of the system, and of the history of a workflow', async () => {
+    await withPage(files, async ({ open, start }) => {
+      await start('flow');
+      const page = await open('/system', { viewport: { width: 1280, height: 200 } });
+      const returnsTo = async (heading: string) => {
+        await page.getByText(heading).first().waitFor();
+        await page.evaluate('scrollTo(0, 120)');
+        await page.keyboard.press('g');
+        await page.keyboard.press('w');
+        await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+        await page.goBack();
+        await page.getByText(heading).first().waitFor();
+        await expect.poll(() => page.evaluate('scrollY')).toBe(120);
+      };
+      await returnsTo('Node.js');
+      await page.goto(`${new URL(page.url()).origin}/w/flow?tab=history`);
+      await returnsTo('1 run');
+    });
+  });
+
   it('ignores single keys if they are switched off', async () => {
     await withPage(files, async ({ open }) => {
       const page = await open('/');

@@ -71,6 +71,10 @@ describeWith('chromium', browserPath !== null, 'the list of runs in a browser', 
       expect(await page.evaluate('Number(document.activeElement.closest("[data-row]").dataset.row)')).toBe(focused);
       await page.keyboard.press('Enter');
       await page.locator('.run-header').waitFor();
+      await page.goBack();
+      await page.locator(`[data-row="${focused}"]`).waitFor();
+      const isVisible = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('[data-row="${focused}"]').getBoundingClientRect())`;
+      expect(await page.evaluate(isVisible)).toBe(true);
 
       // The run is far from the start: the daemon answers in parts.
       requests.length = 0;

@@ -14,11 +14,11 @@ export type Resource<T> = {
 };
 
 /**
- * Creates a resource that `load` reads. Its value stays visible while the daemon does not respond or a login is
- * missing.
+ * Creates a resource that `load` reads; `first` is its value until then. Its value stays visible while the daemon does not
+ * respond or a login is missing.
  */
-export function createResource<T>(load: () => Promise<T>): Resource<T> {
-  const known = signal<Known<T>>({ value: null, problem: null });
+export function createResource<T>(load: () => Promise<T>, first: T | null = null): Resource<T> {
+  const known = signal<Known<T>>({ value: first, problem: null });
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
   let isRemoved = false;

@@ -32,31 +32,39 @@ export type RunList = {
   /** Whether older runs are being read. */
   readonly isReading: ReadonlySignal<boolean>;
   readonly problem: ReadonlySignal<ApiProblem | null>;
+  /** Reads as many runs again as are loaded, so that a scrolled list stays where it is. */
   readonly reload: () => Promise<void>;
   readonly readMore: () => Promise<void>;
   /** Updates a run, or adds a new one. */
   readonly take: (run: RunHead) => void;
   readonly remove: (runId: string) => void;
-  readonly close: () => void;
+  /** Ends the list; returns its runs for another one with the same filter. Null: not read yet. */
+  readonly close: () => LoadedRuns | null;
 };
 
-const PAGE_SIZE = 100;
+/** The runs of a list, and the cursor of those after them. */
+export type LoadedRuns = { readonly runs: readonly RunHead[]; readonly cursor: string | null };
 
-/** Creates an empty list of runs. */
-export function listRuns(filter: RunFilter): RunList {
-  const runs = signal<readonly RunHead[] | null>(null);
+const PAGE_SIZE = 100;
+/** The limit of runs in one response. */
+const MAX_PAGE_SIZE = 500;
+
+/** Creates a list of runs, which is empty or has those of an earlier one. */
+export function listRuns(filter: RunFilter, earlier: LoadedRuns | null = null): RunList {
+  const runs = signal<readonly RunHead[] | null>(earlier?.runs ?? null);
   const fresh = signal<ReadonlySet<string>>(new Set());
   const freshCount = signal(0);
-  const hasMore = signal(false);
+  const hasMore = signal(earlier !== null && earlier.cursor !== null);
   const isReading = signal(false);
   const problem = signal<ApiProblem | null>(null);
   const state = createLiveState();
   let isClosed = false;
-  let cursor: string | null = null;
+  let cursor = earlier?.cursor ?? null;
   /** Incremented by each reading from the start, which makes earlier readings obsolete. */
   let reading = 0;
   const readPage = async (after: string | null, isCurrent: () => boolean, { apply }: Read) => {
-    const page = await requestPage(filter, after);
+    const size = after === null ? Math.max(PAGE_SIZE, Math.min(MAX_PAGE_SIZE, runs.value?.length ?? 0)) : PAGE_SIZE;
+    const page = await requestPage(filter, after, size);
     if (!isCurrent()) return null;
     apply(() => {
       runs.value = [...(after === null ? [] : (runs.value ?? [])), ...page.runs];
@@ -118,6 +126,7 @@ export function listRuns(filter: RunFilter): RunList {
     remove: (runId) => state.change(() => remove(runId)),
     close: () => {
       isClosed = true;
+      return runs.value && { runs: runs.value, cursor };
     },
   };
 }
@@ -125,9 +134,9 @@ export function listRuns(filter: RunFilter): RunList {
 type Page = { readonly runs: readonly RunHead[]; readonly nextCursor: string | null };
 
 /** Requests a page; `after`: the cursor of the previous one, null for the first. */
-async function requestPage(filter: RunFilter, after: string | null): Promise<Page> {
+async function requestPage(filter: RunFilter, after: string | null, limit: number): Promise<Page> {
   const given = Object.entries({ ...filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
-  const query = { ...Object.fromEntries(given), limit: PAGE_SIZE, partial: true };
+  const query = { ...Object.fromEntries(given), limit, partial: true };
   return ask(api.GET('/api/v2/runs', { params: { query } }));
 }
 

@@ -23,10 +23,10 @@ export type System = {
 /** Number of new runs that are kept until the queue contains them. */
 const MAX_NEW_RUNS = 1000;
 
-/** Creates the state before it is loaded. Afterwards events of the stream replace the parts that change. */
-export function createSystem(): System {
-  const queue = signal<RunQueue | null>(null);
-  const schedule = signal<DaemonSchedule | null>(null);
+/** Creates the state, with `first` until it is loaded. Afterwards events of the stream replace the parts that change. */
+export function createSystem(first: ShownSystem | null = null): System {
+  const queue = signal<RunQueue | null>(first?.queue ?? null);
+  const schedule = signal<DaemonSchedule | null>(first?.schedule ?? null);
   const fresh = new Map<string, RunHead>();
   const state = createLiveState();
   const load = async ({ apply }: Read) => {
@@ -43,7 +43,7 @@ export function createSystem(): System {
     });
     return { info, config };
   };
-  const resource = createResource(() => state.read(load));
+  const resource = createResource<Pick<ShownSystem, 'info' | 'config'>>(() => state.read(load), first);
   const known = computed(() => {
     const { value, problem } = resource.known.value;
     if (value === null || queue.value === null || schedule.value === null) return { value: null, problem };

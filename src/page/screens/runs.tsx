@@ -4,8 +4,9 @@ import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import { createBatch, type RunBatch } from '../data/batch.ts';
 import { isReadOnly } from '../data/daemon.ts';
+import { createKept } from '../data/kept.ts';
 import { followLive } from '../data/live.ts';
-import { listRuns, type RunFilter, type RunList } from '../data/runs.ts';
+import { type LoadedRuns, listRuns, type RunFilter, type RunList } from '../data/runs.ts';
 import { isUtc } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
 import { focusedRow } from '../parts/keys/row-keys.ts';
@@ -17,6 +18,8 @@ import { useTitle } from '../parts/use-title.ts';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { BatchBar } from './runs-batch.tsx';
 import { endOfDay, RunFilters, startOfDay } from './runs-filters.tsx';
+
+const kept = createKept<LoadedRuns>();
 
 /** Runs of all workflows, newest first. The address has the filters. */
 export function Runs(): JSX.Element {
@@ -36,14 +39,14 @@ export function Runs(): JSX.Element {
     to: endOfDay(query['to'] ?? '', isUtc.value),
   };
   const key = JSON.stringify(filter);
-  const list = useMemo(() => listRuns(filter), [key]);
+  const list = useMemo(() => listRuns(filter, kept.get(key)), [key]);
   const batch = useMemo(() => createBatch(), [key]);
   useEffect(() => {
     const events = { run: list.take, 'run.removed': ({ runId }: { runId: string }) => list.remove(runId) };
     const stop = followLive(null, events, () => void list.reload());
     return () => {
       stop();
-      list.close();
+      kept.set(key, list.close());
     };
   }, [list]);
   return (

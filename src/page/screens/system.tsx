@@ -9,21 +9,28 @@ import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from
 import { now } from '../data/clock.ts';
 import { isOffline } from '../data/connection.ts';
 import { isReadOnly } from '../data/daemon.ts';
+import { createKept } from '../data/kept.ts';
 import { followLive } from '../data/live.ts';
-import { createSystem } from '../data/system.ts';
+import { createSystem, type ShownSystem } from '../data/system.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
 import { Ago, Moment, relativeText } from '../parts/time.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
+const kept = createKept<ShownSystem>();
+
 /** The daemon: its queue, the next scheduled starts, and its settings. */
 export function System(): JSX.Element {
   useTitle('System');
-  const shown = useMemo(createSystem, []);
+  const shown = useMemo(() => createSystem(kept.get('')), []);
   useEffect(() => {
     const events = { run: shown.takeRun, queue: shown.takeQueue, schedule: shown.takeSchedule };
-    return followLive(null, events, () => void shown.refresh());
+    const stop = followLive(null, events, () => void shown.refresh());
+    return () => {
+      stop();
+      kept.set('', shown.known.value.value);
+    };
   }, [shown]);
   const { value, problem } = shown.known.value;
   if (value === null) {

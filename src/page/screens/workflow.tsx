@@ -7,6 +7,7 @@ import { api, ask } from '../api/client.ts';
 import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import { isReadOnly } from '../data/daemon.ts';
+import { createKept } from '../data/kept.ts';
 import { followLive } from '../data/live.ts';
 import { createResource, type Resource } from '../data/resource.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
@@ -36,17 +37,23 @@ type Shown = {
   readonly grid: WorkflowGrid;
 };
 
+const kept = createKept<Shown>();
+
 /** One workflow: its description and graph, its last runs, and its text. */
 export function WorkflowScreen(): JSX.Element {
   const { name = '' } = useRoute().params;
-  const shown = useMemo(() => createResource(() => read(name)), [name]);
+  const shown = useMemo(() => createResource(() => read(name), kept.get(name)), [name]);
   useEffect(() => {
     const isOwn = (file: string | null) => file !== null && file === shown.known.value.value?.detail.file;
     const events = {
       run: ({ file }: RunHead) => isOwn(file) && void shown.refresh(),
       workflow: ({ file }: Workflow) => isOwn(file) && void shown.refresh(),
     };
-    return followLive(null, events, () => void shown.refresh());
+    const stop = followLive(null, events, () => void shown.refresh());
+    return () => {
+      stop();
+      kept.set(name, shown.known.value.value);
+    };
   }, [shown]);
   const { value, problem } = shown.known.value;
   useTitle(value?.detail.name ?? 'Workflow');

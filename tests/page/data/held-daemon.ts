@@ -3,6 +3,7 @@ import type { RunHead } from '../../../src/page/api/types.ts';
 
 /** A request of the page that waits for its response. */
 export type HeldRequest = {
+  readonly query: URLSearchParams;
   /** Sends a response; a body that is not a text is sent as JSON. */
   readonly answer: (body: unknown, options?: { readonly status?: number; readonly tag?: string }) => void;
 };
@@ -78,10 +79,12 @@ export function runHead(runId: string, more: Partial<RunHead> = {}): RunHead {
 
 function hold(input: Request | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
+  const { pathname, searchParams } = new URL(request.url);
   return new Promise((resolve) => {
     held.push({
       method: request.method,
-      path: new URL(request.url).pathname,
+      path: pathname,
+      query: searchParams,
       answer: (body, { status = 200, tag = '' } = {}) => {
         const text = typeof body === 'string' ? body : JSON.stringify(body);
         resolve(new Response(text, { status, headers: { 'Content-Type': 'application/json', ETag: tag } }));

@@ -154,3 +154,30 @@ test('the problem of the current read is shown', async () => {
   expect(list.problem.value).toMatchObject({ message: 'restarting', status: 503 });
   expect(list.isReading.value).toBe(false);
 });
+
+test('a list that is read again has as many runs as before, as far as one response can', async () => {
+  const list = listRuns(filter, { runs: Array.from({ length: 300 }, (_, at) => runHead(`r${at}`)), cursor: 'c' });
+  const reading = list.reload();
+  const again = await requestOf(RUNS);
+  expect([again.query.get('limit'), again.query.get('cursor')]).toEqual(['300', null]);
+  again.answer({ runs: [runHead('r1')], nextCursor: 'd' });
+  await reading;
+  const older = list.readMore();
+  const request = await requestOf(RUNS);
+  expect([request.query.get('limit'), request.query.get('cursor')]).toEqual(['100', 'd']);
+  request.answer({ runs: Array.from({ length: 600 }, (_, at) => runHead(`s${at}`)), nextCursor: null });
+  await older;
+  void list.reload();
+
+  expect((await requestOf(RUNS)).query.get('limit')).toBe('500');
+});
+
+test('a list begins with the runs of an earlier one, and can be read on', async () => {
+  const earlier = (await listWith('r1')).close();
+  const list = listRuns(filter, earlier);
+
+  expect(list.runs.value).toEqual([runHead('r1')]);
+  expect(list.hasMore.value).toBe(true);
+  void list.readMore();
+  expect((await requestOf(RUNS)).query.get('cursor')).toBe('c');
+});
