@@ -17,13 +17,14 @@ steps:
     command: sh -c 'echo refused by the warehouse >&2; exit 3'
     depends: extract the orders of yesterday from every shop
 `,
+  'broken.yaml': `steps: [{name: one, comand: ${'echo '.repeat(40)}}]\n`,
   'wait.yaml': 'steps: [{name: wait, command: sleep 60}]\n',
 };
 
 const phone = (width: number) => ({ viewport: { width, height: 720 }, isMobile: true, hasTouch: true });
 
 /** Controls that are too small for a finger: 21 pixels above or below the centre, in a grid also beside it, is another element. */
-const missedControls = `[...document.querySelectorAll('button, a.button, select, input, textarea, summary, nav a, .step-row, .row .name, .grid a')]
+const missedControls = `[...document.querySelectorAll('button, a.button, select, input, textarea, summary, nav a, .step-row, .row:not(.broken) .name, .grid a')]
   .filter((control) => control.closest('.log, .graph, .timeline, .sr') === null && control.checkVisibility({ visibilityProperty: true }))
   .flatMap((control) => {
     control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
@@ -39,6 +40,25 @@ const missedControls = `[...document.querySelectorAll('button, a.button, select,
 
 /** Names of runs that are cut although there is room for them. */
 const cutNames = `[...document.querySelectorAll('.run-row .name')].filter((name) => name.scrollWidth > name.clientWidth || name.offsetWidth < 30).length`;
+
+/** Texts that are cut: of actions, the reasons of steps, the times of the timeline. */
+const cutTexts = `[...document.querySelectorAll('.actions button, .steps-pane .why, .steps-pane .scroll')]
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.textContent)`;
+
+/** The control with the focus, if other elements cover all of it. */
+const coveredFocus = `(() => {
+  const { activeElement } = document;
+  if (activeElement === document.body || activeElement.closest('.canvas') !== null) return [];
+  const { left, right, top, bottom } = activeElement.getBoundingClientRect();
+  const isHit = (y) => {
+    const hit = document.elementFromPoint((left + right) / 2, y);
+    return activeElement.contains(hit) || hit?.contains(activeElement);
+  };
+  const first = Math.max(1, top + 1);
+  const last = Math.min(innerHeight - 1, bottom - 1);
+  return isHit(first) || isHit((first + last) / 2) || isHit(last) ? [] : [activeElement.outerHTML.slice(0, 120)];
+})()`;
 
 /** In the browser: whether an element is inside of the window with its whole text. */
 function isVisibleWhole(element: HTMLElement): boolean {
@@ -72,11 +92,49 @@ describeWith('chromium', browserPath !== null, 'the page on a phone', () => {
         await page.getByRole('heading', { level: 1 }).first().waitFor();
         await page.waitForLoadState('networkidle');
         expect([path, await page.evaluate(cutNames)]).toEqual([path, 0]);
+        expect([path, await page.evaluate(cutTexts)]).toEqual([path, []]);
         const missed = (await page.evaluate(missedControls)) as string[];
         if ((await widthOf(page)) !== width || missed.length > 0) found.push([path, await widthOf(page), missed]);
         await page.close();
       }
       expect(found).toEqual([]);
+    }),
+  );
+
+  it('scrolls the lines of a broken file by a finger', () =>
+    withPage(files, async ({ open }) => {
+      const page = await open('/', phone(390));
+      await page.locator('.frame mark').waitFor();
+      const frame = page.locator('.frame');
+
+      expect(await frame.evaluate((each) => each.scrollWidth > each.clientWidth)).toBe(true);
+      const isOnTop = await frame.evaluate((each) => {
+        const { left, top } = each.getBoundingClientRect();
+        return each.contains(document.elementFromPoint(left + 100, top + 10));
+      });
+      expect(isOnTop).toBe(true);
+    }));
+
+  it.each([
+    { width: 640, height: 400 },
+    { width: 320, height: 200 },
+  ])('does not cover what has the focus at $width x $height pixels', (viewport) =>
+    withPage(files, async ({ open, start, daemon }) => {
+      const runId = await start('flow');
+      await expect.poll(() => daemon.get(`/api/v2/runs/${runId}`)).toContain('"status":"failed"');
+      const covered: unknown[] = [];
+      for (const path of ['/', '/system', `/runs/${runId}?step=load`]) {
+        const page = await open(path, { viewport });
+        await page.getByRole('heading', { level: 1 }).first().waitFor();
+        await page.waitForLoadState('networkidle');
+        for (const key of ['Tab', 'Shift+Tab'])
+          for (let press = 0; press < 30; press++) {
+            await page.keyboard.press(key);
+            covered.push(...(await page.evaluate<string[]>(coveredFocus)));
+          }
+        await page.close();
+      }
+      expect(covered).toEqual([]);
     }),
   );
 
