@@ -60,6 +60,14 @@ describeWith('chromium', browserPath !== null, 'every screen of the page', () =>
       const schedule = page.getByRole('switch', { name: 'Schedule of hello' });
       await page.getByRole('group', { name: 'last run: 1 succeeded' }).waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
+      const tick = page.locator('.ticks a');
+      // Twenty of them in each row would be many stops for the keyboard.
+      expect(await tick.evaluate((each) => each instanceof SVGAElement && each.tabIndex)).toBe(-1);
+      await page.evaluate('document.isSame = true');
+      await tick.click();
+      await page.locator('.run-header').waitFor();
+      expect(await page.evaluate('document.isSame')).toBe(true);
+      await page.goBack();
 
       await schedule.click();
       await page.getByText('suspended').waitFor();

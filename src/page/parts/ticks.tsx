@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso';
 import { runLook } from '../../render/report/status-look.ts';
 import { formatDuration } from '../../render/text/duration.ts';
-import { to } from '../api/address.ts';
+import { pathOf, to } from '../api/address.ts';
 import type { Workflow } from '../api/types.ts';
+import { followSvgLink } from '../graph/svg-link.ts';
 
 const WIDTH = 7;
 const HEIGHT = 22;
@@ -11,16 +13,26 @@ const LEAST_HEIGHT = 4;
 
 /** The last runs of a workflow, the newest at the right: the colour of each is its status, its height its duration. */
 export function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
+  const { route } = useLocation();
   if (recent === null || recent.length === 0) return null;
   const longest = Math.max(1, ...recent.map(({ durationMs }) => durationMs ?? 0));
   const runs = recent.toReversed();
   return (
-    <svg class="ticks" width={runs.length * WIDTH} height={HEIGHT} role="group" aria-label={ticksText(recent)}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take the keys
+    <svg
+      class="ticks"
+      width={runs.length * WIDTH}
+      height={HEIGHT}
+      role="group"
+      aria-label={ticksText(recent)}
+      onClick={(event) => followSvgLink(event, (path) => route(pathOf(path)))}
+    >
       {runs.map(({ runId, status, durationMs }, index) => {
         const look = runLook(status);
         const height = Math.max(LEAST_HEIGHT, Math.round((HEIGHT * (durationMs ?? longest)) / longest));
         return (
-          <a key={runId} href={to.run(runId)} class={look.kind} tabIndex={-1}>
+          // In SVG only the lower-case name is that of the attribute. The history of the workflow is the way for the keyboard.
+          <a key={runId} href={to.run(runId)} class={look.kind} tabindex={-1}>
             <title>{`${look.word}${durationMs === null ? '' : ` after ${formatDuration(durationMs)}`}`}</title>
             <rect class="tick-area" x={index * WIDTH} y="0" width={WIDTH} height={HEIGHT} />
             <rect x={index * WIDTH + 1} y={HEIGHT - height} width={WIDTH - 2} height={height} rx="1" />
