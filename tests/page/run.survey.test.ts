@@ -178,8 +178,10 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
   it('has a step that is marked after a question, and is deleted', async () => {
     await withPage(files, async ({ daemon, open, start }) => {
       const id = await start('failing');
-      const page = await open(`/runs/${id}`);
+      // A step that does not exist is not selected.
+      const page = await open(`/runs/${id}?step=nothing`);
       await header(page).getByText('Failed after').waitFor();
+      expect(await header(page).getByRole('button').allTextContents()).toEqual(['Retry what failed', '⋯']);
       // The steps are updated a moment after the header.
       await page.locator('.step-pane .pane-head').getByText('failed').waitFor();
 

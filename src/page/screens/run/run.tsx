@@ -89,7 +89,11 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
         facts={<Facts run={run} head={head} />}
         actions={
           <ErrorBoundary>
-            <RunActions run={run} head={head} chosen={query['step'] ?? null} />
+            <RunActions
+              run={run}
+              head={head}
+              chosen={steps.some(({ name }) => name === query['step']) ? (query['step'] ?? null) : null}
+            />
           </ErrorBoundary>
         }
       >
