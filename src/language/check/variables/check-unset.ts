@@ -15,9 +15,30 @@ import type { LocatedUse } from './entry-uses.ts';
 import { entryUses, workUses } from './entry-uses.ts';
 import { settingUses } from './setting-uses.ts';
 
-/** Variables that `wf` sets for steps, and that a shell or a login sets on every machine. */
+/** Variables that a shell or a login sets on every machine. */
 const SET_BY_SYSTEM =
-  /^(?:(?:WF|DAG|BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
+  /^(?:(?:BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
+
+/** Every variable that `wf` sets for steps, handlers and notifications, except `WF_OUTPUT_FILE_<NAME>`. */
+export const runVariables: readonly string[] = [
+  ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_LOG_FILE', 'WF_PARAMS_JSON'],
+  ...['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'WF_RUN_URL', 'WF_ITEM_INDEX', 'WF_ITEM_COUNT'],
+  ...['DAG_NAME', 'DAG_REQUEST_ID', 'DAG_EXECUTION_LOG_PATH', 'DAGU_PARAMS_JSON'],
+];
+
+const runVariableNames = new Set(runVariables);
+
+/** Variables of Dagu and the variable of `wf` with the same content. */
+const ofDagu: { readonly [name: string]: string } = {
+  DAG_RUN_ID: 'WF_RUN_ID',
+  WORKFLOW_ID: 'WF_RUN_ID',
+  WORKFLOW_NAME: 'WF_WORKFLOW',
+  DAG_RUN_STATUS: 'WF_STATUS',
+  DAG_RUN_STEP_NAME: 'WF_STEP',
+  WORKFLOW_STEP_NAME: 'WF_STEP',
+  DAG_STEP_LOG_PATH: 'WF_LOG_FILE',
+  DAG_RUN_STEP_STDOUT_FILE: 'WF_LOG_FILE',
+};
 
 /**
  * Reports variables that the workflow, its steps, handlers and functions use and that are set nowhere. `environment`: the names
@@ -96,14 +117,21 @@ function unset(uses: readonly LocatedUse[], { file, path, what, declared, isSet 
     seen.add(name);
     const word = { at, text: name };
     const spot = { source: file.source, path: [...path, ...way], part: 'value', word } as const;
-    const label = () => didYouMean(nearNames(name, new Set(declared())));
+    const label = () => labelFor(name, declared());
     const help = `Declare it under "params" or "env"; write "\${${name}:-}" where it may be missing.`;
     return [problem('unset-variable', spot, `${what}: nothing sets "$${name}"`, { severity: 'warning', label, help })];
   });
 }
 
+/** What to write instead: the equivalent in `wf` of a variable of Dagu, or a similar name. */
+function labelFor(name: string, declared: readonly string[]): string {
+  const equivalent = equivalentOf(name);
+  if (equivalent !== null) return `use "$${equivalent}"`;
+  return didYouMean(nearNames(name, new Set([...declared, ...(mayBeRunVariable(name) ? runVariables : [])])));
+}
+
 function isIn(...sets: readonly ReadonlySet<string>[]): (name: string) => boolean {
-  return (name) => SET_BY_SYSTEM.test(name) || sets.some((set) => set.has(name));
+  return (name) => SET_BY_SYSTEM.test(name) || isRunVariable(name) || sets.some((set) => set.has(name));
 }
 
 function isIncomplete({ isReadable, damaged, lost }: SpecFile): boolean {
@@ -129,4 +157,19 @@ function outputNames(all: readonly SpecFile[]): readonly string[] {
       ...inputsOf(raw.approval).map(inputName),
     ]);
   return names.filter((name) => name !== null);
+}
+
+/** Whether `wf` sets a variable, in some step, handler or notification. */
+function isRunVariable(name: string): boolean {
+  return runVariableNames.has(name) || name.startsWith('WF_OUTPUT_FILE_');
+}
+
+/** Whether a name looks like one of a variable of the run. */
+function mayBeRunVariable(name: string): boolean {
+  return /^(?:WF|DAGU?|WORKFLOW)_/.test(name);
+}
+
+/** The variable of `wf` that has the content of a variable of Dagu; null if there is none. */
+function equivalentOf(name: string): string | null {
+  return Object.hasOwn(ofDagu, name) ? (ofDagu[name] ?? null) : null;
 }
