@@ -71,8 +71,22 @@ function missingDependency(entry: StepEntry, at: number, index: ReadonlyMap<stri
   const name = asList(entry.raw.depends)[at] ?? '';
   const message = `step "${entry.name ?? ''}" depends on "${name}", which does not exist`;
   const label = () => didYouMean(nearNames(name, index.keys()));
-  const help = 'A step may depend on steps of this file and of its imports.';
+  const help = severalNames(name, index) ?? 'A step may depend on steps of this file and of its imports.';
   return problem('missing-dependency', dependencySpot(entry, at), message, { label, help });
+}
+
+/** How to write several names that are in one text; null if the text is not that. */
+function severalNames(text: string, index: ReadonlyMap<string, number>): string | null {
+  const hasCommas = text.includes(',');
+  const names = text.split(hasCommas ? /\s*,\s*/ : /\s+/).filter((name) => name !== '');
+  // A name may contain blanks, but hardly ever a comma.
+  if (names.length < 2 || !(hasCommas || names.some((name) => index.has(name)))) return null;
+  return `For several steps, write a list: depends: [${names.map(inFlowList).join(', ')}]`;
+}
+
+/** A text as an entry of a list in brackets, in quotes if YAML requires them. */
+function inFlowList(text: string): string {
+  return /^[A-Za-z_][\w ./-]*$/.test(text) ? text : JSON.stringify(text);
 }
 
 /**

@@ -173,7 +173,9 @@ function readPair(reader: Reader, context: PairContext): void {
     return;
   }
   const path = [...place.path, known.name];
+  // An unknown key before this one may have been read as a guess for it.
   if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
+  else reader.spellings.delete(pathMark(path));
   const node = context.pair.value;
   const range = node === null ? key.range : rangeOf(node);
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);

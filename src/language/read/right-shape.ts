@@ -27,7 +27,7 @@ const shapes: { readonly [key: string]: (value: Json | undefined) => string | nu
   retryPolicy: (value) => (typeof value === 'boolean' ? '{limit: 3, intervalSec: 10}' : count(value, 'limit')),
   repeatPolicy: (value) =>
     yes(value) ? '{repeat: true, intervalSec: 10}' : count(value, 'intervalSec', 'repeat: true, '),
-  continueOn: (value) => (yes(value) ? '{failure: true}' : scalar(value, (text) => `{${text}: true}`)),
+  continueOn: (value) => (yes(value) ? '{failure: true}' : outcomes(value)),
   handlerOn: (value) => scalar(value, (text) => `{failure: {command: ${text}}}`),
   mailOn: (value) => (yes(value) ? '{failure: true}' : scalar(value, (text) => `{${text}: true}`)),
   env: (value) => scalar(value, (text) => `[${text}]`),
@@ -38,6 +38,16 @@ const shapes: { readonly [key: string]: (value: Json | undefined) => string | nu
   depends: (value) => (isJsonObject(value) ? `[${Object.keys(value).join(', ')}]` : null),
   args: (value) => scalar(value, (text) => `[${text}]`),
 };
+
+/** The outcomes that a list names, by their keys; a list of maps has them as keys. */
+function outcomes(value: Json | undefined): string | null {
+  const entries = Array.isArray(value)
+    ? value.flatMap((entry) => (isJsonObject(entry) ? Object.keys(entry) : entry))
+    : [];
+  const keys = entries.map((entry) => (entry === 'failed' ? 'failure' : entry));
+  const isKnown = keys.length > 0 && keys.every((key) => key === 'failure' || key === 'skipped');
+  return isKnown ? `{${[...new Set(keys)].map((key) => `${key}: true`).join(', ')}}` : null;
+}
 
 function count(value: Json | undefined, key: string, before = ''): string | null {
   return typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))

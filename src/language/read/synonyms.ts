@@ -81,7 +81,7 @@ const ofMaps: { readonly [map: string]: Table } = {
     'interval delay wait sleep intervalSeconds delaySec': ['intervalSec', 'intervalSec: 10'],
   },
   repeatPolicy: { 'interval delay wait sleep every': ['intervalSec', 'intervalSec: 10'], 'enabled always': 'repeat' },
-  continueOn: { 'error errors fail': 'failure', skip: 'skipped' },
+  continueOn: { 'error errors fail failed': 'failure', skip: 'skipped' },
   handlerOn: {
     'onFailure fail failed error onError': 'failure',
     'onSuccess succeeded': 'success',
