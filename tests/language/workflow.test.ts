@@ -216,7 +216,8 @@ ${STEP}`;
     expect([workflow.dir, ...workflow.steps.map(({ dir }) => dir)]).toEqual(['/', '$HOME/x', 'y']);
   });
 
-  it('reads a byte order mark, CRLF and a document start', () => {
+  it('reads a byte order mark, line ends of each kind and a document start', () => {
+    expect(workflowOf(STEP.replaceAll('\n', '\r')).steps[0]?.name).toBe('a');
     expect(workflowOf(`\uFEFF---\r\n${STEP.replaceAll('\n', '\r\n')}`).steps[0]?.name).toBe('a');
   });
 });

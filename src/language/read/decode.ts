@@ -16,9 +16,14 @@ export function decode(path: string, content: string | Uint8Array): { source: So
   const encoding = utf16(bytes);
   if (encoding !== null) return wrongEncoding(path, bytes, encoding);
   if (!decodes(bytes, { stream: false })) return notUtf8(path, bytes);
-  const source = { path, text: new TextDecoder('utf-8').decode(bytes) };
+  const source = { path, text: withLineFeeds(new TextDecoder('utf-8').decode(bytes)) };
   const control = source.text.search(CONTROL);
   return { source, problems: control === -1 ? [] : [controlCharacter(source, control)] };
+}
+
+/** For YAML a carriage return alone ends a line too. A text has the same length afterwards, so that offsets stay. */
+function withLineFeeds(text: string): string {
+  return text.includes('\n') ? text : text.replaceAll('\r', '\n');
 }
 
 function controlCharacter(source: Source, at: number): Problem {
