@@ -11,7 +11,15 @@ import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import { DEEPEST } from './limits.ts';
 import type { PairContext } from './map-key.ts';
 import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
-import type { AliasNode, ListNode, MapEntry, MapNode, Node, ScalarNode } from './node.ts';
+import {
+  type AliasNode,
+  type ListNode,
+  type MapEntry,
+  type MapNode,
+  type Node,
+  type ScalarNode,
+  textOf,
+} from './node.ts';
 import type { Range, Reader, Recorder, Target } from './reader.ts';
 import { rangeOf, report } from './reader.ts';
 import { scalarValue } from './scalar.ts';
@@ -181,8 +189,23 @@ function readPair(reader: Reader, context: PairContext): void {
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);
   const before = reader.problems.length;
   const value = node === null ? null : readNode(reader, node, { path, schema: known.schema, depth: place.depth + 1 });
+  if (value === null && reader.problems.length === before && isExpectedValue(context, known)) {
+    noExpectedValue(reader, context);
+  }
   if (value === null && reader.problems.length > before) reader.damaged.add(result);
   store(result, known, value, context.schema.properties !== undefined);
+}
+
+function isExpectedValue({ schema }: PairContext, known: KnownKey): boolean {
+  return known.name === 'expected' && schema.properties !== undefined;
+}
+
+/** If the key counted as absent, the condition would be a command, which an empty variable always lets pass. */
+function noExpectedValue(reader: Reader, { key: { text, range }, pair: { value } }: PairContext): void {
+  const written = value?.kind === 'scalar' ? textOf(value) : '';
+  report(reader, 'wrong-value', range, `"${text}" has no value`, {
+    help: `Write ${text}: ${JSON.stringify(written)} if the condition must ${written === '' ? 'be empty' : 'have this text'}.`,
+  });
 }
 
 /**
