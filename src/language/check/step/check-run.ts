@@ -13,14 +13,19 @@ export type RunTargets = {
 };
 
 /**
- * Reports a `run` of a workflow that does not exist. Text with a blank is an error, since it is a command; a single
- * name is a warning, since an earlier step may write the file.
+ * Reports a `run` of a workflow that does not exist. Text with a blank is an error, since it is a command, and so is the
+ * name of a function; any other name is a warning, since an earlier step may write the file.
  */
 export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
+  const functions = new Set(files.flatMap(({ raw }) => raw.functions ?? []).map(({ name }) => name));
   return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
     const { run } = raw;
     if (run === undefined || run.trim() === '' || /[$`]/.test(run) || targets.exists(run)) return [];
     const spot = spotIn(file, [...path, 'run']);
+    if (functions.has(run)) {
+      const help = `To call the function "${run}", write call: {function: ${JSON.stringify(run)}}`;
+      return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
+    }
     if (/\s/.test(run)) {
       const help = 'To run a command, use "command"; "run" names another workflow.';
       return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
