@@ -82,7 +82,17 @@ function readPlain(reader: Reader, node: Exclude<Node, AliasNode>, place: Target
     if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
     return value;
   }
-  return node.kind === 'list' ? readList(reader, node, place) : readMap(reader, node, place);
+  if (node.kind === 'list') return readList(reader, node, place);
+  return reader.source.text.startsWith('{{', node.start) ? refuseTemplate(reader, node) : readMap(reader, node, place);
+}
+
+/** For YAML this is a map with a map as its key. */
+function refuseTemplate(reader: Reader, node: MapNode): null {
+  report(reader, 'complex-key', rangeOf(node), 'text that starts with "{{" must be in quotes', {
+    label: 'YAML reads this as a map',
+    help: 'Put the whole text in quotes. wf has no templates: it replaces variables, such as $NAME.',
+  });
+  return null;
 }
 
 /** A length such as `2d12h` counts as its seconds where a number of seconds is expected. */

@@ -1,7 +1,6 @@
 import { assignments } from '../../build/assignments.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList } from '../../raw.ts';
-import { spotIn } from '../../read/spec-file.ts';
 import type { ActionEntry } from '../step/action-entries.ts';
 
 /** An expression of GitHub Actions; `name` is the last word of a plain one, such as `X` of `env.X`. */
@@ -38,5 +37,7 @@ function found({ file, path, what }: ActionEntry, key: Path, text: string, sever
   const name = /(?:^|\.)([A-Za-z_]\w*)$/.exec(inner)?.[1];
   const help = name === undefined ? 'Write a variable: $NAME.' : `Write $${name}, and declare it in "params" or "env".`;
   const message = `${what}: "${expression}" is an expression of GitHub Actions, not a variable`;
-  return [problem('wrong-value', spotIn(file, [...path, ...key]), message, { severity, help })];
+  const word = { at: match.index, text: expression };
+  const spot = { source: file.source, path: [...path, ...key], part: 'value', word } as const;
+  return [problem('wrong-value', spot, message, { severity, help })];
 }
