@@ -2,11 +2,20 @@ import { checkParam } from '../core/param-rule.ts';
 import type { ParamDefault, ParamRule } from '../core/workflow.ts';
 import { matchesPattern } from '../pattern-test.ts';
 import { patternProblem } from './check/pattern.ts';
+import { nearNames } from './near-names.ts';
 import type { OpenTextMap } from './raw.ts';
 import { canonicalKey } from './read/canonical-key.ts';
 
 /** A key of a declared parameter and why its value is invalid; `key` null: the entry as a whole. */
-export type DeclarationFault = { readonly key: string | null; readonly message: string };
+export type DeclarationFault = {
+  readonly key: string | null;
+  readonly message: string;
+  /** Whether the key itself is invalid. */
+  readonly isKey?: true;
+  /** What was probably meant. */
+  readonly near?: readonly string[];
+  readonly help?: string;
+};
 
 /** The keys that declare a parameter, besides its `name`, by their canonical form. */
 const KEYS = [
@@ -16,6 +25,12 @@ const KEYS = [
 type Key = (typeof KEYS)[number];
 
 const keysByForm = new Map(KEYS.map((key) => [canonicalKey(key), key]));
+/** Names of the same things in other tools. */
+const otherNames: { readonly [name: string]: Key | (typeof types)[number] } = {
+  ...{ values: 'enum', options: 'enum', allowed: 'enum', oneof: 'enum', desc: 'description', help: 'description' },
+  ...{ min: 'minimum', max: 'maximum', regex: 'pattern', value: 'default', mandatory: 'required' },
+  ...{ int: 'integer', bool: 'boolean', float: 'number', str: 'string', text: 'string', list: 'array', map: 'object' },
+};
 const types = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const;
 const TRUE = /^(?:true|yes|on|y)$/i;
 const FALSE = /^(?:false|no|off|n)$/i;
@@ -23,6 +38,11 @@ const FALSE = /^(?:false|no|off|n)$/i;
 /** Whether an entry of `params` is a declaration: it has a `name` and at least one key that says more about it. */
 export function isDeclaration(entry: OpenTextMap): boolean {
   return typeof entry['name'] === 'string' && Object.keys(entry).some((key) => keysByForm.has(canonicalKey(key)));
+}
+
+/** The key of a declaration that a mistyped key probably means; null if no key is similar. */
+export function nearDeclarationKey(written: string): string | null {
+  return nearTo(written, KEYS)[0] ?? null;
 }
 
 /** The parameter that a valid declaration declares. */
@@ -56,11 +76,16 @@ export function declarationFaults(entry: OpenTextMap): readonly DeclarationFault
   const { values, unknown } = fieldsOf(entry);
   const faults: DeclarationFault[] = unknown.map((key) => ({
     key,
-    message: `unknown key "${key}" of a declared parameter; it takes ${KEYS.join(', ')}`,
+    message: `unknown key "${key}"`,
+    isKey: true,
+    near: nearTo(key, KEYS),
+    help: `Keys of a declared parameter: name, ${KEYS.join(', ')}.`,
   }));
-  const type = types.find((known) => known === (values.get('type') ?? 'string'));
+  const given = values.get('type') ?? 'string';
+  const type = types.find((known) => known === given);
   if (type === undefined) {
-    return [...faults, { key: 'type', message: `"type" must be one of ${types.join(', ')}` }];
+    const near = typeof given === 'string' ? nearTo(given, types) : [];
+    return [...faults, { key: 'type', message: `"type" must be one of ${types.join(', ')}`, near }];
   }
   for (const [key, value] of values) {
     const message = valueFault(key, value, type === 'integer' || type === 'number' ? 'number' : type);
@@ -71,6 +96,11 @@ export function declarationFaults(entry: OpenTextMap): readonly DeclarationFault
     faults.push({ key: other, message: `"${one}" and "${other}" exclude each other` });
   }
   return faults.length > 0 ? faults : defaultFault(values);
+}
+
+function nearTo(written: string, known: readonly string[]): readonly string[] {
+  const other = Object.hasOwn(otherNames, canonicalKey(written)) ? otherNames[canonicalKey(written)] : undefined;
+  return other !== undefined && known.includes(other) ? [other] : nearNames(written, known);
 }
 
 type Value = OpenTextMap[string];

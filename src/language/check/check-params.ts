@@ -1,5 +1,6 @@
 import { VARIABLE_NAME } from '../build/assignments.ts';
-import { declarationFaults, declaredParam, isDeclaration } from '../declared-params.ts';
+import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
+import { didYouMean } from '../near-names.ts';
 import { looseQuotes, parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import type { OpenTextMap, OpenTexts } from '../raw.ts';
@@ -20,6 +21,24 @@ export function paramProblems(file: SpecFile): Problem[] {
     ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
     ...parts.flatMap((part) => quoteProblems(file, part)),
   ];
+}
+
+/** A declaration at a path of a file; `what` names it in messages, such as `parameter "A"`. */
+export type DeclarationEntry = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly what: string;
+  readonly entry: OpenTextMap;
+};
+
+/** Reports the faults of a declaration at the key that has them. */
+export function declarationProblems({ file, path, what, entry }: DeclarationEntry): Problem[] {
+  return declarationFaults(entry).map(({ key, message, isKey, near = [], help = null }) => {
+    const written = Object.keys(entry).find((name) => key !== null && canonicalKey(name) === canonicalKey(key)) ?? key;
+    const spot = spotIn(file, written === null ? path : [...path, written], isKey === true ? 'key' : 'value');
+    const code = isKey === true ? 'unknown-key' : 'wrong-value';
+    return problem(code, spot, `${what}: ${message}`, { label: didYouMean(near), help });
+  });
 }
 
 function partsOf(params: string | OpenTexts): readonly Part[] {
@@ -66,7 +85,7 @@ function repeatedName(file: SpecFile, { name, first, part }: Repeated): Problem 
 function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[] {
   if (!isDeclaration(entry)) {
     return Object.entries(entry).flatMap(([name, value]) => {
-      if (typeof value !== 'object' || value === null) return [];
+      if (typeof value !== 'object' || value === null) return separateParam(file, path, entry, name);
       const kind = Array.isArray(value) ? 'a list' : 'a map';
       const help = `To list the values that it takes, write "- {name: ${name}, enum: [...]}".`;
       return [
@@ -77,14 +96,24 @@ function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[
       ];
     });
   }
-  const faults = declarationFaults(entry).map(({ key, message }) => {
-    const written = Object.keys(entry).find((name) => key !== null && canonicalKey(name) === canonicalKey(key)) ?? key;
-    const spot = spotIn(file, written === null ? path : [...path, written]);
-    return problem('wrong-value', spot, `parameter "${String(entry['name'])}": ${message}`);
-  });
+  const faults = declarationProblems({ file, path, what: `parameter "${String(entry['name'])}"`, entry });
   if (faults.length > 0 || !isScheduled(file) || declaredParam(entry).rule?.required !== true) return faults;
   const message = `parameter "${String(entry['name'])}" is required, but a scheduled run is started without parameters`;
   return [problem('wrong-value', spotIn(file, path), message, { help: 'Give it a "default", or remove "schedule".' })];
+}
+
+/** In a map that is no declaration because none of its other keys belongs to one, a key like those of declarations. */
+function separateParam(file: SpecFile, path: Path, entry: OpenTextMap, key: string): Problem[] {
+  const near = key === 'name' || typeof entry['name'] !== 'string' ? null : nearDeclarationKey(key);
+  if (near === null) return [];
+  const message = `"${key}" is a parameter of its own, as is "name"`;
+  return [
+    problem('wrong-value', spotIn(file, [...path, key], 'key'), message, {
+      severity: 'warning',
+      label: didYouMean([near]),
+      help: `A declaration has a "name" and other keys, such as "${near}".`,
+    }),
+  ];
 }
 
 function isScheduled({ raw: { schedule } }: SpecFile): boolean {

@@ -1,10 +1,11 @@
 import { inputName, inputsOf } from '../../build/approval.ts';
 import { VARIABLE_NAME } from '../../build/assignments.ts';
-import { declarationFaults, declaredRule, evaluatedTexts, isDeclaration } from '../../declared-params.ts';
+import { declaredRule, evaluatedTexts, isDeclaration } from '../../declared-params.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import { type Problem, problem } from '../../problem.ts';
 import { asList, type OpenTextMap } from '../../raw.ts';
 import { spotIn } from '../../read/spec-file.ts';
+import { type DeclarationEntry, declarationProblems } from '../check-params.ts';
 import type { ActionEntry } from './action-entries.ts';
 
 /** Checks the inputs of an approval. */
@@ -46,18 +47,16 @@ function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {
       return [problem('invalid-name', spotIn(file, place), `"${name}" is not the name of an input`, { help })];
     }
     if (isTaken) return [problem('wrong-value', spotIn(file, place), `two inputs of ${what} are named "${name}"`)];
-    return typeof input === 'string'
-      ? []
-      : inputFaults(input).map(({ key, message }) =>
-          problem('wrong-value', spotIn(file, key === null ? place : [...place, key]), `input "${name}": ${message}`),
-        );
+    return typeof input === 'string' ? [] : inputFaults({ file, path: place, what: `input "${name}"`, entry: input });
   });
 }
 
-function inputFaults(input: OpenTextMap): readonly { readonly key: string | null; readonly message: string }[] {
-  const [evaluated] = evaluatedTexts(input);
-  if (evaluated !== undefined) return [{ key: evaluated[0], message: '"eval" is for parameters; write "default"' }];
-  return isDeclaration(input) ? declarationFaults(input) : [];
+function inputFaults(declaration: DeclarationEntry): Problem[] {
+  const { file, path, what, entry } = declaration;
+  const [evaluated] = evaluatedTexts(entry);
+  if (evaluated === undefined) return isDeclaration(entry) ? declarationProblems(declaration) : [];
+  const message = `${what}: "eval" is for parameters; write "default"`;
+  return [problem('wrong-value', spotIn(file, [...path, evaluated[0]]), message)];
 }
 
 /** `required` names inputs; without a person to ask, each of them needs a default. */
