@@ -1,12 +1,9 @@
 import type { Json, JsonObject } from '../../../core/workflow.ts';
-import { messageOf } from '../../../errors.ts';
-import { didYouMean, nearNames } from '../../near-names.ts';
-import { type Path, type Problem, problem } from '../../problem.ts';
-import { asList, isJsonObject, type TextOrList } from '../../raw.ts';
-import { canonicalKey } from '../../read/canonical-key.ts';
-import { spotIn } from '../../read/spec-file.ts';
-import { executorConfigSchema, knownKeys } from '../../schema/schema.ts';
+import type { Path, Problem } from '../../problem.ts';
+import { asList, type TextOrList } from '../../raw.ts';
 import type { ActionEntry } from '../step/action-entries.ts';
+import { isConstant, jsonSequenceMistake, wrongConstant as wrong } from './constants.ts';
+import { httpScriptProblems } from './http-script.ts';
 
 /** Reports constant texts of a step or handler that its executor would refuse at run time. */
 export function constantProblems(entry: ActionEntry): Problem[] {
@@ -15,7 +12,7 @@ export function constantProblems(entry: ActionEntry): Problem[] {
   const config = typeof executor === 'object' ? (executor.config ?? {}) : {};
   switch (type) {
     case 'http':
-      return [...requestProblems(entry), ...httpScriptProblems(entry), ...httpKeyProblems(entry)];
+      return [...requestProblems(entry), ...httpScriptProblems(entry)];
     case 'webhook':
       return webhookProblems(entry, config);
     case 'jq':
@@ -25,15 +22,6 @@ export function constantProblems(entry: ActionEntry): Problem[] {
     default:
       return [];
   }
-}
-
-/** Whether a text is the same in every run. */
-function isConstant(text: string): boolean {
-  return !/[$`]/.test(text);
-}
-
-function wrong({ file, path, what }: ActionEntry, key: Path, why: string, help: string | null = null): Problem[] {
-  return [problem('wrong-value', spotIn(file, [...path, ...key]), `${what}: ${why}`, { help })];
 }
 
 const REQUEST = 'Write "command: METHOD url", for example GET https://example.com/path.';
@@ -60,8 +48,9 @@ function webhookProblems(entry: ActionEntry, { url, method }: JsonObject): Probl
   ];
 }
 
+/** Names of programs that make requests are not methods. */
 function isMethod(text: string): boolean {
-  return /^[a-z][a-z-]*$/i.test(text) && text.toUpperCase() !== 'CONNECT';
+  return /^[a-z][a-z-]*$/i.test(text) && !/^(?:connect|curl|wget)$/i.test(text);
 }
 
 function unquoted(word: string): string {
@@ -81,38 +70,6 @@ function urlMistake(text: string): string | null {
 function schemeMissing(text: string): string | null {
   const head = /^[^/?#]*/.exec(text)?.[0] ?? '';
   return isConstant(head) ? `"${text}" is not a URL: the scheme (https://) is missing` : null;
-}
-
-function httpScriptProblems(entry: ActionEntry): Problem[] {
-  const { script } = entry.raw;
-  if (script === undefined || script.trim() === '' || !isConstant(script)) return [];
-  const mistake = jsonMistake(script) ?? (isJsonObject(JSON.parse(script)) ? null : 'it must be an object');
-  const help = 'The script of an http step is a JSON object with timeout, headers, query and body.';
-  return mistake === null
-    ? []
-    : wrong(entry, ['script'], `the settings in "script" are not valid JSON: ${mistake}`, help);
-}
-
-/** Settings that hold variables are checked too, unless one of them is not in quotes and may be anything. */
-function httpKeyProblems({ file, path, raw, what }: ActionEntry): Problem[] {
-  const { script = '' } = raw;
-  const schema = executorConfigSchema('http');
-  const settings = jsonMistake(script) === null ? (JSON.parse(script) as Json) : null;
-  if (schema === null || !isJsonObject(settings)) return [];
-  const known = knownKeys(schema);
-  return Object.keys(settings).flatMap((key) => {
-    if (!isConstant(key) || settings[key] === null || known.has(canonicalKey(key))) return [];
-    const names = Object.keys(schema.properties ?? {});
-    const text = JSON.stringify(key);
-    const word = { at: script.indexOf(text), text };
-    const spot = { source: file.source, path: [...path, 'script'], part: 'value', word } as const;
-    return [
-      problem('unknown-key', spot, `unknown key ${text} in the "script" of ${what}`, {
-        label: () => didYouMean(nearNames(key, names)),
-        help: `Known keys here: ${names.join(', ')} (wf schema executor.http).`,
-      }),
-    ];
-  });
 }
 
 function filterProblems(entry: ActionEntry): Problem[] {
@@ -150,46 +107,6 @@ function approvalProblems(entry: ActionEntry, config: JsonObject): Problem[] {
 function wordsOf(value: Json | TextOrList | undefined): string[] {
   const texts = asList(value as TextOrList | undefined).filter((text) => typeof text === 'string');
   return texts.flatMap((text) => text.split(/\s+/)).filter((word) => word !== '');
-}
-
-/** Why a text is not JSON, with its line from 1 if known: `line 2: Unexpected token '}'`. */
-type JsonMistake = string;
-
-/** The first mistake of a text that should be one JSON value; null for valid JSON. */
-function jsonMistake(text: string): JsonMistake | null {
-  const error = parseError(text);
-  return error === null ? null : described(error, text);
-}
-
-/** The first mistake of a text that should be a sequence of JSON values, as jq reads it. */
-function jsonSequenceMistake(text: string): JsonMistake | null {
-  let rest = text;
-  while (rest.trim() !== '') {
-    const error = parseError(rest);
-    if (error === null) return null;
-    const second = /^Unexpected non-whitespace character after JSON at position (\d+)/.exec(error)?.[1];
-    if (second === undefined) return described(error, rest, text);
-    rest = rest.slice(Number(second));
-  }
-  return null;
-}
-
-function parseError(text: string): string | null {
-  try {
-    JSON.parse(text);
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-/** V8's message without the text itself; `rest` is the end of `text` that was parsed. */
-function described(error: string, rest: string, text = rest): JsonMistake {
-  const [, reason = error, position] =
-    /^(.*?)(?: in JSON)?(?: at position (\d+).*|, .* is not valid JSON)?$/s.exec(error) ?? [];
-  if (position === undefined) return reason;
-  const offset = text.length - rest.length + Number(position);
-  return `line ${text.slice(0, offset).split('\n').length}: ${reason}`;
 }
 
 const closing: { readonly [opening: string]: string } = { '(': ')', '[': ']', '{': '}' };
