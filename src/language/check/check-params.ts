@@ -6,6 +6,7 @@ import { type Path, type Problem, problem } from '../problem.ts';
 import type { OpenTextMap, OpenTexts } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
+import { jsonMistake } from './constants/constants.ts';
 
 /** A part of `params` with a position of its own: the text, an entry of the list, or the map. */
 type Part = { readonly path: Path; readonly content: string | OpenTextMap; readonly isEntry: boolean };
@@ -19,7 +20,9 @@ export function paramProblems(file: SpecFile): Problem[] {
     ...parts.flatMap((part) => nameProblems(file, part)),
     ...repeatedNames(file, parts),
     ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
-    ...parts.flatMap((part) => quoteProblems(file, part)),
+    ...parts.flatMap(
+      (part) => jsonProblems(file, part) ?? [...quoteProblems(file, part), ...commaProblems(file, part)],
+    ),
   ];
 }
 
@@ -119,6 +122,32 @@ function separateParam(file: SpecFile, path: Path, entry: OpenTextMap, key: stri
 function isScheduled({ raw: { schedule } }: SpecFile): boolean {
   if (schedule === undefined) return false;
   return typeof schedule === 'string' || Array.isArray(schedule) || 'start' in schedule || 'restart' in schedule;
+}
+
+/** A JSON object in a text, which is read as several words; null for any other text. */
+function jsonProblems(file: SpecFile, { path, content }: Part): Problem[] | null {
+  if (typeof content !== 'string' || !/^\s*\{.*\s.*\}/s.test(content) || jsonMistake(content) !== null) return null;
+  return [
+    problem('wrong-value', spotIn(file, path), '"params" is a JSON object in a text, whose words are the parameters', {
+      severity: 'warning',
+      help: 'Remove the quotes around it: a map declares its keys.',
+    }),
+  ];
+}
+
+/** `A=1, B=2`: words are separated by blanks, so that a comma belongs to the value before it. */
+function commaProblems({ source }: SpecFile, { path, content, isEntry }: Part): Problem[] {
+  const [list] =
+    typeof content === 'string' && !isEntry ? (/^\s*[A-Za-z_]\w*=[^\s"'`]*,\s+[A-Za-z_]\w*=/.exec(content) ?? []) : [];
+  if (list === undefined) return [];
+  const at = list.lastIndexOf(',');
+  const spot = { source, path, part: 'value', word: { at, text: ',' } } as const;
+  return [
+    problem('wrong-value', spot, '"params": the comma is part of the value', {
+      severity: 'warning',
+      help: 'Separate parameters with spaces alone.',
+    }),
+  ];
 }
 
 /** The value of an entry of the list ends with the entry, so only its first quote can be meant to enclose it. */
