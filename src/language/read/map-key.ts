@@ -54,7 +54,7 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
   }
   const later = notSupportedAt(key.text, place.path);
   if (later !== null) return reportNotSupported(reader, { key, place, result }, later);
-  const synonym = synonymOf(key.text, place.path);
+  const synonym = synonymOf(key.text, place.path, executorOf(schema));
   if (synonym !== null) return readAsSynonym(reader, { key, schema, place, result }, synonym);
   const keys = documentedKeys(schema);
   const near = nearNames(key.text, keys);
@@ -203,6 +203,11 @@ function keysHelp(keys: readonly string[], { path }: Target, schema: Schema): st
   const steps = settingPath(path, schema) ?? path.filter(isSchemaStep);
   const command = ['wf schema', steps.join('.')].join(' ').trim();
   return `Known keys here: ${listed}${keys.length > MOST_KEYS_IN_HELP ? ', ...' : ''} (${command}).`;
+}
+
+/** The executor whose settings a schema describes; null for any other schema. */
+function executorOf(schema: Schema): string | null {
+  return executorTypes().find((name) => executorConfigSchema(name) === schema) ?? null;
 }
 
 /** `executor.docker.host` for a map in the settings of an executor, whose type is not part of the path; else null. */

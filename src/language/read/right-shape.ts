@@ -21,6 +21,12 @@ export function rightShape(path: Path, value: Json | undefined): string | null {
   return shown === null ? null : `${key}: ${shown}`;
 }
 
+/** How to write that there is no limit, which is -1 in other tools; null for any other value. */
+export function noLimit(path: Path, value: Json | undefined): string | null {
+  const isLimit = /^(?:maxActiveRuns|maxActiveSteps|maxConcurrent|timeoutSec)$/.test(String(path.at(-1)));
+  return isLimit && value === -1 ? 'Write 0 for no limit.' : null;
+}
+
 const yes = (value: Json | undefined): boolean => value === true || value === 'true' || value === 'yes';
 
 const shapes: { readonly [key: string]: (value: Json | undefined) => string | null } = {

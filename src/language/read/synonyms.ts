@@ -46,6 +46,7 @@ const ofSteps: Table = {
   'title label': 'name',
   'arguments argv': 'args',
   strategy: [null, 'Write one step for each combination.'],
+  'maxConcurrent concurrency': ['parallel', 'parallel: {items: [a, b], maxConcurrent: 2}'],
 };
 
 const ofTheTop: Table = {
@@ -89,22 +90,50 @@ const ofMaps: { readonly [map: string]: Table } = {
     'onExit finally always done': 'exit',
   },
   mailOn: { 'fail failed error': 'failure', succeeded: 'success' },
+  container: { 'workdir cwd dir': 'workingDir', environment: 'env' },
+  smtp: { 'user login': 'username', pass: 'password', server: 'host' },
+  parallel: { 'max concurrency maxParallel maxActive': 'maxConcurrent', 'list values': 'items' },
+};
+
+/** Keys of settings, by the type of their executor. Dagu documents some of them. */
+const ofSettings: { readonly [type: string]: Table } = {
+  http: {
+    'url uri method': [null, 'Write the method and the URL as the "command" of the step: METHOD url.'],
+    'data payload': ['body', "body: '{...}'"],
+  },
+  docker: {
+    'volumes binds mounts': ['host', 'host: {binds: ["/data:/data:ro"]}'],
+    'env environment': ['container', 'container: {env: [NAME=value]}'],
+    'workingDir workdir dir user': ['container', 'container: {workingDir: /app, user: root}'],
+    name: 'containerName',
+  },
+  ssh: {
+    'username login': 'user',
+    'hostname server': 'host',
+    'keyFile identityFile privateKey': 'key',
+    strictHostKey: 'strictHostKeyChecking',
+    knownHostFile: [null, 'Set UserKnownHostsFile in the configuration of ssh.'],
+  },
+  mail: { 'body text content': 'message', 'recipient recipients': 'to', sender: 'from' },
 };
 
 const tables = new WeakMap<Table, ReadonlyMap<string, Synonym>>();
 
-/** The replacement for a key that the map at `path` does not have; null if `wf` has no equivalent. */
-export function synonymOf(name: string, path: Path): Synonym | null {
-  return synonymsAt(path).get(canonicalKey(name)) ?? null;
+/**
+ * The replacement for a key that the map at `path` does not have; null if `wf` has no equivalent. `type`: the executor
+ * whose settings the map is, or null.
+ */
+export function synonymOf(name: string, path: Path, type: string | null = null): Synonym | null {
+  return synonymsAt(path, type).get(canonicalKey(name)) ?? null;
 }
 
 /** The keys of other tools for which the map at `path` has advice, in their canonical form. */
-export function synonymNames(path: Path): string[] {
-  return [...synonymsAt(path).keys()];
+export function synonymNames(path: Path, type: string | null = null): string[] {
+  return [...synonymsAt(path, type).keys()];
 }
 
-function synonymsAt(path: Path): ReadonlyMap<string, Synonym> {
-  const table = tableAt(path) ?? {};
+function synonymsAt(path: Path, type: string | null): ReadonlyMap<string, Synonym> {
+  const table = (type === null ? tableAt(path) : ofSettings[type]) ?? {};
   const indexed = tables.get(table) ?? index(table);
   tables.set(table, indexed);
   return indexed;

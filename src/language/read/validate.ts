@@ -11,7 +11,7 @@ import { fits } from '../schema/fits.ts';
 import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
 import { executorTypes, workflowSchema } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
-import { rightShape } from './right-shape.ts';
+import { noLimit, rightShape } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
 export type Validated = {
@@ -117,7 +117,9 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     case 'exclusiveMinimum':
       return problem('wrong-value', at('value'), `${subject} must be more than ${String(error.params.limit)}`);
     case 'minimum':
-      return problem('wrong-value', at('value'), `${subject} must be at least ${String(error.params.limit)}`);
+      return problem('wrong-value', at('value'), `${subject} must be at least ${String(error.params.limit)}`, {
+        help: error.params.limit === 0 ? noLimit(path, value) : null,
+      });
     case 'maximum':
       return problem('wrong-value', at('value'), `${subject} must be at most ${String(error.params.limit)}`);
     default:

@@ -3,7 +3,13 @@ import type { Path } from '../../../src/language/problem.ts';
 import { canonicalKey } from '../../../src/language/read/canonical-key.ts';
 import { notSupportedAt } from '../../../src/language/read/not-supported.ts';
 import { synonymNames, synonymOf } from '../../../src/language/read/synonyms.ts';
-import { knownKeys, resolve, workflowSchema } from '../../../src/language/schema/schema.ts';
+import {
+  executorConfigSchema,
+  executorTypes,
+  knownKeys,
+  resolve,
+  workflowSchema,
+} from '../../../src/language/schema/schema.ts';
 import type { Schema } from '../../../src/language/schema/schema-type.ts';
 
 const step = workflowSchema.$defs?.step ?? {};
@@ -15,7 +21,14 @@ const maps: readonly [name: string, path: Path, schema: Schema][] = [
     ['steps', 0, key],
     resolve(step.properties?.[key] ?? {}),
   ]),
-  ...(['handlerOn', 'mailOn'] as const).map((key): [string, Path, Schema] => [
+  ['container', ['container'], resolve(workflowSchema.properties?.['container'] ?? {})],
+  [
+    'the container of docker',
+    ['steps', 0, 'executor', 'config', 'container'],
+    resolve(executorConfigSchema('docker')?.properties?.['container'] ?? {}),
+  ],
+  ['parallel', ['steps', 0, 'parallel'], resolve(step.properties?.['parallel'] ?? {})],
+  ...(['handlerOn', 'mailOn', 'smtp'] as const).map((key): [string, Path, Schema] => [
     key,
     [key],
     resolve(workflowSchema.properties?.[key] ?? {}),
@@ -38,7 +51,20 @@ describe('keys of other tools', () => {
 
   it('do not exist for a map without a table', () => {
     expect(synonymOf('times', ['steps', 0, 'executor'])).toBeNull();
-    expect(synonymNames(['smtp'])).toEqual([]);
+    expect(synonymNames(['errorMail'])).toEqual([]);
+  });
+
+  it('in settings lead to a documented key of their executor and hide none', () => {
+    const types = executorTypes().filter((type) => synonymNames([], type).length > 0);
+    expect(types.sort()).toEqual(['docker', 'http', 'mail', 'ssh']);
+    for (const type of types) {
+      const known = knownKeys(executorConfigSchema(type) ?? {});
+      for (const name of synonymNames([], type)) {
+        const key = synonymOf(name, [], type)?.key ?? null;
+        expect([type, name, key === null || known.has(canonicalKey(key))]).toEqual([type, name, true]);
+        expect([type, name, known.has(canonicalKey(name))]).toEqual([type, name, false]);
+      }
+    }
   });
 
   it('are found in any spelling', () => {
