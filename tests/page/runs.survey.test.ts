@@ -46,7 +46,8 @@ function lineOf(event: object): string {
 }
 
 describeWith('chromium', browserPath !== null, 'the list of runs in a browser', () => {
-  it('of thousands of runs fetches and draws only visible ones', async () => {
+  // Its thousands of runs are files, which takes a busy machine a minute.
+  it('of thousands of runs fetches and draws only visible ones', { timeout: 120_000 }, async () => {
     await withPage(files, async ({ daemon, open, start }) => {
       const id = await start('quick');
       await expect.poll(async () => JSON.parse(await daemon.get(`/api/v2/runs/${id}`)).status).toBe('failed');

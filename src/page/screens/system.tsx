@@ -17,6 +17,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
 import { Ago, Moment, relativeText } from '../parts/time.tsx';
 import { useTitle } from '../parts/use-title.ts';
+import { counted } from '../run-view/step-text.ts';
 
 const kept = createKept<ShownSystem>();
 
@@ -137,7 +138,11 @@ function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule })
   return (
     <>
       <h2>Schedule</h2>
-      {missed > 0 && <p class="warning-line">{missed} starts were missed.</p>}
+      {missed > 0 && (
+        <p class="warning-line">
+          {counted(missed, 'start')} {missed === 1 ? 'was' : 'were'} missed.
+        </p>
+      )}
       {moments.length === 0 ? (
         <p class="quiet">No schedule is due.</p>
       ) : (
