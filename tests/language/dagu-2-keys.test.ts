@@ -282,6 +282,13 @@ describe('a key of Dagu 2 that differs', () => {
     expect(workflowOf(text)).toMatchObject({ maxConcurrent: 1, maxActiveSteps: 2 });
   });
 
+  it('reads maxActiveRuns of -1 as no limit', () => {
+    const text = `labels: {a: b}\nmax_active_runs: -1\n${STEPS}`;
+    expect(found(text)).toEqual([]);
+    expect(workflowOf(text).maxActiveSteps).toBe(0);
+    expect(workflowOf(`max_active_steps: 2\n${text}`)).not.toHaveProperty('maxConcurrent');
+  });
+
   it('log_output is reported in every file', () => {
     expect(found(`log_output: merged\n${STEPS}`)).toEqual(['warning ignored-key']);
     expect(found(step('name: a\ncommand: echo\nlog_output: separate'))).toEqual(['warning ignored-key']);

@@ -169,8 +169,10 @@ type Concurrency = Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'>;
 
 /** In a file with both `maxActiveSteps` and `maxActiveRuns`, the latter limits runs, otherwise steps. */
 function concurrency({ maxActiveSteps, maxActiveRuns, maxConcurrent }: RawWorkflow): Concurrency {
-  const steps = maxActiveSteps ?? maxActiveRuns;
-  const runs = maxConcurrent ?? (maxActiveSteps === undefined ? undefined : maxActiveRuns);
+  // In Dagu -1 is no limit.
+  const given = maxActiveRuns === -1 ? 0 : maxActiveRuns;
+  const steps = maxActiveSteps ?? given;
+  const runs = maxConcurrent ?? (maxActiveSteps === undefined ? undefined : given);
   return {
     ...(steps === undefined ? {} : { maxActiveSteps: steps }),
     ...(runs === undefined ? {} : { maxConcurrent: runs }),

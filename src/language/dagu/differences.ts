@@ -78,7 +78,7 @@ function keysOfTheTop({ source, top }: DaguFile): Problem[] {
   const runs = '"maxActiveRuns" limits the steps that run at once; in Dagu 2 it limits the runs of the workflow';
   const delay = '"delaySec" is the time between the starts of two steps; in Dagu 2 it is the time before the first';
   return [
-    ...(top.maxActiveRuns === undefined || top.maxActiveSteps !== undefined
+    ...(top.maxActiveRuns === undefined || top.maxActiveRuns === -1 || top.maxActiveSteps !== undefined
       ? []
       : [
           differs(

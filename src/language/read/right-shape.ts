@@ -23,7 +23,7 @@ export function rightShape(path: Path, value: Json | undefined): string | null {
 
 /** How to write that there is no limit, which is -1 in other tools; null for any other value. */
 export function noLimit(path: Path, value: Json | undefined): string | null {
-  const isLimit = /^(?:maxActiveRuns|maxActiveSteps|maxConcurrent|timeoutSec)$/.test(String(path.at(-1)));
+  const isLimit = /^(?:maxActiveSteps|maxConcurrent|timeoutSec)$/.test(String(path.at(-1)));
   return isLimit && value === -1 ? 'Write 0 for no limit.' : null;
 }
 
