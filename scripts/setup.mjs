@@ -30,10 +30,20 @@ async function setup() {
 /** Whether `node_modules` matches the lockfile. Optional packages depend on the platform. */
 function isInstalled() {
   const wanted = readPackages(join(root, 'package-lock.json'));
-  const present = readPackages(join(root, 'node_modules/.package-lock.json'));
   if (wanted === null) throw new Error('package-lock.json is missing');
-  if (present === null) return false;
-  return contains(present, wanted) && contains(wanted, present);
+  const present = readInstalled();
+  return present !== null && contains(present, wanted) && contains(wanted, present);
+}
+
+/** The installed packages; null if there are none, or if another setup is installing them. */
+function readInstalled() {
+  try {
+    return readPackages(join(root, 'node_modules/.package-lock.json'));
+  } catch (error) {
+    // npm has written a part of the file.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** Whether one set contains each package of the other in the same version, except optional ones. */
@@ -101,7 +111,9 @@ async function takeLock() {
   writeFileSync(draft, String(process.pid), { mode: 0o600 });
   try {
     while (!claim(draft, file)) {
-      if (!isAlive(lockOwner(file))) rmSync(file, { force: true });
+      const owner = lockOwner(file);
+      // A lock that has just been released may be another's by now.
+      if (owner !== null && !isAlive(owner)) rmSync(file, { force: true });
       await delay(100);
     }
   } finally {
@@ -131,7 +143,6 @@ function lockOwner(file) {
 }
 
 function isAlive(pid) {
-  if (pid === null) return false;
   try {
     process.kill(pid, 0);
     return true;

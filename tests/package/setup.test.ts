@@ -140,6 +140,14 @@ test('a failed build is reported and retried', async () => {
   expect(calls()).toBe('build;build;');
 });
 
+test('half of what npm writes at the end is as good as nothing', async () => {
+  mkdirSync(join(folder, 'node_modules'));
+  write('node_modules/.package-lock.json', '{"packages": {');
+
+  expect((await setup()).code).toBe(0);
+  expect(calls()).toBe('npm install;build;');
+});
+
 test('concurrent calls install and build once', async () => {
   const ended = await Promise.all([setup(), setup(), setup()]);
 
