@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/run/run.ts';
@@ -12,7 +12,7 @@ function abandonedRun() {
   const { store, runsDir } = fileStore();
   const run = fileStore({ runsDir, identify: () => dead }).store.create(snapshot('r1'), { logDir: null });
   run.append(events(3));
-  return { store, directory: join(runsDir, 'r1'), run };
+  return { store, runsDir, directory: join(runsDir, 'r1'), run };
 }
 
 test('a run whose owner died continues after its last event', async () => {
@@ -95,13 +95,47 @@ test('the scratch directory of a dead owner is removed with the run', async () =
   expect(readdirSync(directory)).not.toContain('scratch');
 });
 
-test('after a failed takeover another one succeeds', async () => {
+test('a failed recovery changes nothing, and another one succeeds', async () => {
   const { store, directory } = abandonedRun();
-  // A file occupies the path of the new journal.
-  writeFileSync(join(directory, '.journal-owner.2'), 'in the way');
+  const path = join(directory, 'journal.jsonl');
+  const before = readdirSync(directory);
+  renameSync(path, `${directory}/hidden`);
+  mkdirSync(path);
   expect(refusal(() => store.openForRecovery('r1')).code).toBe('storage');
+  rmdirSync(path);
+  renameSync(`${directory}/hidden`, path);
+  expect(readdirSync(directory)).toEqual(before);
+  expect(store.mayGoOn('r1')).toBe(true);
   await store.openForRecovery('r1').close();
   expect(store.read('r1')).toMatchObject({ events: stored(events(3)), damage: [] });
+});
+
+test('a refused recovery leaves no file', () => {
+  const { store, runsDir } = fileStore();
+  store.create(snapshot('r1'), { logDir: null }).append(events(1));
+  const directory = join(runsDir, 'r1');
+  appendFileSync(join(directory, 'journal.jsonl'), 'garbage\nmore\n');
+  const before = readdirSync(directory);
+  expect(refusal(() => store.openForRecovery('r1')).code).toBe('run-active');
+  expect(readdirSync(directory)).toEqual(before);
+});
+
+test('a recovery keeps the events that another process writes just before it', async () => {
+  const { directory, runsDir, run } = abandonedRun();
+  const path = join(directory, 'journal.jsonl');
+  const whole = readFileSync(path);
+  appendFileSync(path, '{"crc":"half');
+  // The recovery checks the owner after it has read the journal.
+  const writeLate = () => {
+    writeFileSync(path, whole);
+    run.append(events(1, 4));
+    return false;
+  };
+  const recovered = fileStore({ runsDir, isAlive: writeLate }).store.openForRecovery('r1');
+  recovered.append(events(1, 5));
+  await recovered.close();
+  expect(fileStore({ runsDir }).store.read('r1')).toMatchObject({ events: stored(events(5)), damage: [] });
+  expect(readdirSync(directory).filter((name) => name.includes('journal'))).toEqual(['journal.jsonl']);
 });
 
 test('an unknown run cannot be taken over', () => {

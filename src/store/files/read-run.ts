@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Owner } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { removeIfPossible } from '../../remove-file.ts';
@@ -102,53 +102,96 @@ type RecoveredRun = {
 /**
  * Makes `owner` the owner of a run and opens its journal after the last valid event. Everything after it is kept as
  * `journal.damaged-<n>`. Throws a `WfError` `run-active` if another process owns the run.
+ *
+ * The old file is replaced even if it is intact: a previous owner that was wrongly believed dead then writes to a file
+ * without a name, does no harm and notices it. The new file is written before the takeover: if the disk is full, the
+ * record of the dead owner remains, by which a daemon finds the run again.
  */
 export function recoverRun(directory: string, owner: Owner, isAlive: Processes['isAlive']): RecoveredRun {
-  const ownership = takeOver(directory, owner, isAlive);
+  const path = journalPath(directory);
+  const unsynced = [snapshotPath(directory), sourcesPath(directory), directory, dirname(directory)];
+  let draft = draftJournal(directory, owner);
+  let ownership: Ownership | null = null;
   try {
-    const unsynced = [snapshotPath(directory), sourcesPath(directory), directory, dirname(directory)];
-    return { position: replaceJournal(directory, ownership.path), ownership, unsynced };
+    ownership = takeOver(directory, owner, isAlive);
+    // Another process may have written before the takeover.
+    if (!draft.bytes.equals(bytesOf(path))) draft = draftAgain(directory, owner, draft);
+    renameSync(draft.path, path);
   } catch (error) {
-    releaseOwner(ownership);
+    discard(draft);
+    if (ownership !== null) releaseOwner(ownership);
     throw error;
   }
+  const { fd, length, seq } = draft;
+  return { position: { path, fd, length, seq }, ownership, unsynced };
 }
 
-/**
- * Rewrites the journal up to the damage and replaces the old file, even if that is intact: a previous owner that
- * was wrongly believed dead then writes to a file without a name, does no harm and notices it.
- */
-function replaceJournal(directory: string, ownerPath: string): JournalPosition {
+/** A new journal, with the valid events of the present one. */
+type JournalDraft = JournalPosition & {
+  /** The content of the present journal when the draft was written. */
+  readonly bytes: Buffer;
+  /** The file with what the draft lacks; null if it lacks nothing. */
+  readonly aside: string | null;
+};
+
+function draftAgain(directory: string, owner: Owner, before: JournalDraft): JournalDraft {
+  const draft = draftJournal(directory, owner);
+  discard(before);
+  return draft;
+}
+
+function draftJournal(directory: string, { pid }: Owner): JournalDraft {
   const path = journalPath(directory);
-  const bytes = readJournalBytes(path) ?? Buffer.alloc(0);
+  const bytes = bytesOf(path);
   const { events, length } = parseJournal(bytes, path);
-  if (length < bytes.length) keepAside(directory, bytes.subarray(length));
-  const draft = join(directory, `.journal-${basename(ownerPath)}`);
-  const fd = openPrivate(draft, 'ax');
+  const draftPath = join(directory, `.journal-${pid}-${Math.random().toString(36).slice(2)}`);
+  const fd = openPrivate(draftPath, 'ax');
   try {
     writeFileSync(fd, bytes.subarray(0, length));
     fsyncSync(fd);
-    renameSync(draft, path);
-    return { path, fd, length, seq: events.length };
+    const aside = length < bytes.length ? keepAside(directory, bytes.subarray(length)) : null;
+    return { path: draftPath, fd, length, seq: events.length, bytes, aside };
   } catch (error) {
     closeSync(fd);
-    removeIfPossible(draft);
+    removeIfPossible(draftPath);
     throw error;
   }
 }
 
-/** Leaves no file if the disk refuses it. */
-function keepAside(directory: string, tail: Buffer): void {
-  const taken = readdirSync(directory).map((name) => Number(/^journal\.damaged-(\d+)$/.exec(name)?.[1] ?? 0));
-  const path = join(directory, `journal.damaged-${Math.max(0, ...taken) + 1}`);
-  const fd = openPrivate(path, 'wx');
+function bytesOf(path: string): Buffer {
+  return readJournalBytes(path) ?? Buffer.alloc(0);
+}
+
+function discard({ path, fd, aside }: JournalDraft): void {
+  closeSync(fd);
+  removeIfPossible(path);
+  if (aside !== null) removeIfPossible(aside);
+}
+
+/** Returns the path of the new file. Leaves none if the disk refuses it. */
+function keepAside(directory: string, tail: Buffer): string {
+  const { path, fd } = openAside(directory);
   try {
     writeFileSync(fd, tail);
     fsyncSync(fd);
+    return path;
   } catch (error) {
     removeIfPossible(path);
     throw error;
   } finally {
     closeSync(fd);
+  }
+}
+
+function openAside(directory: string): { readonly path: string; readonly fd: number } {
+  const taken = readdirSync(directory).map((name) => Number(/^journal\.damaged-(\d+)$/.exec(name)?.[1] ?? 0));
+  for (let number = Math.max(0, ...taken) + 1; ; number += 1) {
+    const path = join(directory, `journal.damaged-${number}`);
+    try {
+      return { path, fd: openPrivate(path, 'wx') };
+    } catch (error) {
+      // Another process recovers the run too.
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
   }
 }
