@@ -7,12 +7,10 @@ import type { LogFile } from '../../../store/logs.ts';
 import type { Environment } from '../environment/environment.ts';
 import { type Captured, firstUnmet } from '../environment/precondition.ts';
 import { fitsEnvironment } from '../environment/variables.ts';
+import { lineTest, searchLines } from './line-search.ts';
 
 /** Which facts the policies of a step need. */
 export type NeededFacts = ReturnType<typeof neededFacts>;
-
-/** A longer line of output is searched in pieces, in characters. */
-const MAX_LINE_LENGTH = 1024 * 1024;
 
 /** The data of an attempt for evaluating facts about it. */
 export type FactSources = {
@@ -71,27 +69,6 @@ async function isMet(
 async function printed(texts: readonly string[], logs: readonly LogFile[]): Promise<boolean> {
   const tests = await Promise.all(texts.map(lineTest));
   const test = (line: string) => tests.some((matches) => matches(line));
-  for (const log of logs) if (await hasLine(log, test)) return true;
+  for (const log of logs) if ((await searchLines(log, { from: 0, test })) === null) return true;
   return false;
-}
-
-/** Tests lines for a text, or for the pattern after `re:`. Throws an `EvaluationProblem` for an invalid pattern. */
-export async function lineTest(text: string): Promise<(line: string) => boolean> {
-  if (!text.startsWith('re:')) return (line) => line.includes(text);
-  const { compilePattern } = await import('../environment/compile-pattern.ts');
-  const pattern = await compilePattern(text);
-  return (line) => pattern.matcher(line).find();
-}
-
-async function hasLine(log: LogFile, test: (line: string) => boolean): Promise<boolean> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const bytes of log.read(0)) {
-    const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE_LENGTH) lines.push(rest.slice(0, MAX_LINE_LENGTH));
-    rest = rest.length > MAX_LINE_LENGTH ? rest.slice(MAX_LINE_LENGTH) : rest;
-    if (lines.some(test)) return true;
-  }
-  return rest !== '' && test(rest);
 }

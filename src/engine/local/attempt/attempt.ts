@@ -5,7 +5,7 @@ import { PathProblem } from '../../../core/words/json-path.ts';
 import type { NumberValue, Service, Step } from '../../../core/workflow.ts';
 import type { Attempt, Scope } from '../../../executors/executor.ts';
 import { canceled } from '../../../processes/end-signal.ts';
-import type { LogStream } from '../../../store/logs.ts';
+import type { LogFile, LogStream } from '../../../store/logs.ts';
 import { EvaluationProblem } from '../environment/environment.ts';
 import { firstUnmet } from '../environment/precondition.ts';
 import { readItems } from '../environment/read-items.ts';
@@ -114,8 +114,14 @@ async function runService(
     clock,
     isContained: step.executor.type === 'docker',
     capture: (command, signal) => capture(command, { env, cwd, shell, params: variables.args, signal }),
+    logs: logsOf(context),
     ...context.service,
   });
+}
+
+function logsOf({ step, number, journal }: AttemptContext): readonly LogFile[] {
+  const logOf = (stream: LogStream) => journal.logs.file(step.name, number, stream);
+  return [logOf('stdout'), logOf('stderr')];
 }
 
 function reportOf(outcome: Outcome): AttemptReport {
@@ -128,15 +134,14 @@ async function withFacts(
   outcome: Outcome,
   { scope, env, cwd }: StepPlace,
 ): Promise<AttemptReport> {
-  const { step, number, signal, journal } = context;
+  const { step, signal } = context;
   const needed = context.neededFacts(step, outcome);
-  const logOf = (stream: LogStream) => journal.logs.file(step.name, number, stream);
   try {
     const facts = await attemptFacts(step, needed, outcome, {
       scope,
       env,
       capture: (command, own) => captureIn(context, { env: own, cwd }, command),
-      logs: [logOf('stdout'), logOf('stderr')],
+      logs: logsOf(context),
     });
     return { outcome, facts };
   } catch (error) {

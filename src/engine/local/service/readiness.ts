@@ -1,9 +1,9 @@
-import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Readiness } from '../../../core/workflow.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Attempt, Containment } from '../../../executors/executor.ts';
-import { lineTest } from '../attempt/attempt-facts.ts';
+import type { LogFile } from '../../../store/logs.ts';
+import { type LineTest, lineTest, searchLines } from '../attempt/line-search.ts';
 import type { Captured } from '../environment/precondition.ts';
 
 /** Checks once whether a service is ready: null, or the reason why not. Ends soon after the signal. */
@@ -11,7 +11,9 @@ export type Probe = (signal: AbortSignal) => Promise<string | null>;
 
 /** The dependencies of a probe. */
 export type ProbeParts = {
-  readonly attempt: Pick<Attempt, 'expand' | 'log'>;
+  readonly attempt: Pick<Attempt, 'expand'>;
+  /** Its output. */
+  readonly logs: readonly LogFile[];
   /** Runs a command on this machine. */
   readonly capture: (command: string, signal: AbortSignal) => Promise<Captured>;
   /** The container of the service; null if it has none. */
@@ -41,10 +43,7 @@ export async function createProbe(readyWhen: Readiness, parts: ProbeParts): Prom
       return (signal) => getUrl(url, signal);
     }
     case 'line':
-      return lineProbe(await lineTest(attempt.expand(readyWhen.line)), [
-        attempt.log.stdoutPath,
-        attempt.log.stderrPath,
-      ]);
+      return lineProbe(await lineTest(attempt.expand(readyWhen.line)), parts.logs);
     case 'healthy':
       return async () => (await containment()?.whyUnhealthy()) ?? null;
   }
@@ -124,25 +123,14 @@ async function getUrl(url: string, signal: AbortSignal): Promise<string | null> 
 }
 
 /** Searches the output since the last check, and the last line again while it is incomplete. */
-function lineProbe(matches: (line: string) => boolean, paths: readonly string[]): Probe {
-  const offsets = new Map(paths.map((path) => [path, 0]));
-  return async () => {
-    for (const [path, offset] of offsets) {
-      const text = await textFrom(path, offset);
-      if (text.toString().split('\n').some(matches)) return null;
-      offsets.set(path, offset + text.lastIndexOf('\n') + 1);
+function lineProbe(test: LineTest, logs: readonly LogFile[]): Probe {
+  const starts = new Map(logs.map((log) => [log, 0]));
+  return async (signal) => {
+    for (const [log, from] of starts) {
+      const next = await searchLines(log, { from, test, signal });
+      if (next === null) return null;
+      starts.set(log, next);
     }
     return 'it has not printed the line';
   };
-}
-
-async function textFrom(path: string, offset: number): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - offset)), 0, undefined, offset);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

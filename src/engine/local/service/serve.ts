@@ -12,6 +12,7 @@ export type ServiceAttempt = {
   readonly attempt: Attempt;
   readonly run: (attempt: Attempt) => Promise<Outcome>;
   readonly capture: ProbeParts['capture'];
+  readonly logs: ProbeParts['logs'];
   readonly clock: Clock;
   /** Whether its work starts only in a container. */
   readonly isContained: boolean;
@@ -27,7 +28,7 @@ const lastProbeTimeoutMs = 1000;
 
 /** Makes an attempt at a service, and checks from its start on whether it is ready. */
 export async function serve(parts: ServiceAttempt): Promise<Outcome> {
-  const { service, attempt, run, capture, isContained, giveUp } = parts;
+  const { service, attempt, run, capture, logs, isContained, giveUp } = parts;
   const { readyWhen } = service;
   const taken = readyWhen === null ? null : await whyTaken(readyWhen, attempt.expand);
   if (taken !== null) return failed(taken);
@@ -35,7 +36,9 @@ export async function serve(parts: ServiceAttempt): Promise<Outcome> {
   let containment: Containment | null = null;
   // Before the program starts, which would otherwise run without a check if a value cannot be evaluated.
   const probe =
-    readyWhen === null ? null : await createProbe(readyWhen, { attempt, capture, containment: () => containment });
+    readyWhen === null
+      ? null
+      : await createProbe(readyWhen, { attempt, capture, logs, containment: () => containment });
   let watching: Promise<void> | null = null;
   let problem: string | null = null;
   const watch = async () => {
