@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/background-runs.ts';
@@ -270,6 +270,25 @@ describe('wf retry refuses', () => {
       ]);
       expect((await place.wf('retry', 'first', '-p', 'TOKEN=very-secret-value')).code).toBe(0);
       expect(ran(place)).toEqual(['b [from a] [nobody]', 'c']);
+    });
+  });
+
+  it('the defaults in place of parameters that the journal does not hold', async () => {
+    await withPlace({ 'w.yaml': chain }, async (place) => {
+      await failedOnce(place, '-p', 'WHO=me');
+      // The process was killed before the first event.
+      writeFileSync(join(place.runsDir, 'first/journal.jsonl'), '');
+      for (const command of ['retry', 'restart']) {
+        const { code, stdout, stderr } = await place.wf(command, 'first');
+        expect([code, stdout, stderr]).toEqual([
+          2,
+          '',
+          'error: the parameters of run first are unknown: nothing is known of what it did\n' +
+            '  help: start workflow "w" again, or give all its parameters with -p NAME=value\n',
+        ]);
+      }
+      expect((await place.wf('retry', 'first', '-p', 'WHO=me')).code).toBe(0);
+      expect(ran(place)).toEqual(['a', 'b [from a] [me]', 'c', 'other']);
     });
   });
 

@@ -81,13 +81,23 @@ function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
   throw new WfError('usage', `the workflow of run ${runId} contains secrets, which are not stored`, { help });
 }
 
-/** Returns the stored parameters of a run. Throws a `WfError` `usage` if some were secret and so are not stored. */
+/**
+ * Returns the stored parameters of a run. Throws a `WfError` `usage` if some were secret and so are not stored, or if the
+ * journal does not hold them: its process died before the first event, or the journal is damaged.
+ */
 export function keptParams({ runId, state }: PastRun): readonly Param[] {
+  if (state.runId === '') throw unknownParams(runId, state.workflow);
   const masked = state.givenParams.filter((param) => param.masked);
   if (masked.length === 0) return state.givenParams;
   const names = masked.map(({ name }) => (name === null ? 'one without a name' : `"${name}"`)).join(', ');
   throw new WfError('usage', `run ${runId} was given secret parameters, which are not kept: ${names}`, {
     help: 'give all its parameters again, with -p NAME=value',
+  });
+}
+
+function unknownParams(runId: string, workflow: string): WfError {
+  return new WfError('usage', `the parameters of run ${runId} are unknown: nothing is known of what it did`, {
+    help: `start workflow "${workflow}" again, or give all its parameters with -p NAME=value`,
   });
 }
 
