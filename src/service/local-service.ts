@@ -9,6 +9,7 @@ import { attemptsOf } from './history/attempts.ts';
 import type { History } from './history/history.ts';
 import { keptText, logSource } from './history/logs/log-source.ts';
 import { readLogs } from './history/logs/log-view.ts';
+import { lostText } from './history/logs/lost-text.ts';
 import { whyNothing } from './history/logs/why-nothing.ts';
 import type { PastRun } from './history/past-run.ts';
 import { requireKnownWorkflow } from './history/run-reference.ts';
@@ -126,6 +127,10 @@ async function localLogs(reference: string, request: LogRequest, tools: LogTools
         request.tell(damage.length === 0 ? whyNothing(run, request.step) : unknownOutput(run, archive));
       }
       await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
+      if (!follows || isFinished(run.state) || signal.aborted) return;
+      const ended = await history.read(run.runId);
+      const lost = ended === null ? null : lostText(history.summarize(ended));
+      if (lost !== null) request.tell(lost);
     },
   };
 }

@@ -160,7 +160,7 @@ describe('wf logs -f', () => {
     });
   });
 
-  it('ends when the process of the run dies', async () => {
+  it('ends when the process of the run dies, and says so', async () => {
     await withPlace({ 'w.yaml': waiting }, async (place) => {
       const run = place.start('run', 'w.yaml');
       await run.until('| waiting');
@@ -170,6 +170,7 @@ describe('wf logs -f', () => {
       expect(await logs.ended).toMatchObject({
         code: 0,
         stdout: '[first] first line\n[gate]  waiting\n[gate]  half \n',
+        stderr: expect.stringMatching(/^run \S+ is lost: its process \d+ died\n$/),
       });
       expect((await place.json('status')).reason).toBe('lost');
     });

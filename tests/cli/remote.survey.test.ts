@@ -383,6 +383,26 @@ test(
   60_000,
 );
 
+test(
+  'following a run says that its process died',
+  () =>
+    withDaemons({ 'deaf.yaml': deaf }, async (place) => {
+      const { url } = await place.serve();
+      const client = clientOf(place, url);
+      await client.wf('run', 'deaf', '--detach', '--run-id', 'dying');
+      const followed = client.start('logs', '-f', 'dying');
+      await followed.until('begun');
+      const { owner } = JSON.parse((await client.wf('status', 'dying', '--json')).stdout) as RunSummary;
+      process.kill(owner?.pid ?? 0, 'SIGKILL');
+      expect(await followed.ended).toMatchObject({
+        code: 0,
+        stdout: '[wait] begun\n',
+        stderr: `run dying is lost: its process ${owner?.pid} died\n`,
+      });
+    }),
+  60_000,
+);
+
 /** Both also write their output to a file. `right` fails while the daemon is down, and is retried. */
 const talk = `steps:
   - name: left

@@ -6,6 +6,7 @@ import { isNotFound } from '../../errors.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
 import { keptText, logSource } from '../../service/history/logs/log-source.ts';
 import { isGoingOn, type LogReader, showLogs, tailStart } from '../../service/history/logs/log-view.ts';
+import { lostText } from '../../service/history/logs/lost-text.ts';
 import { whyNothing } from '../../service/history/logs/why-nothing.ts';
 import type { LogAnswer, LogRequest } from '../../service/service.ts';
 import type { LogChunk } from '../../store/logs.ts';
@@ -76,7 +77,11 @@ async function readAll(reading: Reading, summary: RunSummary): Promise<void> {
     tail === null ? (each: AttemptReference) => (isRead(each) ? null : 0) : await tailStart(run, chosen, tail);
   const read = await showLogs(run, { ...chosen, start, reader });
   const known = read.filter((each) => isGoingOn(run, each));
-  if (goesOn) await readOn(reading, run, known);
+  if (!goesOn) return;
+  await readOn(reading, run, known);
+  const last = signal.aborted ? null : await runIfThere(client, run.runId);
+  const lost = last === null ? null : lostText(last);
+  if (lost !== null) tell(lost);
 }
 
 /** Pushes the lines of many attempts from one request; resolves to whether there were any. */
