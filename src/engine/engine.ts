@@ -37,6 +37,8 @@ export type RunRequest = {
   readonly strict?: boolean;
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
+  /** The time of the parent run between a stop and a kill. */
+  readonly parentGraceMs?: number;
   /** Secrets of the parent run, shared with this one: a value that becomes secret in either is masked in both. */
   readonly family?: Secrets;
 };

@@ -13,6 +13,7 @@ import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';
+import { graceOf } from './grace-of.ts';
 import { Mailbox } from './mailbox.ts';
 import { Notices } from './notices.ts';
 import { prepare } from './prepare.ts';
@@ -90,14 +91,14 @@ export class LocalRun {
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
     this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
-    this.#attempts = new RunningAttempts(options.clock, workflow.graceMs);
+    this.#attempts = new RunningAttempts(options.clock, graceOf(request));
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
     const onFailure = (error: WfError) => this.#storageFailed(error);
     const policies = request.onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
     this.#record = new RunRecord(initialRun(buildGraph(workflow), policies), { journal, secrets, onFailure });
     this.#stepAttempts = new StepAttempts({
       clock: options.clock,
-      graceMs: workflow.graceMs,
+      graceMs: graceOf(request),
       record: this.#record,
       secrets,
       runner: this.#runner,
@@ -266,10 +267,9 @@ export class LocalRun {
   }
 
   async #endBackground(): Promise<void> {
-    const { workflow } = this.#request;
     const { nodes } = this.result.graph;
     const spared = new Set(nodes.flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
-    await this.#background.end(spared, workflow.graceMs);
+    await this.#background.end(spared, graceOf(this.#request));
     const isForced = this.result.cancellation?.force === true;
     for (const problem of await this.#shared.close(isForced)) this.#warn(null, problem);
   }

@@ -10,6 +10,8 @@ type Running = {
    * lets finish, and for a service, which ends after the steps that use it.
    */
   finishesWhenStopped: boolean;
+  /** Whether it runs a child run, which kills its own steps after the grace, and has as long again for its handlers. */
+  readonly isRun: boolean;
   /** Its grace has begun. */
   isEnding: boolean;
   cancelTimer: () => void;
@@ -27,15 +29,16 @@ export class RunningAttempts {
   }
 
   /** Adds an attempt that waits to start. */
-  enter(step: string): AttemptSignals {
+  enter({ name, executor }: Pick<Step, 'name' | 'executor'>): AttemptSignals {
     const running: Running = {
       end: new EndSignal(),
       kill: new EndSignal(),
       finishesWhenStopped: false,
+      isRun: executor.type === 'workflow',
       isEnding: false,
       cancelTimer: () => {},
     };
-    this.#running.set(step, running);
+    this.#running.set(name, running);
     return { signal: running.end, kill: running.kill };
   }
 
@@ -93,9 +96,11 @@ export class RunningAttempts {
 
   #killAfterGrace(running: Running): void {
     running.isEnding = true;
+    const kill = () => void running.kill.abort('stop');
     this.#after(running, this.#graceMs, () => {
       running.end.abort('stop');
-      running.kill.abort('stop');
+      if (running.isRun) this.#after(running, this.#graceMs, kill);
+      else kill();
     });
   }
 

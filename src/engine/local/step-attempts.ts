@@ -63,7 +63,7 @@ export class StepAttempts {
   async make(name: string, number: number): Promise<void> {
     const { record, running, gate, clock } = this.#own;
     const step = stepNode(record.state, name);
-    const signals = running.enter(name);
+    const signals = running.enter(step);
     const slot = this.slots.enter(step, signals.signal);
     const waitingSteps = heldSteps(record.state).map((held) => held.name);
     const flush = await this.#untilTurn(step, number);

@@ -5,6 +5,7 @@ import { WfError } from '../../errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../../executors/executor.ts';
 import type { ActiveRun, ChildRetryRequest, Engine, RetryChild, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
+import { graceOf } from './grace-of.ts';
 
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
@@ -42,6 +43,7 @@ export async function runSubworkflow(
         ancestors,
         strict: parent.strict === true,
         ...(parent.onApproval === undefined ? {} : { onApproval: parent.onApproval }),
+        parentGraceMs: graceOf(parent),
         ...family,
       },
       watcher?.watch ?? (() => {}),

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { stepState } from '../../../src/core/run/run-state.ts';
+import type { ActiveRun } from '../../../src/engine/engine.ts';
 import type { FindSubworkflow } from '../../../src/engine/local/engine-options.ts';
 import type { SubworkflowResult } from '../../../src/executors/executor.ts';
-import { untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
-import { step, workflow } from '../../support/workflow.ts';
+import { untilKilled, untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
+import { handler, step, workflow } from '../../support/workflow.ts';
 
 const parent = workflow({ name: 'parent', file: '/w/parent.yaml', steps: [step('call')] });
 
@@ -95,3 +96,69 @@ it('stops the other workflow with its step', async () => {
     },
   );
 });
+
+/** A stopped run of `parent`, whose child ignores the stop: its moments, and a call that passes the grace of a stop. */
+async function withStubbornChild(handle: Work, use: (stopped: StoppedRun) => Promise<void>): Promise<void> {
+  const begun = moment();
+  const asked = moment();
+  const handling = moment();
+  const slow: Work = (attempt) => {
+    begun.come();
+    attempt.signal.onAbort(asked.come);
+    return untilKilled(attempt);
+  };
+  const exit: Work = (attempt) => {
+    handling.come();
+    return handle(attempt);
+  };
+  const findSubworkflow = finds({ name: 'child', steps: [step('slow')], handlers: { exit: handler('exit') } });
+  const work = { call: calling([]), slow, 'handlerOn.exit': exit };
+  await withEngine({ work, findSubworkflow }, async ({ start, clock }) => {
+    const run = start(workflow({ steps: [step('call', { executor: { type: 'workflow', config: {} } })] }));
+    await begun.passed;
+    run.cancel({ reason: 'stop', message: 'stopped by SIGTERM', force: false });
+    await asked.passed;
+    await use({ run, handling: handling.passed, passGrace: () => clock.advance(60_000) });
+    expect(clock.pending()).toBe(0);
+  });
+}
+
+/** A moment that a test waits for. */
+function moment(): { readonly passed: Promise<void>; readonly come: () => void } {
+  let come = () => {};
+  const passed = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  return { passed, come };
+}
+
+type StoppedRun = { readonly run: ActiveRun; readonly handling: Promise<void>; readonly passGrace: () => void };
+
+it('kills the steps of the other workflow after the grace, and lets its handlers run', async () => {
+  let ends = 0;
+  const handle: Work = () => {
+    ends += 1;
+    return { status: 'succeeded', exitCode: 0, outputs: {} };
+  };
+  await withStubbornChild(handle, async ({ run, passGrace }) => {
+    passGrace();
+    expect((await run.finished).status).toBe('canceled');
+  });
+  expect(ends).toBe(1);
+});
+
+it('kills the handlers of the other workflow after the grace for them', () =>
+  withStubbornChild(untilKilled, async ({ run, handling, passGrace }) => {
+    passGrace();
+    await handling;
+    passGrace();
+    expect((await run.finished).status).toBe('canceled');
+  }));
+
+it('kills the handlers of the other workflow at a second stop', () =>
+  withStubbornChild(untilKilled, async ({ run, handling, passGrace }) => {
+    passGrace();
+    await handling;
+    run.cancel({ reason: 'stop', message: 'stopped by SIGTERM', force: true });
+    expect((await run.finished).status).toBe('canceled');
+  }));
