@@ -129,7 +129,7 @@ const FOLDERS = {
   },
   // When workflows are due is decided without looking at anything else of the daemon.
   'daemon/schedule': {
-    src: ['core/', 'language/cron[.]ts$', 'daemon/derived-run-id[.]ts$', 'turns[.]ts$'],
+    src: ['core/', 'language/cron[.]ts$', 'service/runs/derived-run-id[.]ts$', 'turns[.]ts$'],
     packages: ['croner', 'cronstrue'],
     builtins: ['crypto', 'path'],
   },

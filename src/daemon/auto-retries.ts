@@ -4,8 +4,8 @@ import type { Workflow } from '../core/workflow.ts';
 import type { Clock } from '../engine/clock.ts';
 import { messageOf, WfError } from '../errors.ts';
 import type { PastRun } from '../service/history/past-run.ts';
+import { derivedRunId } from '../service/runs/derived-run-id.ts';
 import type { RunActions } from '../service/service.ts';
-import { derivedRunId } from './derived-run-id.ts';
 
 /** The dependencies of retrying runs. */
 export type AutoRetryParts = {

@@ -28,6 +28,36 @@ test('a failed run of the daemon is retried until it succeeds, and its finished 
     expect(runs.at(-1)?.autoRetry?.at).toBe(null);
   }));
 
+test('a run is not retried by hand while the daemon retries it', () =>
+  withDaemons({ 'a.yaml': slowRetry }, async (place) => {
+    const { act, url } = await place.serve();
+    await act('a', { action: 'start', 'request-id': 'first' });
+    await expect.poll(() => existsSync(join(place.cwd, 'again')), { timeout: 20_000 }).toBe(true);
+    const retry = (await runsOf(place)).at(-1)?.runId;
+    for (const access of [[], ['--server', url]]) {
+      const { code, stdout, stderr } = await place.wf('retry', 'first', ...access);
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        '',
+        `error: the daemon is already retrying run first, with run ${retry}\n` +
+          `  help: wait for its end, or stop it first: wf stop ${retry}\n`,
+      ]);
+    }
+    expect(await runsOf(place)).toHaveLength(2);
+    await place.wf('stop', retry ?? '');
+    expect((await place.wf('retry', 'first', '--run-id', 'second')).code).toBe(0);
+  }));
+
+/** Its step fails, waits until it is stopped, and then succeeds. */
+const slowRetry = `retryPolicy: {limit: 1}
+steps:
+  - name: fail
+    script: |
+      if test -e again; then exit 0; fi
+      if test -e begun; then touch again; exec sleep 60; fi
+      touch begun; exit 1
+`;
+
 test('the limit ends the retries', () =>
   withDaemons({ 'a.yaml': failing('{limit: 1}') }, async (place) => {
     const { act } = await place.serve();

@@ -1,5 +1,6 @@
 import { namedStep } from '../../core/fan-out/named-step.ts';
 import { buildGraph, type Graph } from '../../core/graph.ts';
+import { autoRetryOf } from '../../core/run/auto-retry.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/retry.ts';
 import type { Param } from '../../core/run/run.ts';
 import { isFinished, stepNode, stepState } from '../../core/run/run-state.ts';
@@ -30,7 +31,7 @@ export type RetryRequest = {
 /**
  * Returns the request for the retry of a run; null if no step is left to run. If `run` is a retry that ended before its
  * first attempt, the new run retries the one before, with the parameters and the workflow of `run`. Rejects with a
- * `WfError`: `run-active`, `invalid-params`, `not-found` for a step, `storage` if the stored workflow is lost, `usage`
+ * `WfError`: `run-active` (also if the daemon is retrying it), `invalid-params`, `not-found` for a step, `storage` if the stored workflow is lost, `usage`
  * if the retry needs secrets, which are not stored.
  */
 export async function retryRequest(
@@ -39,6 +40,7 @@ export async function retryRequest(
   history: Pick<History, 'read'>,
 ): Promise<StartRequest | null> {
   if (!isFinished(run.state)) throw stillActive(run);
+  await refuseDuringRetry(run, request.runId, history);
   const { workflow, sources, warnings } = request.current ?? storedWorkflow(run);
   const params = request.params ?? keptParams(run);
   checkGivenParams(workflow, params);
@@ -50,6 +52,24 @@ export async function retryRequest(
   const strict = request.strict === true || run.state.strict;
   const envFiles = request.envFiles ?? keptEnvFiles(run);
   return { workflow, sources, warnings, params, envFiles, runId: request.runId, trigger: 'cli', strict, retry };
+}
+
+/** Refuses a run while the daemon retries it: both retries would run the same steps. `runId`: of the new run. */
+async function refuseDuringRetry(
+  { runId: failed, state }: PastRun,
+  runId: string | null,
+  { read }: Pick<History, 'read'>,
+): Promise<void> {
+  const due = autoRetryOf(state);
+  if (due === null || due.at === null) return;
+  const { derivedRunId } = await import('./derived-run-id.ts');
+  const retryId = derivedRunId(failed, due.n + 1);
+  // A daemon may request its own retry again.
+  const retry = retryId === runId ? null : await read(retryId);
+  if (retry === null || isFinished(retry.state)) return;
+  throw new WfError('run-active', `the daemon is already retrying run ${failed}, with run ${retryId}`, {
+    help: `wait for its end, or stop it first: wf stop ${retryId}`,
+  });
 }
 
 /** Whether all steps succeeded, but a handler failed or the process died after the steps. */
