@@ -31,7 +31,7 @@ export function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element |
         const look = runLook(status);
         const height = Math.max(LEAST_HEIGHT, Math.round((HEIGHT * (durationMs ?? longest)) / longest));
         return (
-          // In SVG only the lower-case name is that of the attribute. The history of the workflow is the way for the keyboard.
+          // In SVG only the lower-case name is an attribute. By keyboard, the history of the workflow leads to the runs.
           <a key={runId} href={to.run(runId)} class={look.kind} tabindex={-1}>
             <title>{`${look.word}${durationMs === null ? '' : ` after ${formatDuration(durationMs)}`}`}</title>
             <rect class="tick-area" x={index * WIDTH} y="0" width={WIDTH} height={HEIGHT} />

@@ -31,8 +31,8 @@ export type RetryRequest = {
 /**
  * Returns the request for the retry of a run; null if no step is left to run. If `run` is a retry that ended before its
  * first attempt, the new run retries the one before, with the parameters and the workflow of `run`. Rejects with a
- * `WfError`: `run-active` (also if the daemon is retrying it), `invalid-params`, `not-found` for a step, `storage` if the stored workflow is lost, `usage`
- * if the retry needs secrets, which are not stored.
+ * `WfError`: `run-active` (also if the daemon is retrying it), `invalid-params`, `not-found` for a step, `storage` if the
+ * stored workflow is lost, `usage` if the retry needs secrets, which are not stored.
  */
 export async function retryRequest(
   run: PastRun,
