@@ -89,7 +89,7 @@ function numbersOf({ numbers }: Workflow, scope: Scope): { readonly numbers?: re
 
 /** Variables that describe the run to every step, also under the names that tools with the same file format use. */
 function runEnvironment(runId: string, workflow: string): Environment {
-  return { WF_RUN_ID: runId, WF_WORKFLOW: workflow, DAG_NAME: workflow, DAG_REQUEST_ID: runId };
+  return { WF_RUN_ID: runId, WF_WORKFLOW: workflow, DAG_NAME: workflow, DAG_REQUEST_ID: runId, DAG_RUN_ID: runId };
 }
 
 /** The named parameters as JSON with their declared types, without secrets; absent if there are none. */

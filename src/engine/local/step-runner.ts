@@ -188,6 +188,7 @@ function handlerVariables(run: RunState): Readonly<Record<string, string>> {
     .sort((a, b) => Number(a.restored) - Number(b.restored) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
   return {
     WF_STATUS: status,
+    DAG_RUN_STATUS: status,
     WF_FAILED_STEP: failed?.name ?? '',
     WF_ERROR: failed?.message ?? message,
   };

@@ -10,11 +10,14 @@ const forTheClient = new Set(['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_P
 const ofTheMachine = new Set(['PATH', 'HOME', 'PWD', 'USER', 'SHELL', 'HOSTNAME']);
 
 /** Variables that describe the run to every step, and its end or its waiting steps to handlers. */
-const ofTheRun = ['DAG_NAME', 'DAG_REQUEST_ID'];
-const ofHandlers = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS'];
+const ofTheRun = ['DAG_NAME', 'DAG_REQUEST_ID', 'DAG_RUN_ID'];
+const ofHandlers = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'DAG_RUN_STATUS'];
 
 /** Paths on this machine, useful only if the container mounts them. */
-const placesOfLogs = ['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'];
+const placesOfLogs = [
+  ...['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'],
+  ...['DAG_RUN_STEP_STDOUT_FILE', 'DAG_RUN_STEP_STDERR_FILE'],
+];
 
 /**
  * The environment of a step's container for the API. A container gets as little as it needs: the run and step it
@@ -30,7 +33,7 @@ export function containerEnv(
   const variables: Variables = {
     WF_RUN_ID: runId,
     WF_WORKFLOW: workflow.name,
-    ...(isShared ? {} : { WF_STEP: step.name, WF_ATTEMPT: String(number) }),
+    ...(isShared ? {} : { WF_STEP: step.name, WF_ATTEMPT: String(number), DAG_RUN_STEP_NAME: step.name }),
     ...pick(env, ofTheRun),
     ...(handlerKind(step.name) === null ? {} : pick(env, ofHandlers)),
     ...pick(env, mentioned(mention, attempt)),

@@ -103,7 +103,7 @@ function programCode(words: readonly string[]): string {
 /** Variables that describe the run; the rest of `WF_*` is about this machine. */
 const runVariables = [
   ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'],
-  ...['WF_WAITING_STEPS', 'DAG_NAME', 'DAG_REQUEST_ID'],
+  ...['WF_WAITING_STEPS', 'DAG_NAME', 'DAG_REQUEST_ID', 'DAG_RUN_ID', 'DAG_RUN_STEP_NAME', 'DAG_RUN_STATUS'],
 ];
 
 /**

@@ -62,6 +62,10 @@ const ofRuns = [
   'DAG_NAME',
   'DAG_REQUEST_ID',
   'DAG_EXECUTION_LOG_PATH',
+  'DAG_RUN_ID',
+  'DAG_RUN_STEP_NAME',
+  'DAG_RUN_STEP_STDOUT_FILE',
+  'DAG_RUN_STEP_STDERR_FILE',
 ];
 
 /** Returns the environment for a process that outlives the step that starts it. */

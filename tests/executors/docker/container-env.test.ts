@@ -9,7 +9,8 @@ const secrets = [{ name: 'KEY', env: 'MY_KEY', file: null }];
 const made = workflow({ name: 'w', steps, handlers, secrets, env: [{ name: 'MODE', value: 'fast' }] });
 
 const variables = {
-  ...{ DAG_NAME: 'w', DAG_REQUEST_ID: 'r1', WF_LOG_FILE: '/log', WF_STATUS: 'failed', WF_FAILED_STEP: 'a' },
+  ...{ DAG_NAME: 'w', DAG_REQUEST_ID: 'r1', DAG_RUN_ID: 'r1', DAG_RUN_STATUS: 'failed' },
+  ...{ WF_LOG_FILE: '/log', WF_STATUS: 'failed', WF_FAILED_STEP: 'a' },
   ...{ WF_ERROR: 'exit 1', MODE: 'fast', KEY: 's3cret', OUT: 'o', TOLD: 't', HOME: '/root', EDITOR: 'vi' },
   WF_OUTPUT_FILE_LONG: '/long',
 };
@@ -25,6 +26,8 @@ function given(name: string, mention: string): readonly string[] {
     'WF_ATTEMPT=1',
     'DAG_NAME=w',
     'DAG_REQUEST_ID=r1',
+    'DAG_RUN_ID=r1',
+    `DAG_RUN_STEP_NAME=${name}`,
   ];
   expect(env).toEqual(expect.arrayContaining(always));
   return env.filter((entry) => !always.includes(entry));
@@ -42,5 +45,7 @@ test('a container gets a secret that its text mentions', () => {
 });
 
 test('the container of a handler gets the status of the run, whatever its text', () => {
-  expect(given('handlerOn.exit', '')).toEqual(['WF_STATUS=failed', 'WF_FAILED_STEP=a', 'WF_ERROR=exit 1']);
+  expect(given('handlerOn.exit', '')).toEqual([
+    ...['WF_STATUS=failed', 'WF_FAILED_STEP=a', 'WF_ERROR=exit 1', 'DAG_RUN_STATUS=failed'],
+  ]);
 });

@@ -138,6 +138,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
       expect(variables).toEqual([
         'A=x y',
         'B=b=c',
+        'DAG_RUN_STEP_NAME=env',
         'STEP=of the step',
         'WF_ATTEMPT=9',
         `WF_RUN_ID=${attempt.runId}`,

@@ -95,7 +95,7 @@ export function captureIn(context: AttemptContext, own: Pick<StepPlace, 'env' | 
   return capture(command, { ...own, shell, params: variables.args, signal: signal.toAbortSignal() });
 }
 
-/** The variables that `wf` itself gives an attempt. */
+/** The variables that `wf` itself gives an attempt, also under the names of Blackdagger and Dagu. */
 export function stepEnvironment({ step, number, ownVariables, output: { log } }: AttemptContext): Environment {
   return {
     ...ownVariables,
@@ -103,6 +103,9 @@ export function stepEnvironment({ step, number, ownVariables, output: { log } }:
     WF_ATTEMPT: String(number),
     WF_LOG_FILE: log.stdoutPath,
     DAG_EXECUTION_LOG_PATH: log.stdoutPath,
+    DAG_RUN_STEP_NAME: step.name,
+    DAG_RUN_STEP_STDOUT_FILE: log.stdoutPath,
+    DAG_RUN_STEP_STDERR_FILE: log.stderrPath,
   };
 }
 

@@ -23,21 +23,18 @@ const SET_BY_SYSTEM =
 export const runVariables: readonly string[] = [
   ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_LOG_FILE', 'WF_PARAMS_JSON'],
   ...['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'WF_RUN_URL', 'WF_ITEM_INDEX', 'WF_ITEM_COUNT'],
-  ...['DAG_NAME', 'DAG_REQUEST_ID', 'DAG_EXECUTION_LOG_PATH', 'DAGU_PARAMS_JSON'],
+  ...['DAG_NAME', 'DAG_REQUEST_ID', 'DAG_EXECUTION_LOG_PATH', 'DAGU_PARAMS_JSON', 'DAG_RUN_ID', 'DAG_RUN_STATUS'],
+  ...['DAG_RUN_STEP_NAME', 'DAG_RUN_STEP_STDOUT_FILE', 'DAG_RUN_STEP_STDERR_FILE'],
 ];
 
 const runVariableNames = new Set(runVariables);
 
 /** Variables of Dagu and the variable of `wf` with the same content. */
 const ofDagu: { readonly [name: string]: string } = {
-  DAG_RUN_ID: 'WF_RUN_ID',
   WORKFLOW_ID: 'WF_RUN_ID',
   WORKFLOW_NAME: 'WF_WORKFLOW',
-  DAG_RUN_STATUS: 'WF_STATUS',
-  DAG_RUN_STEP_NAME: 'WF_STEP',
   WORKFLOW_STEP_NAME: 'WF_STEP',
   DAG_STEP_LOG_PATH: 'WF_LOG_FILE',
-  DAG_RUN_STEP_STDOUT_FILE: 'WF_LOG_FILE',
 };
 
 /**
