@@ -55,18 +55,18 @@ steps:
 });
 
 it.each([
-  ['owner', '0', []],
-  ['damaged end', '1', ['owner.2', 'owner.3']],
-])('leaves no part of a file that the disk refuses, at each attempt: the %s of a lost run', async (_, blocks, more) => {
+  ['owner', '0'],
+  ['damaged end', '1'],
+])('leaves no part of a file that the disk refuses, at each attempt: the %s of a lost run', async (_, blocks) => {
   await withPlace({ 'w.yaml': 'steps: [{name: a, command: sleep 60}]' }, async (place) => {
     await crash(place, '[a] START', 'w.yaml', '--run-id', 'r');
     const run = join(place.runsDir, 'r');
     appendFileSync(join(run, 'journal.jsonl'), 'damaged\n'.repeat(100));
-    const before = readdirSync(run);
+    const before = readdirSync(run).sort();
     for (let attempt = 1; attempt <= 2; attempt++) {
       const through = ['sh', '-c', `ulimit -f ${blocks}; exec "$@"`, 'sh'];
       expect((await wf(['status', 'r'], { ...place, through })).code).toBe(0);
     }
-    expect(readdirSync(run)).toEqual([...before, ...more].sort());
+    expect(readdirSync(run).sort()).toEqual(before);
   });
 });
