@@ -85,12 +85,12 @@ describe('a hard kill of wf run', () => {
   it('at any moment loses no finished step and starts no attempt without a record', async () => {
     const outcomes = { accepted: 0, finished: 0 };
     const wholeMs = await durationMs();
-    for (let trial = 0; trial < 100; trial++) {
+    for (let trial = 0; trial < 60; trial++) {
       await withDirectory(async (cwd) => {
         writeFileSync(join(cwd, 'w.yaml'), marking);
         const child = spawn(process.execPath, program, { cwd, env: environment(cwd), stdio: 'ignore' });
         const ended = new Promise((resolve) => child.once('exit', resolve));
-        const timer = setTimeout(() => child.kill('SIGKILL'), wholeMs * (0.3 + trial / 125));
+        const timer = setTimeout(() => child.kill('SIGKILL'), wholeMs * (0.3 + trial / 75));
         await ended;
         clearTimeout(timer);
         const found = await aftermath(cwd);
