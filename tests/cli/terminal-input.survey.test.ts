@@ -113,6 +113,8 @@ describeWith('tmux', isInstalled('tmux'), 'a user at the terminal', () => {
         `for me/bad/1 in ${join(cwd, 'sub')}`,
       );
       terminal.type('C-c');
+      // The shell drops what it has read before the signal.
+      await untilShown(terminal, '^C\n$');
       terminal.type('echo still there', 'Enter');
       await untilShown(terminal, '\nstill there');
       terminal.type('exit 5', 'Enter');
