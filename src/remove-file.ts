@@ -14,8 +14,8 @@ export function removeIfPossible(path: string): void {
 }
 
 /**
- * Removes a file; nothing happens if there is none. Throws the error of the system. `rmSync` loads a module in Node 20,
- * and its errors have no code for some reasons in Node 24.
+ * Removes a file if it exists. Throws system errors. Not by `rmSync`, which loads a module in Node 20, and whose errors
+ * lack a code in some cases in Node 24.
  */
 export function removeFile(path: string): void {
   try {

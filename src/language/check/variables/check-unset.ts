@@ -29,13 +29,13 @@ export const runVariables: readonly string[] = [
 
 const runVariableNames = new Set(runVariables);
 
-/** Variables of Dagu and the variable of `wf` with the same content. */
-const ofDagu: { readonly [name: string]: string } = {
-  WORKFLOW_ID: 'WF_RUN_ID',
-  WORKFLOW_NAME: 'WF_WORKFLOW',
-  WORKFLOW_STEP_NAME: 'WF_STEP',
-  DAG_STEP_LOG_PATH: 'WF_LOG_FILE',
-};
+/** Dagu's variables that `wf` does not set, and their equivalents. */
+const equivalents = new Map([
+  ['WORKFLOW_ID', 'WF_RUN_ID'],
+  ['WORKFLOW_NAME', 'WF_WORKFLOW'],
+  ['WORKFLOW_STEP_NAME', 'WF_STEP'],
+  ['DAG_STEP_LOG_PATH', 'WF_LOG_FILE'],
+]);
 
 /**
  * Reports variables that the workflow, its steps, handlers and functions use and that are set nowhere. `environment`: the names
@@ -122,8 +122,8 @@ function unset(uses: readonly LocatedUse[], { file, path, what, declared, isSet 
 
 /** What to write instead: the equivalent in `wf` of a variable of Dagu, or a similar name. */
 function labelFor(name: string, declared: readonly string[]): string {
-  const equivalent = equivalentOf(name);
-  if (equivalent !== null) return `use "$${equivalent}"`;
+  const equivalent = equivalents.get(name);
+  if (equivalent !== undefined) return `use "$${equivalent}"`;
   return didYouMean(nearNames(name, new Set([...declared, ...(mayBeRunVariable(name) ? runVariables : [])])));
 }
 
@@ -164,9 +164,4 @@ function isRunVariable(name: string): boolean {
 /** Whether a name looks like one of a variable of the run. */
 function mayBeRunVariable(name: string): boolean {
   return /^(?:WF|DAGU?|WORKFLOW)_/.test(name);
-}
-
-/** The variable of `wf` that has the content of a variable of Dagu; null if there is none. */
-function equivalentOf(name: string): string | null {
-  return Object.hasOwn(ofDagu, name) ? (ofDagu[name] ?? null) : null;
 }

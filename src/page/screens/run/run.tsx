@@ -89,11 +89,7 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
         facts={<Facts run={run} head={head} />}
         actions={
           <ErrorBoundary>
-            <RunActions
-              run={run}
-              head={head}
-              chosen={steps.some(({ name }) => name === query['step']) ? (query['step'] ?? null) : null}
-            />
+            <RunActions run={run} head={head} chosen={steps.find(({ name }) => name === query['step'])?.name ?? null} />
           </ErrorBoundary>
         }
       >
