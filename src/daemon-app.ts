@@ -8,6 +8,7 @@ import type { ProcessIdentity } from './core/run/run.ts';
 import { AutoRetries } from './daemon/auto-retries.ts';
 import { type Catalog, createCatalog } from './daemon/catalog/catalog.ts';
 import { listedNames } from './daemon/catalog/find-listed.ts';
+import { type ClaimWatch, type ClaimWatchParts, watchClaim } from './daemon/claim-watch.ts';
 import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from './daemon/daemon-runs.ts';
 import { createLiveChanges } from './daemon/live-changes.ts';
 import { createMetrics, type Metrics } from './daemon/metrics.ts';
@@ -120,9 +121,17 @@ export async function claimRuns(config: Config): Promise<DaemonClaim> {
   return claim;
 }
 
-/** Reads the daemon's token, or creates it. Throws a `WfError`. */
-export function keepToken(config: Config): DaemonToken {
-  return keepDaemonToken(join(stateDir(config), 'daemon'));
+/** Reads the daemon's token, or stores `token`, by default a new one. Throws a `WfError`. */
+export function keepToken(config: Config, token?: string): DaemonToken {
+  return keepDaemonToken(join(stateDir(config), 'daemon'), token);
+}
+
+/** Watches whether this process is still the daemon of its home. */
+export function watchDaemonClaim(
+  { renew }: DaemonClaim,
+  { onRenewed, report }: Pick<ClaimWatchParts, 'onRenewed' | 'report'>,
+): ClaimWatch {
+  return watchClaim({ renew, onRenewed, report, clock: systemClock });
 }
 
 /** The sessions of browsers, which outlive a daemon. */

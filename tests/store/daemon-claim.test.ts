@@ -1,6 +1,6 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ProcessIdentity } from '../../src/core/run/run.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { claimDaemon } from '../../src/store/files/control/daemon-claim.ts';
@@ -12,6 +12,8 @@ const processes = { identify, isAlive };
 /** Looks like a process that has died. */
 const dead: ProcessIdentity = { pid: 4_194_305, startTime: 1, boot: 'another boot' };
 const asDead = { identify: () => dead, isAlive };
+/** Looks like another process that is alive. */
+const asParent = { identify: () => identify(process.ppid), isAlive };
 
 function refusal(work: () => unknown): { readonly code: string; readonly message: string; readonly help: string } {
   try {
@@ -47,6 +49,75 @@ it('a released claim or that of a dead process is replaced without leftovers', (
     expect(refusal(() => claimDaemon(directory, processes)).message).not.toContain('at http');
     last.release();
   }));
+
+describe('a daemon whose directory is no longer in place', () => {
+  const url = 'http://127.0.0.1:8080';
+  const claimed = (home: string) => {
+    const directory = join(home, 'daemon');
+    const first = claimDaemon(directory, processes);
+    first.tell(url);
+    return { directory, first };
+  };
+
+  it('does nothing while it is in place', () =>
+    withDirectory(async (home) => {
+      const { directory, first } = claimed(home);
+      expect(await first.renew()).toBe(false);
+      expect(readdirSync(directory).sort()).toEqual(['address.json', 'owner']);
+    }));
+
+  it.each([
+    ['removed', (directory: string) => rmSync(directory, { recursive: true })],
+    [
+      'replaced by an empty one',
+      (directory: string) => {
+        renameSync(directory, `${directory}.old`);
+        mkdirSync(directory);
+      },
+    ],
+  ])('claims it again after it was %s, with its address', (_, change) =>
+    withDirectory(async (home) => {
+      const { directory, first } = claimed(home);
+      await first.listen();
+      change(directory);
+      expect([await first.renew(), await first.renew()]).toEqual([true, false]);
+      expect(readdirSync(directory).sort()).toEqual(['address.json', 'owner', 'owner.sock']);
+      expect(refusal(() => claimDaemon(directory, processes)).message).toContain(`, at ${url}`);
+      first.release();
+      expect(readdirSync(directory)).toEqual(['owner']);
+      claimDaemon(directory, processes).release();
+    }),
+  );
+
+  it('still holds it after it was away for a while', () =>
+    withDirectory(async (home) => {
+      const { directory, first } = claimed(home);
+      renameSync(directory, `${directory}.old`);
+      expect(await first.renew()).toBe(true);
+      rmSync(directory, { recursive: true });
+      renameSync(`${directory}.old`, directory);
+      expect([await first.renew(), await first.renew()]).toEqual([true, false]);
+      expect(readdirSync(directory)).toContain('owner');
+      expect(readdirSync(directory)).not.toContain('owner.2');
+    }));
+
+  it('gives way to a daemon that has claimed it meanwhile, whose address it keeps', () =>
+    withDirectory(async (home) => {
+      const directory = join(home, 'daemon');
+      const first = claimDaemon(directory, asParent);
+      first.tell(url);
+      rmSync(directory, { recursive: true });
+      claimDaemon(directory, processes).tell('http://127.0.0.1:9090');
+      await expect(first.renew()).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringMatching(
+          /^a daemon is already running for these runs: .*, at http:\/\/127\.0\.0\.1:9090$/,
+        ),
+      });
+      first.release();
+      expect(readFileSync(join(directory, 'address.json'), 'utf8')).toContain('http://127.0.0.1:9090');
+    }));
+});
 
 it(
   'of several processes that claim repeatedly at the same time, at most one succeeds',

@@ -42,7 +42,9 @@ const pageFolder = join(import.meta.dirname, 'page');
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
-  const { claimRuns, createDaemonApp, keepSessions, keepToken } = await import('../../../daemon-app.ts');
+  const { claimRuns, createDaemonApp, keepSessions, keepToken, watchDaemonClaim } = await import(
+    '../../../daemon-app.ts'
+  );
   const collectGarbage = await keepDaemonSmall();
   const log = daemonLog(console);
   const claim = await claimRuns(config);
@@ -61,6 +63,11 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
       },
       version,
     });
+    const onRenewed = () => {
+      log.warning('the home was removed or replaced: this daemon continues in the new one');
+      if (kept !== null) keepToken(config, kept.token);
+    };
+    const watch = watchDaemonClaim(claim, { onRenewed, report: log.error });
     try {
       await serve(app, {
         settings: { ...settings, login },
@@ -71,8 +78,10 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         sessions: keepSessions(config),
         onListening: claim.tell,
         onBegun: collectGarbage,
+        lost: watch.lost,
       });
     } finally {
+      await watch.close();
       await app.close();
     }
   } finally {
@@ -94,14 +103,17 @@ type Serving = {
   readonly onListening: (url: string) => void;
   /** Called once the daemon starts runs. */
   readonly onBegun: () => void;
+  /** Resolves if another daemon takes the place of this one. */
+  readonly lost: Promise<WfError>;
 };
 
 async function serve(
   app: DaemonApp,
-  { settings, config, log, kept, isTerminal, sessions, onListening, onBegun }: Serving,
+  { settings, config, log, kept, isTerminal, sessions, onListening, onBegun, lost }: Serving,
 ): Promise<void> {
   const lag = watchLoopLag(Date.now);
   const signal = firstSignal();
+  let cause: string | WfError;
   const ignored = () => log.info('SIGUSR1 is ignored and opens no debugger');
   process.on('SIGUSR1', ignored);
   try {
@@ -130,12 +142,14 @@ async function serve(
       const { dagsDir } = config;
       const absent = dagsDir === null || existsSync(dagsDir) ? '' : ', which does not exist yet';
       log.info(`wf serves ${server.url}, workflows in ${dagsDir}${absent}`);
-      log.info(`${await signal}: ending`);
+      cause = await Promise.race([signal, lost]);
+      log.info(`${cause instanceof WfError ? cause.message : cause}: ending`);
     } finally {
       await Promise.all([app.life.rest(), server.close()]);
     }
     // Accepted runs are on the disk: the next daemon takes over the ones that do not finish here.
-    await app.life.end(settings.onShutdown);
+    await app.life.end(cause instanceof WfError ? 'detach' : settings.onShutdown);
+    if (cause instanceof WfError) throw cause;
   } finally {
     process.off('SIGUSR1', ignored);
     lag.close();

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Owner } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { removeFile } from '../../../remove-file.ts';
+import type { DurableText } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
@@ -11,6 +12,7 @@ import {
   ownerOf,
   ownerSocketPath,
   type Processes,
+  readOwner,
   releaseOwner,
   takeOver,
   thisOwner,
@@ -26,6 +28,11 @@ export type DaemonClaim = {
    * sockets.
    */
   readonly listen: () => Promise<void>;
+  /**
+   * Claims the directory again if it was removed or replaced since; resolves to whether that was so. Rejects with a
+   * `WfError`: `conflict` if another daemon has claimed it meanwhile, or `storage`.
+   */
+  readonly renew: () => Promise<boolean>;
   readonly release: () => void;
 };
 
@@ -34,26 +41,76 @@ export type DaemonClaim = {
  * succeeds; a dead daemon is replaced. Throws a `WfError`: `conflict`, which names the running daemon, or `storage`.
  */
 export function claimDaemon(directory: string, processes: Processes): DaemonClaim {
-  const address = durableText(join(directory, 'address.json'));
-  const owner = thisOwner(processes);
   return storing('claim', directory, () => {
     makePrivateDirectory(directory);
-    const ownership = claim(directory, owner, processes);
-    let socket: OwnerSocket | null = null;
-    removeFile(address.path);
-    return {
-      tell: (url) => address.write(`${JSON.stringify({ pid: owner.pid, url })}\n`),
-      listen: async () => {
-        const { listenAt } = await import('./owner-socket.ts');
-        socket = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => null);
-      },
-      release: () => {
-        removeFile(address.path);
-        releaseOwner(ownership);
-        socket?.close();
-      },
-    };
+    return new LocalClaim(directory, processes);
   });
+}
+
+class LocalClaim implements DaemonClaim {
+  readonly #directory: string;
+  readonly #processes: Processes;
+  readonly #owner: Owner;
+  readonly #address: DurableText;
+  #ownership: Ownership;
+  #socket: OwnerSocket | null = null;
+  #url: string | null = null;
+
+  constructor(directory: string, processes: Processes) {
+    this.#directory = directory;
+    this.#processes = processes;
+    this.#owner = thisOwner(processes);
+    this.#address = durableText(join(directory, 'address.json'));
+    this.#ownership = claim(directory, this.#owner, processes);
+    removeFile(this.#address.path);
+  }
+
+  readonly tell = (url: string): void => {
+    this.#url = url;
+    this.#address.write(`${JSON.stringify({ pid: this.#owner.pid, url })}\n`);
+  };
+
+  readonly listen = async (): Promise<void> => {
+    const { listenAt } = await import('./owner-socket.ts');
+    this.#socket = await listenAt(ownerSocketPath(this.#ownership.path), () => {}).catch(() => null);
+  };
+
+  readonly renew = async (): Promise<boolean> => {
+    if (isInPlace(this.#ownership)) return false;
+    storing('claim', this.#directory, () => {
+      makePrivateDirectory(this.#directory);
+      const ownership = this.#ownershipLeft() ?? claim(this.#directory, this.#owner, this.#processes);
+      closeSync(this.#ownership.fd);
+      this.#ownership = ownership;
+    });
+    if (this.#url !== null) this.tell(this.#url);
+    this.#socket?.close();
+    await this.listen();
+    return true;
+  };
+
+  readonly release = (): void => {
+    // Another daemon may have claimed the directory after it was replaced.
+    if (isInPlace(this.#ownership)) removeFile(this.#address.path);
+    releaseOwner(this.#ownership);
+    this.#socket?.close();
+  };
+
+  /** The file of this process in a directory that was moved away and is back. */
+  #ownershipLeft(): Ownership | null {
+    const path = lastOwnerPath(this.#directory);
+    const holder = path === null ? null : readOwner(path);
+    const { pid, startTime, boot } = this.#owner;
+    const isOwn = holder !== null && holder.pid === pid && holder.startTime === startTime && holder.boot === boot;
+    return path !== null && isOwn ? { path, fd: openSync(path, 'r+') } : null;
+  }
+}
+
+/** Whether the file still has its name. */
+function isInPlace({ path, fd }: Ownership): boolean {
+  const named = statSync(path, { throwIfNoEntry: false });
+  const held = fstatSync(fd);
+  return named?.ino === held.ino && named.dev === held.dev;
 }
 
 function claim(directory: string, owner: Owner, processes: Processes): Ownership {

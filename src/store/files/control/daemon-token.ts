@@ -21,12 +21,11 @@ export function readDaemonToken(directory: string): DaemonToken | null {
   });
 }
 
-/** Returns the token; if there is none, creates one of 256 random bits in a file of mode 0600. */
-export function keepDaemonToken(directory: string): DaemonToken {
+/** Returns the token; if there is none, stores `token`, by default one of 256 random bits, in a file of mode 0600. */
+export function keepDaemonToken(directory: string, token = randomBytes(32).toString('base64url')): DaemonToken {
   const found = readDaemonToken(directory);
   if (found !== null) return found;
   const { path, write } = durableText(join(directory, 'token'));
-  const token = randomBytes(32).toString('base64url');
   write(`${token}\n`);
   return { path, token };
 }
