@@ -4,7 +4,7 @@ import type { ScheduleKind } from './rules.ts';
 /** The unhandled due times of a workflow, ascending, by kind. */
 export type DueMoments = { readonly [kind in ScheduleKind]: readonly number[] };
 
-/** An action for a workflow. `isLate`: it is caught up after its due time. */
+/** An action for a workflow. `isLate`: it is caught up after its due time, or follows starts that are. */
 export type Action = { readonly kind: ScheduleKind; readonly moment: number; readonly isLate: boolean };
 
 /** The actions, in order, and the missed due times. */
@@ -37,7 +37,8 @@ export function decide(
     return {
       actions: [
         ...[...caughtUp].map((moment) => ({ kind, moment, isLate: true })),
-        ...onTime.map((moment) => ({ kind, moment, isLate: false })),
+        // Otherwise the caught-up runs before it, which are still active, would make `overlap: skip` drop it.
+        ...onTime.map((moment) => ({ kind, moment, isLate: caughtUp.size > 0 })),
       ],
       missed: late.filter((moment) => !caughtUp.has(moment)).map((moment) => ({ kind, moment })),
     };

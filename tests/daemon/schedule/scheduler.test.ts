@@ -309,6 +309,18 @@ describe('after a time without a daemon', () => {
     expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
   });
 
+  it('keeps the start that is on time behind those that are caught up', async () => {
+    const world = await worldWith({ start: ['0 * * * *'], catchup: 'all' }, '2026-06-01T00:30:00Z');
+    await world.shutDown();
+    world.jump(2 * hour - 30 * minute + 50 * second);
+    world.runsAreShort = false;
+    await world.boot();
+    expect(world.started()).toEqual(['01:00']);
+    for (const run of world.runs) run.isActive = false;
+    await world.pass(5 * second);
+    expect(world.started()).toEqual(['01:00', '02:00']);
+  });
+
   it('catches up at most a hundred starts', async () => {
     const world = await during({ start: ['* * * * *'], catchup: 'all', overlap: 'all' }, 10 * hour);
     // The last of them is on time.
