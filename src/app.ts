@@ -145,7 +145,7 @@ async function forwardLogs(
 ): Promise<LogForwarder> {
   const { openLogForwarder } = await import('./forwarding/log-forwarder.ts');
   const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
-  return openLogForwarder(settings, { warn, now: Date.now, tell });
+  return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, tell });
 }
 
 async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {

@@ -138,7 +138,9 @@ class LocalStartQueue implements StartQueue {
 
   readonly add = (runId: string): void => {
     if (this.#places.has(runId) || this.#admitted.has(runId)) return;
-    if (this.#parts.clock.now() < (this.#leftAlone.get(runId) ?? 0)) return;
+    const pauseMs = (this.#leftAlone.get(runId) ?? 0) - this.#parts.clock.now();
+    // A clock that was set back must not prolong the pause.
+    if (pauseMs > 0 && pauseMs <= leaveAloneMs) return;
     this.#leftAlone.delete(runId);
     this.#lines.add(runId);
     // Every waiting run is added again at each check of the index.

@@ -23,6 +23,7 @@ export type ForwardQueueOptions = Pick<
   'queueSize' | 'batchSize' | 'maxRetries' | 'initialBackoffMs' | 'maxBackoffMs'
 > & {
   readonly sink: Sink;
+  /** Milliseconds since an arbitrary time, whatever happens to the clock of the system. */
   readonly now: () => number;
   /** Called when the queue has room again. */
   readonly onRoom: () => void;

@@ -22,7 +22,10 @@ export type LogForwarder = {
 export type LogForwarderOptions = {
   /** Receives problems as lines for the user; they do not affect the run. */
   readonly warn: (message: string) => void;
+  /** The time of lines, in milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
+  /** Milliseconds since an arbitrary time, whatever happens to the clock of the system. */
+  readonly elapsed: () => number;
   /** Receives the counts for a monitor of many runs; null if this run has its own monitor. */
   readonly tell: ((counts: ForwardCounts, isFinal: boolean) => void) | null;
 };
@@ -32,9 +35,14 @@ const checkMs = 250;
 
 /** Opens the sink, and the monitor if configured. Nothing is sent until there is a line. */
 export async function openLogForwarder(settings: LogForwarding, options: LogForwarderOptions): Promise<LogForwarder> {
-  const { now, warn } = options;
+  const { elapsed, warn } = options;
   const sink = await openHttpSink(settings);
-  const queue = new ForwardQueue({ ...settings, sink, now, onRoom: () => forwarding.fill() });
+  const queue = new ForwardQueue({
+    ...settings,
+    sink,
+    now: elapsed,
+    onRoom: () => forwarding.fill(),
+  });
   const forwarding = new Forwarding(settings, queue, options);
   const monitor = options.tell
     ? reportCounts(() => queue.counts, options.tell, warn)

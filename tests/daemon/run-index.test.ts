@@ -313,6 +313,7 @@ function world(
     stamps,
     clock: {
       now: () => time,
+      elapsed: () => time,
       setTimer: (_, callback) => {
         timers.push(callback);
         return ignore;

@@ -533,3 +533,15 @@ describe('runs of a workflow with a limit', () => {
     expect(launched).toEqual(['a', 'b', 'd', 'c']);
   });
 });
+
+it('a run that another process claims is tried again soon, even if the clock was set back', async () => {
+  const { queue, clock, launched, fail } = queueWith({ running: 1, waiting: 1 });
+  queue.open();
+  queue.add('a');
+  await settled();
+  await fail('a', new WfError('run-active', 'the run is still running'));
+  clock.set(-3_600_000);
+  queue.add('a');
+  await settled();
+  expect(launched).toEqual(['a', 'a']);
+});

@@ -4,6 +4,8 @@ import type { Clock } from '../../src/engine/clock.ts';
 export type FakeClock = Clock & {
   /** Advances by milliseconds and calls due timers in order. */
   readonly advance: (ms: number) => void;
+  /** Sets the clock of the system forward by milliseconds, or back: timers keep their remaining time. */
+  readonly set: (ms: number) => void;
   /** The number of pending timers. */
   readonly pending: () => number;
 };
@@ -11,10 +13,12 @@ export type FakeClock = Clock & {
 /** Starts at 1,000,000. */
 export function createFakeClock(): FakeClock {
   let now = 1_000_000;
-  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  let setBy = 0;
+  const timers = new Set<{ at: number; readonly callback: () => void }>();
   const due = (until: number) => [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
   return {
     now: () => now,
+    elapsed: () => now - setBy,
     setTimer: (at, callback) => {
       const timer = { at, callback };
       timers.add(timer);
@@ -28,6 +32,11 @@ export function createFakeClock(): FakeClock {
         next.callback();
       }
       now = until;
+    },
+    set: (ms) => {
+      now += ms;
+      setBy += ms;
+      for (const timer of timers) timer.at += ms;
     },
     pending: () => timers.size,
   };

@@ -37,13 +37,13 @@ export class RunLimit {
   }
 
   #resume(): void {
-    this.#since = this.#clock.now();
-    this.#cancel = this.#timers.at(this.#since + this.#leftMs, () => this.#onEnd());
+    this.#since = this.#clock.elapsed();
+    this.#cancel = this.#timers.at(this.#clock.now() + this.#leftMs, () => this.#onEnd());
   }
 
   #pause(): void {
     this.#cancel();
-    this.#leftMs = Math.max(1, this.#leftMs - (this.#clock.now() - (this.#since ?? 0)));
+    this.#leftMs = Math.max(1, this.#leftMs - (this.#clock.elapsed() - (this.#since ?? 0)));
     this.#since = null;
   }
 }

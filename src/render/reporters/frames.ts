@@ -34,7 +34,11 @@ export function createFrames(clock: FrameClock, paint: () => { readonly showsTim
     if (paint().showsTime) schedule(paintedAt + betweenTicksMs);
   };
   return {
-    request: () => schedule(Math.max(clock.now(), paintedAt + betweenFramesMs)),
+    request: () => {
+      const now = clock.now();
+      // A clock that was set back must not delay the frame.
+      schedule(Math.max(now, Math.min(paintedAt, now) + betweenFramesMs));
+    },
     stop: () => {
       stopped = true;
       next?.cancel();

@@ -13,6 +13,8 @@ export function createHeartbeat(clock: FrameClock, silenceMs: number, beat: () =
   let wroteAt = clock.now();
   let cancel = () => {};
   const arm = () => {
+    // A clock that was set back must not prolong the silence.
+    wroteAt = Math.min(wroteAt, clock.now());
     cancel = clock.setTimer(wroteAt + silenceMs, () => {
       if (clock.now() >= wroteAt + silenceMs) {
         wroteAt = clock.now();

@@ -131,6 +131,7 @@ export class ScheduleWorld {
   #parts(): SchedulerParts {
     const clock: Clock = {
       now: () => this.#now,
+      elapsed: () => this.#elapsed,
       setTimer: (at, callback) => {
         const timer = { due: this.#elapsed + Math.max(0, at - this.#now), callback };
         this.#timers.add(timer);

@@ -17,6 +17,12 @@ export class ManualClock {
     };
   };
 
+  /** Sets the clock of the system forward by milliseconds, or back: timers keep their remaining time. */
+  set(ms: number): void {
+    this.#now += ms;
+    this.#timers = this.#timers.map(({ at, callback }) => ({ at: at + ms, callback }));
+  }
+
   /** The number of pending timers. */
   pending(): number {
     return this.#timers.length;

@@ -34,6 +34,7 @@ function world() {
   // A hundred times as fast: one check of the owner per second is too slow for a test.
   const clock = {
     now: () => systemClock.now() * 100,
+    elapsed: () => systemClock.elapsed() * 100,
     setTimer: (at: number, callback: () => void) => systemClock.setTimer(at / 100, callback),
   };
   const history = createHistory({ archive: store, clock, isAlive, processes }, '/');

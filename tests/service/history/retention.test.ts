@@ -29,7 +29,7 @@ function world() {
   const root = temporaryDirectory();
   const runsDir = join(root, 'runs');
   const store = createFileStore({ runsDir, identify, isAlive });
-  const clock = { now: () => now, setTimer: () => () => {} };
+  const clock = { now: () => now, elapsed: () => now, setTimer: () => () => {} };
   const processes = { find: () => [], end: async () => {} };
   const history = createHistory({ archive: store, clock, isAlive, processes }, '/');
   let count = 0;

@@ -76,13 +76,14 @@ async function untilReady(
   ended: AbortSignal,
 ): Promise<string | null> {
   const { intervalMs, timeoutMs } = service;
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.elapsed() + timeoutMs;
   for (;;) {
-    const limit = Math.min(probeTimeoutMs, Math.max(lastProbeTimeoutMs, deadline - clock.now()));
+    const limit = Math.min(probeTimeoutMs, Math.max(lastProbeTimeoutMs, deadline - clock.elapsed()));
     const why = await withTimeLimit(limit, ended, probe).catch(String);
     if (why === null || ended.aborted) return null;
-    if (clock.now() >= deadline) return `not ready within ${timeoutMs / 1000}s: ${why}`;
-    await pauseUntil(Math.min(clock.now() + intervalMs, deadline), clock, ended);
+    const leftMs = deadline - clock.elapsed();
+    if (leftMs <= 0) return `not ready within ${timeoutMs / 1000}s: ${why}`;
+    await pauseUntil(clock.now() + Math.min(intervalMs, leftMs), clock, ended);
   }
 }
 

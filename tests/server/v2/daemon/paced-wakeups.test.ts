@@ -37,6 +37,7 @@ function world() {
   let behindMs = 0;
   const clock = {
     now: () => fake.now() - behindMs,
+    elapsed: fake.elapsed,
     setTimer: (at: number, callback: () => void) => fake.setTimer(at + behindMs, callback),
   };
   const wakeups = createPacedWakeups(new AbortController().signal, clock, 100);
