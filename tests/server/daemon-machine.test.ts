@@ -30,19 +30,27 @@ async function daemon(cwd: string, prepare: string, home: string, isolated: read
   throw new Error(`the daemon ended: ${printed}`);
 }
 
-type Told = { readonly status?: string | number; readonly code?: string; readonly problem?: string };
+type Told = {
+  readonly status?: string | number;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly problem?: string;
+};
 
 /** All requests go over one connection: a daemon without descriptors takes no other. */
 function client(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
-  const ask = async (method: string, path: string) => {
-    const asked = request(`${url}${path}`, { method, agent }).end();
+  const ask = async (method: string, path: string, body = '') => {
+    const headers = body === '' ? {} : { 'Content-Type': 'application/yaml', 'If-None-Match': '*' };
+    const asked = request(`${url}${path}`, { method, agent, headers }).end(body);
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
-    const body = JSON.parse(await text(response)) as Told;
-    return { status: response.statusCode, retryAfter: response.headers['retry-after'] ?? null, body };
+    const told = JSON.parse(await text(response)) as Told;
+    return { status: response.statusCode, retryAfter: response.headers['retry-after'] ?? null, body: told };
   };
-  return { health: () => ask('GET', '/health'), start: () => ask('POST', '/api/v2/workflows/w/runs') };
+  /** Creates a workflow in the home. */
+  const create = (text: string) => ask('PUT', '/api/v2/workflows/fresh/source?group=home', text);
+  return { create, health: () => ask('GET', '/health'), start: () => ask('POST', '/api/v2/workflows/w/runs') };
 }
 
 const inNamespace = ['unshare', '--mount', '--map-root-user'];
@@ -54,17 +62,24 @@ describeWith('unshare', canMount, 'a daemon on a full disk', () => {
       writeFileSync(join(cwd, 'w.yaml'), 'steps: [{name: a, command: "true"}]\n');
       const prepare = 'mkdir home && mount -t tmpfs -o size=1m,mode=700 none home';
       const { url, printed, child } = await daemon(cwd, prepare, join(cwd, 'home'), inNamespace);
-      const { health, start } = client(url);
+      const { create, health, start } = client(url);
       expect((await health()).status).toBe(200);
       // The mount is seen only from within the namespace of the daemon.
       const inside = ['-t', String(child.pid), '--mount', '--user', '--preserve-credentials'];
-      spawnSync('nsenter', [...inside, 'sh', '-c', `cat /dev/zero > ${join(cwd, 'home/fill')}`]);
+      const command = (text: string) => spawnSync('nsenter', [...inside, 'sh', '-c', text]);
+      command(`cat /dev/zero > ${join(cwd, 'home/fill')}`);
       expect(await start()).toMatchObject({ status: 507, body: { code: 'storage', status: 507 } });
       await expect.poll(async () => (await health()).status).toBe(507);
       expect((await health()).body).toMatchObject({
         status: 'failing',
         problem: 'no space left on the device',
       });
+      const fresh = join(cwd, 'home/fresh.yaml');
+      const steps = 'steps: [{name: a, command: "true"}]\n';
+      const refused = { code: 'storage', detail: `cannot create "${fresh}": no space left on the device` };
+      expect(await create(steps)).toMatchObject({ status: 507, body: refused });
+      command(`rm ${join(cwd, 'home/fill')}`);
+      expect((await create(steps)).status).toBe(201);
       expect(printed()).not.toMatch(/^ {4}at /m);
     });
   }, 30_000);

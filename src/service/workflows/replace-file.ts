@@ -14,13 +14,14 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { flushDirectory, replaceByDraft } from '../../durable-file.ts';
+import { removeIfPossible } from '../../remove-file.ts';
 
 /**
  * Replaces a file atomically. Keeps the mode and, if permitted, the owner. A draft left by a crash is not listed as a
  * workflow: its name begins with a dot.
  */
 export function replaceFile(path: string, text: string): void {
-  const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+  const draft = draftOf(path);
   const { mode, uid, gid } = statSync(path);
   replaceByDraft(path, draft, {
     open: () => openSync(draft, 'wx', 0o600),
@@ -32,16 +33,15 @@ export function replaceFile(path: string, text: string): void {
   });
 }
 
-/** Creates a file; throws the system's `EEXIST` if it exists. */
+/** Creates a file with its whole text, or none; throws the system's `EEXIST` if it exists. */
 export function createFile(path: string, text: string): void {
-  const fd = openSync(path, 'wx', 0o600);
+  const draft = draftOf(path);
   try {
-    writeFileSync(fd, text);
-    fsyncSync(fd);
+    writeFlushed(draft, text);
+    renameFile(draft, path);
   } finally {
-    closeSync(fd);
+    removeIfPossible(draft);
   }
-  flushDirectory(dirname(path));
 }
 
 /** Renames a file within its directory; throws the system's `EEXIST` if the name is taken, unlike a plain rename. */
@@ -60,6 +60,20 @@ export function renameFile(from: string, to: string): void {
 /** Whether an error is a system error with the code. */
 export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+}
+
+function writeFlushed(path: string, text: string): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function keepOwner(fd: number, uid: number, gid: number): void {

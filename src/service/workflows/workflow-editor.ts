@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, parse, relative } from 'node:path';
 import { messageOf, WfError } from '../../errors.ts';
 import { readRegular } from '../../regular-file.ts';
 import type { Suspensions } from '../../store/store.ts';
+import { systemReason } from '../../system-problem.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedWorkflow, ListingPlaces } from './listed-workflow.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
@@ -225,7 +226,7 @@ function storing<T>(what: string, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof WfError) throw error;
-    const why = messageOf(error);
+    const why = systemReason((error as NodeJS.ErrnoException).code ?? '') ?? messageOf(error);
     if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: a file of that name exists`);
     if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file no longer exists`);
     throw new WfError('storage', `cannot ${what}: ${why}`, { cause: error });
