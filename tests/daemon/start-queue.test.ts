@@ -534,7 +534,7 @@ describe('runs of a workflow with a limit', () => {
   });
 });
 
-it('a run that another process claims is tried again soon, even if the clock was set back', async () => {
+it('a run that another process claims is started again soon, even if the clock was set back', async () => {
   const { queue, clock, launched, fail } = queueWith({ running: 1, waiting: 1 });
   queue.open();
   queue.add('a');

@@ -5,6 +5,7 @@ import type { Config } from '../../../config/config.ts';
 import { exposedFiles } from '../../../config/exposed-files.ts';
 import { readServerSettings, type ServerSettings } from '../../../config/server-settings.ts';
 import type { DaemonApp, keepToken } from '../../../daemon-app.ts';
+import { systemClock } from '../../../engine/clock.ts';
 import { WfError } from '../../../errors.ts';
 import { escapeControls, escapeLines } from '../../../render/text/sanitize.ts';
 import { shellQuote } from '../../../render/text/shell-quote.ts';
@@ -23,6 +24,7 @@ import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 import { version } from '../../version.ts';
+import { withoutRepeats } from './without-repeats.ts';
 
 /** The options of `wf serve`: the settings of the server by their names. */
 export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
@@ -31,7 +33,7 @@ export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
 type DaemonLog = {
   readonly info: (line: string) => void;
   readonly warning: (line: string) => void;
-  /** Logs an error; an internal one with its stack. */
+  /** Logs an error, the same one at most once a minute; an internal one with its stack. */
   readonly error: (error: unknown) => void;
 };
 
@@ -190,10 +192,11 @@ async function firstSignal(): Promise<string> {
 function daemonLog({ out, err }: Console): DaemonLog {
   const line = (text: string) => `${new Date().toISOString()} ${escapeLines(text)}\n`;
   const writeProblem = (text: string) => void err.write(line(text));
+  const writeError = withoutRepeats(writeProblem, systemClock.elapsed);
   return {
     info: (text) => void out.write(line(escapeControls(text))),
     warning: (text) => writeProblem(escapeControls(text)),
-    error: (error) => writeProblem(problemText(error)),
+    error: (error) => writeError(problemText(error)),
   };
 }
 
