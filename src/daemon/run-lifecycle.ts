@@ -2,6 +2,7 @@ import type { Owner, ProcessIdentity, StoredEvent } from '../core/run/run.ts';
 import { isFinished, type Promised } from '../core/run/run-state.ts';
 import type { Clock } from '../engine/clock.ts';
 import type { History } from '../service/history/history.ts';
+import { releaseFinished } from '../service/history/lost-run.ts';
 import { type PastRun, readPastRun } from '../service/history/past-run.ts';
 import type { RunArchive } from '../store/store.ts';
 import { createSlices } from '../turns.ts';
@@ -244,6 +245,7 @@ export class RunLifecycle {
     }
     // The run may have finished while its owner was checked.
     if (run !== null && !isFinished(run.state)) run = readPastRun(archive, runId);
+    if (run !== null) await releaseFinished(run, this.#parts);
     this.#lives.delete(runId);
     if (run !== null && isFinished(run.state)) listener.over(run);
     else listener.gone(runId);

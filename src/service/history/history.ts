@@ -1,7 +1,7 @@
 import type { Owner, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
-import { judgeRun, type LostRunTools, settleLostRun } from './lost-run.ts';
+import { judgeRun, type LostRunTools, releaseFinished, settleLostRun } from './lost-run.ts';
 import { isUnknown, type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 import { findRunId, namesWorkflow, noSuchRun, unreadable } from './run-reference.ts';
 import { type RunFilter, type RunPlace, selectRuns } from './select-runs.ts';
@@ -52,7 +52,11 @@ export function createHistory(tools: LostRunTools, cwd: string, readRun = reader
     return verdict === 'gone' ? settleLostRun(run, tools) : { ...run, isUnjudged: true };
   };
   const list = (filter: RunFilter) => selectRuns(filter, { archive, cwd, read });
-  const look = (word: string) => special(word, list) ?? readFound(findRunId(archive, word, cwd), read);
+  const look = async (word: string) => {
+    const run = await (special(word, list) ?? readFound(findRunId(archive, word, cwd), read));
+    if (run !== null) await releaseFinished(run, tools);
+    return run;
+  };
   return {
     read,
     list,

@@ -78,6 +78,22 @@ export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<
   }
 }
 
+/**
+ * Removes what a process left that died after it had recorded the end of its run: files that may contain secrets. They
+ * stay on a disk that refuses it.
+ */
+export async function releaseFinished(
+  { runId, state }: PastRun,
+  { archive, isAlive }: Pick<LostRunTools, 'archive' | 'isAlive'>,
+): Promise<void> {
+  if (!isFinished(state) || state.owner === null || isAlive(state.owner)) return;
+  try {
+    if (archive.mayGoOn(runId)) await archive.openForRecovery(runId).close();
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+  }
+}
+
 function takeOver({ runId }: PastRun, { archive }: LostRunTools): RunJournal | 'taken' | 'impossible' {
   try {
     return archive.openForRecovery(runId);
