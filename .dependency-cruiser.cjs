@@ -134,7 +134,11 @@ const FOLDERS = {
     builtins: ['crypto', 'path'],
   },
   forwarding: {
-    src: ['core/', '(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$'],
+    src: [
+      'core/',
+      'executors/http/http-problem[.]ts$',
+      '(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$',
+    ],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { LogForwarding } from '../core/log-forwarding.ts';
+import { explainRequestError, RequestProblem } from '../executors/http/http-problem.ts';
 
 /** The result of a request: accepted, rejected for good, or worth a retry. */
 export type SinkAnswer = 'taken' | 'refused' | 'unavailable';
@@ -30,8 +31,9 @@ export async function openHttpSink(settings: Pick<LogForwarding, 'httpUrl' | 'he
     send: (body, signal) => {
       const outgoing = () =>
         request(httpUrl, { method: 'POST', agent, headers: { ...headers, 'Content-Length': Buffer.byteLength(body) } });
-      const failed = (why: string) => {
-        if (!signal.aborted) problem = why;
+      const failed = (why: unknown) => {
+        if (!signal.aborted)
+          problem = explainRequestError(why, { url: new URL(httpUrl), proxy: null, canSkipTls: false });
       };
       return post(outgoing, body, { signal, timeoutMs, failed });
     },
@@ -43,13 +45,13 @@ export async function openHttpSink(settings: Pick<LogForwarding, 'httpUrl' | 'he
 function post(
   start: () => ClientRequest,
   body: string,
-  { signal, timeoutMs, failed }: { signal: AbortSignal; timeoutMs: number; failed: (why: string) => void },
+  { signal, timeoutMs, failed }: { signal: AbortSignal; timeoutMs: number; failed: (why: unknown) => void },
 ): Promise<SinkAnswer> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve('unavailable');
     const request = start();
-    const giveUp = () => request.destroy(new Error('given up'));
-    const late = () => request.destroy(new Error(`no complete answer within ${timeoutMs / 1000} s`));
+    const giveUp = () => request.destroy(new RequestProblem('given up'));
+    const late = () => request.destroy(new RequestProblem(`no complete response within ${timeoutMs / 1000}s`));
     const timer = setTimeout(late, timeoutMs);
     const end = (answer: SinkAnswer) => {
       clearTimeout(timer);
@@ -58,7 +60,7 @@ function post(
     };
     signal.addEventListener('abort', giveUp, { once: true });
     request.on('error', (error) => {
-      failed(error.message);
+      failed(error);
       end('unavailable');
     });
     request.on('response', (response) => {
@@ -66,7 +68,12 @@ function post(
       response.resume();
       response.on('close', () => {
         const answer = response.complete ? answerOf(response) : 'unavailable';
-        if (answer !== 'taken') failed(response.complete ? statusLine(response) : 'its answer was not complete');
+        if (answer !== 'taken')
+          failed(
+            response.complete
+              ? statusLine(response)
+              : (response.errored ?? new RequestProblem('the response is not complete')),
+          );
         end(answer);
       });
     });

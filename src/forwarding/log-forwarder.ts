@@ -56,10 +56,9 @@ export async function openLogForwarder(settings: LogForwarding, options: LogForw
       await monitor?.close();
       const { queued, forwarded, dropped } = queue.counts;
       const lost = queued - forwarded + dropped;
-      const problem = sink.problem();
-      const why = problem === null ? '' : ` (${problem})`;
+      const why = sink.problem() ?? 'not sent in time';
       if (lost > 0)
-        warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${sink.name}${why}`);
+        warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${sink.name} (${why})`);
     },
   };
 }

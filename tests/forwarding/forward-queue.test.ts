@@ -128,10 +128,11 @@ describe('a sink that does not accept a record', () => {
 
   test('because it closes the connection', async () => {
     const { url } = await tcpServer((socket) => socket.destroy());
-    const { queue } = await queueTo(url);
+    const { queue, sink } = await queueTo(url);
     queue.add(record('a'));
     await queue.idle();
     expect(queue.counts).toMatchObject({ failed: 1, retried: 2 });
+    expect(sink.problem()).toBe('the connection was closed before the response was complete');
   });
 
   test('because it does not respond in time', async () => {
@@ -141,15 +142,16 @@ describe('a sink that does not accept a record', () => {
     await queue.idle();
     expect(server.received.length).toBe(2);
     expect(queue.counts).toEqual({ ...empty, queued: 1, failed: 1, retried: 1 });
-    expect(sink.problem()).toBe('no complete answer within 0.02 s');
+    expect(sink.problem()).toBe('no complete response within 0.02s');
   });
 
   test('because it does not complete its answer', async () => {
     const server = await httpServer((_, response) => response.write('{'));
-    const { queue } = await queueTo(server.url, { maxRetries: 0 }, 20);
+    const { queue, sink } = await queueTo(server.url, { maxRetries: 0 }, 20);
     queue.add(record('a'));
     await queue.idle();
     expect(queue.counts).toMatchObject({ failed: 1 });
+    expect(sink.problem()).toBe('no complete response within 0.02s');
   });
 });
 

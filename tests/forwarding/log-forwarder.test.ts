@@ -74,5 +74,5 @@ test('lines for a stuck queue are counted, and never parsed', async () => {
   expect(calls).toEqual([0, 1, 1]);
   expect(now.mock.calls.length).toBeLessThanOrEqual(2);
   await close();
-  expect(warnings).toEqual([`log forwarding: 10012 of 10012 lines were not accepted by ${url}`]);
+  expect(warnings).toEqual([`log forwarding: 10012 of 10012 lines were not accepted by ${url} (not sent in time)`]);
 });
