@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from '../../core/run/run.ts';
 import { messageOf } from '../../errors.ts';
+import { systemReason } from '../../system-problem.ts';
 import { identityFor, isAlive } from '../process-identity.ts';
 import type { ReportingProcess } from '../reporting-process.ts';
 import type { Program } from '../spawn-problem.ts';
@@ -10,6 +11,7 @@ import { endOf, failureOf } from './reports.ts';
 
 /** A requested process that has not ended. */
 type Asked = {
+  readonly program: string;
   /** Null until it is started. */
   readonly identity: ProcessIdentity | null;
   readonly end: (words: string) => void;
@@ -58,11 +60,12 @@ export class ReportingStarter {
     if (this.#python === undefined) this.#python = this.#open();
     this.#requests += 1;
     const request = String(this.#requests);
-    const texts = [request, cwd, log, argv[0] ?? '', ...argv];
+    const [program = ''] = argv;
+    const texts = [request, cwd, log, program, ...argv];
     if (this.#python?.state !== 'ready' || !hasNoNul(texts)) return null;
     const unref = hold(this.#python);
     const report = new Promise<string | null>((reported) => this.#awaited.set(request, reported));
-    const ended = new Promise<string>((end) => this.#asked.set(request, { identity: null, end }));
+    const ended = new Promise<string>((end) => this.#asked.set(request, { program, identity: null, end }));
     this.#python.send(texts);
     return { report, ended: ended.finally(unref), unref };
   }
@@ -87,7 +90,7 @@ export class ReportingStarter {
         break;
       case 'failed':
         this.#reported(request, null);
-        this.#end(request, `could not be started: ${messageOf(failureOf(Number(value)).error)}`);
+        this.#end(request, this.#failure(request, messageOf(failureOf(Number(value)).error)));
         break;
       case 'ended':
         this.#end(request, describeEnd(endOf(Number(value))));
@@ -98,6 +101,12 @@ export class ReportingStarter {
   #started(request: string, pid: number): void {
     const asked = this.#asked.get(request);
     if (asked !== undefined) this.#asked.set(request, { ...asked, identity: identityFor(pid) });
+  }
+
+  #failure(request: string, code: string): string {
+    const missing = 'it, its directory or its log does not exist';
+    const why = systemReason(code) ?? (code === 'ENOENT' ? missing : code);
+    return `"${this.#asked.get(request)?.program}" could not be started: ${why}`;
   }
 
   #reported(request: string, line: string | null): void {

@@ -64,7 +64,10 @@ describe('a process that the starter starts', () => {
   test('that cannot be started has no report and ends with the reason', async () => {
     const { dir, start } = await readyStarter();
     const started = start('exit 0', join(dir, 'missing', 'log'));
-    expect([await started.report, await started.ended]).toEqual([null, 'could not be started: ENOENT']);
+    expect([await started.report, await started.ended]).toEqual([
+      null,
+      '"/bin/sh" could not be started: it, its directory or its log does not exist',
+    ]);
   });
 
   test('is not started without descriptors for its pipe, until another has ended', async () => {
@@ -72,7 +75,10 @@ describe('a process that the starter starts', () => {
     const { dir, start } = await readyStarter({}, '10');
     const other = start('until test -e end; do sleep 0.02; done');
     const started = start('exit 0');
-    expect([await started.report, await started.ended]).toEqual([null, 'could not be started: EMFILE']);
+    expect([await started.report, await started.ended]).toEqual([
+      null,
+      '"/bin/sh" could not be started: too many open files in this process',
+    ]);
     writeFileSync(join(dir, 'end'), '');
     expect([await other.report, await other.ended]).toEqual([null, 'exit 0']);
     expect(await start('exit 0').ended).toBe('exit 0');
