@@ -31,6 +31,7 @@ async function daemon(cwd: string, prepare: string, home: string, isolated: read
 }
 
 type Told = {
+  readonly runId?: string;
   readonly status?: string | number;
   readonly code?: string;
   readonly detail?: string;
@@ -50,7 +51,8 @@ function client(url: string) {
   };
   /** Creates a workflow in the home. */
   const create = (text: string) => ask('PUT', '/api/v2/workflows/fresh/source?group=home', text);
-  return { create, health: () => ask('GET', '/health'), start: () => ask('POST', '/api/v2/workflows/w/runs') };
+  const run = (runId: string) => ask('GET', `/api/v2/runs/${runId}`);
+  return { create, run, health: () => ask('GET', '/health'), start: () => ask('POST', '/api/v2/workflows/w/runs') };
 }
 
 const inNamespace = ['unshare', '--mount', '--map-root-user'];
@@ -80,6 +82,20 @@ describeWith('unshare', canMount, 'a daemon on a full disk', () => {
       expect(await create(steps)).toMatchObject({ status: 507, body: refused });
       command(`rm ${join(cwd, 'home/fill')}`);
       expect((await create(steps)).status).toBe(201);
+      expect(printed()).not.toMatch(/^ {4}at /m);
+    });
+  }, 30_000);
+});
+
+describeWith('unshare', canMount, 'a daemon without /proc', () => {
+  test('starts runs', async () => {
+    await withDirectory(async (cwd) => {
+      writeFileSync(join(cwd, 'w.yaml'), 'steps: [{name: a, command: "true"}]\n');
+      const { url, printed } = await daemon(cwd, 'mount -t tmpfs none /proc', join(cwd, 'home'), inNamespace);
+      const { start, run } = client(url);
+      const { body } = await start();
+      const status = async () => (await run(body.runId ?? '')).body.status;
+      await expect.poll(status, { timeout: 10_000 }).toBe('succeeded');
       expect(printed()).not.toMatch(/^ {4}at /m);
     });
   }, 30_000);
