@@ -157,11 +157,11 @@ async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwar
 
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
-  return async ({ run, params, parent }) => {
+  return async ({ run, params, parent, expand }) => {
     const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
       const { workflow, sources } = getWorkflow({ name: run }, places);
-      const given = parseParamTemplates(params);
+      const given = parseParamTemplates(params).map(({ name, value }) => ({ name, value: expand(value) }));
       checkGivenParams(workflow, given);
       return await withDotenv({ workflow, sources, params: given }, config.processEnv);
     } catch (error) {

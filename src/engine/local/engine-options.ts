@@ -27,9 +27,13 @@ export type LocalEngineOptions = {
   readonly openPipes: OpenPipes;
 };
 
-/** Resolves the workflow named by `run:`. Throws a `WfError` if it is missing or invalid. */
+/**
+ * Resolves the workflow named by `run:`, and its parameters, in whose values `expand` replaces variables. Throws a
+ * `WfError` if the workflow is missing or invalid, or refuses the parameters.
+ */
 export type FindSubworkflow = (request: {
   run: string;
   params: string;
   parent: Workflow;
+  expand: (text: string) => string;
 }) => Subworkflow | Promise<Subworkflow>;

@@ -16,11 +16,11 @@ export async function runSubworkflow(
 ): Promise<SubworkflowResult> {
   let isStarted = false;
   try {
-    const found = await options.findSubworkflow({ run: attempt.expand(run), params, parent: parent.workflow });
+    const expand = (text: string) => attempt.expand(text);
+    const found = await options.findSubworkflow({ run: expand(run), params, parent: parent.workflow, expand });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
-    const given = found.params.map(({ name, value }) => ({ name, value: attempt.expand(value) }));
-    const { workflow, sources, dotenv } = found;
+    const { workflow, sources, dotenv, params: given } = found;
     const { number, step } = attempt;
     const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
     const runId = options.newRunId();

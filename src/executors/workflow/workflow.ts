@@ -7,7 +7,7 @@ import type { Attempt, Executor } from '../executor.ts';
 export const executor: Executor = { run: runOther };
 
 async function runOther({ run, params }: JsonObject, attempt: Attempt): Promise<Outcome> {
-  // The engine expands variables after it has split the parameters, so that each value stays one parameter.
+  // Variables are replaced after the parameters are split, so that each value stays one parameter.
   const result = await attempt.runWorkflow({ run: String(run), params: typeof params === 'string' ? params : '' });
   if (result.json !== '') attempt.write('stdout', `${result.json}\n`);
   if (result.ok) return { status: 'succeeded', exitCode: null, outputs: {} };

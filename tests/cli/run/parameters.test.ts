@@ -75,6 +75,23 @@ describe('an undeclared parameter', () => {
   });
 });
 
+it('of a sub-workflow is checked with the value of its variables', async () => {
+  const child = `params: [{name: N, type: integer}]
+steps:
+  - {name: a, command: 'echo "n=$N"'}
+`;
+  const parent = (value: string) => `params: X=${value}
+steps:
+  - {name: call, run: child.yaml, params: N=$X}
+`;
+  await inWorkflow({ 'child.yaml': child, 'good.yaml': parent('5'), 'bad.yaml': parent('five') }, async (run) => {
+    const good = await run('run', 'good.yaml');
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('| n=5\n')]);
+    const bad = await run('run', 'bad.yaml');
+    expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('"N" must be an integer, got "five"')]);
+  });
+});
+
 it('is accepted by a file that mentions the variable without declaring it', async () => {
   const open =
     'steps:\n  - name: a\n    command: echo "[$A]"\n  - name: b\n    depends: a\n    script: echo "[${B:-none}]"\n';

@@ -35,16 +35,16 @@ it('runs another workflow as a child run and returns its result', async () => {
   ]);
 });
 
-it('replaces variables in the parameters after they were split', async () => {
+it('replaces variables of the step in the parameters', async () => {
   const seen: unknown[] = [];
   const look: Work = ({ params }) => {
     seen.push(...params);
     return { status: 'succeeded', exitCode: 0, outputs: {} };
   };
-  const findSubworkflow: FindSubworkflow = () => ({
+  const findSubworkflow: FindSubworkflow = ({ expand }) => ({
     workflow: workflow({ steps: [step('look')] }),
     sources: [],
-    params: [{ name: 'A', value: '$VALUE' }],
+    params: [{ name: 'A', value: expand('$VALUE') }],
   });
   const processEnv = { VALUE: 'two words" B=3' };
   await withEngine({ work: { call: calling([]), look }, findSubworkflow, processEnv }, async ({ start }) => {
