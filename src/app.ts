@@ -21,7 +21,8 @@ import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import type { RunGroup } from './processes/run-group.ts';
 import { queueFlush } from './processes/subprocess.ts';
 import { fileStore } from './run-store.ts';
-import { checkGivenParams } from './service/runs/given-params.ts';
+import { acceptParams } from './service/runs/given-params.ts';
+import { namedParams } from './service/runs/json-params.ts';
 import { newRunId } from './service/runs/new-run-id.ts';
 import { runRequest, type StartRequest } from './service/runs/runs.ts';
 import { withDotenv } from './service/runs/with-dotenv.ts';
@@ -161,9 +162,10 @@ function subworkflowFinder(config: Config): FindSubworkflow {
     const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
       const { workflow, sources } = getWorkflow({ name: run }, places);
-      const given = parseParamTemplates(params).map(({ name, value }) => ({ name, value: expand(value) }));
-      checkGivenParams(workflow, given);
-      return await withDotenv({ workflow, sources, params: given }, config.processEnv);
+      // The JSON of the text is read before variables are replaced, whose values might end its strings.
+      const named = namedParams(workflow, parseParamTemplates(params));
+      const given = named.map(({ name, value }) => ({ name, value: expand(value) }));
+      return await withDotenv({ workflow, sources, params: acceptParams(workflow, given) }, config.processEnv);
     } catch (error) {
       throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
     }

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { exactJsonObject } from '../core/data/exact-json.ts';
 import type { Param } from '../core/run/run.ts';
 import type { ParamDefault } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
@@ -37,15 +38,19 @@ const TEMPLATE: Grammar = {
 /**
  * Parses parameters in one text: `A=1 B="x y" pos`. Single or double quotes around a whole value (or a whole
  * parameter, which is then positional) keep its spaces; inside double quotes `\"` and `\\` stand for `"` and `\`.
- * Every other character is data. Values are never evaluated.
+ * Every other character is data. Values are never evaluated. A text that is one JSON object is one value.
  */
 export function parseParams(text: string): Param[] {
-  return words(text, GIVEN);
+  return jsonValue(text) ?? words(text, GIVEN);
 }
 
-/** Parses parameters of a workflow file, whose values may contain backtick substitutions. */
-export function parseParamTemplates(text: string): ParamDefault[] {
-  return words(text, TEMPLATE);
+/** Parses the parameters that a step gives to another workflow: as `parseParams`, with backtick substitutions in values. */
+export function parseParamTemplates(text: string): Param[] {
+  return jsonValue(text) ?? words(text, TEMPLATE);
+}
+
+function jsonValue(text: string): Param[] | null {
+  return exactJsonObject(text) === null ? null : [{ name: null, value: text.trim() }];
 }
 
 /**
@@ -64,7 +69,7 @@ export function looseQuotes(text: string): { readonly at: number; readonly isFir
  */
 export function parseParamDefaults(params: string | OpenTexts | undefined): ParamDefault[] {
   if (params === undefined) return [];
-  if (typeof params === 'string') return parseParamTemplates(params);
+  if (typeof params === 'string') return words(params, TEMPLATE);
   if (isList(params))
     return params.flatMap((entry) => (typeof entry === 'string' ? [listEntry(entry)] : ofEntry(entry)));
   return ofMap(params);
@@ -72,7 +77,11 @@ export function parseParamDefaults(params: string | OpenTexts | undefined): Para
 
 /** Formats parameters so that `parseParams` reads them back. */
 export function formatParams(params: readonly Param[]): string {
-  return params.map(({ name, value }) => (name === null ? positional(value) : `${name}=${quoted(value)}`)).join(' ');
+  const texts = params.map(({ name, value }) => (name === null ? positional(value) : `${name}=${quoted(value)}`));
+  const text = texts.join(' ');
+  // Several values that are a JSON object together.
+  const isSplit = params.length > 1 && jsonValue(text) !== null;
+  return isSplit ? [inQuotes(params[0]?.value ?? ''), ...texts.slice(1)].join(' ') : text;
 }
 
 /**
@@ -174,7 +183,7 @@ function skipSpace(text: string, from: number): number {
  * parameter.
  */
 function listEntry(entry: string): ParamDefault {
-  const parsed = parseParamTemplates(entry);
+  const parsed = words(entry, TEMPLATE);
   if (parsed.length === 1 && parsed[0] !== undefined) return parsed[0];
   const name = NAMED.exec(entry)?.[0] ?? null;
   return { name, value: name === null ? entry : entry.slice(name.length + 1) };

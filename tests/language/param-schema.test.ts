@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, it, test } from 'vitest';
 import { type LoadResult, loadWorkflow } from '../../src/language/load.ts';
 import { parseParams } from '../../src/language/params.ts';
-import { checkGivenParams } from '../../src/service/runs/given-params.ts';
+import { acceptParams } from '../../src/service/runs/given-params.ts';
 
 const folders: string[] = [];
 
@@ -70,7 +70,7 @@ it.each<[string, string | null]>([
   const { workflow } = load({ params: DEPLOY });
   if (workflow === null) throw new Error('the workflow is not valid');
 
-  const check = () => checkGivenParams(workflow, parseParams(given));
+  const check = () => acceptParams(workflow, parseParams(given));
   if (message === null) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'invalid-params', message }));
 });
@@ -83,7 +83,7 @@ test('a draft 7 schema may list the schemas of items', () => {
   };
   const { workflow } = load({ params: { schema } });
   if (workflow === null) throw new Error('the workflow is not valid');
-  const check = (value: string) => () => checkGivenParams(workflow, [{ name: 'PAIR', value }]);
+  const check = (value: string) => () => acceptParams(workflow, [{ name: 'PAIR', value }]);
 
   expect(check('["a", 1]')).not.toThrow();
   expect(check('["a", "b"]')).toThrow('"PAIR.1" must be number');

@@ -73,6 +73,16 @@ describe('given parameters', () => {
       ],
     ],
     ['  \n\t ', []],
+    [' {"A": "x y",\n "B": {}} ', [[null, '{"A": "x y",\n "B": {}}']]],
+    [
+      '{"A": 1} {"B": 2}',
+      [
+        [null, '{"A":'],
+        [null, '1}'],
+        [null, '{"B":'],
+        [null, '2}'],
+      ],
+    ],
   ])('%s', (text, expected) => {
     expect(parseParams(text).map((param) => [param.name, param.value])).toEqual(expected);
   });
@@ -83,6 +93,11 @@ describe('given parameters', () => {
         expect(parseParams(formatParams(given))).toEqual(given);
       }),
     );
+  });
+
+  it('are parsed back if their values are a JSON object together', () => {
+    const given = ['{"A":', '1}'].map((part) => ({ name: null, value: part }));
+    expect(parseParams(formatParams(given))).toEqual(given);
   });
 
   it('are parsed from any text, which loses only spaces and quotes', () => {

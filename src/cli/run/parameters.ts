@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { exactJsonObject } from '../../core/data/exact-json.ts';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
 import { parseParams, parseParamsFile } from '../../language/params.ts';
@@ -25,7 +26,7 @@ export type ParameterOptions = {
 export function givenParameters(options: ParameterOptions): readonly Param[] {
   const { paramsFile, params, param = [], called, rest } = options;
   // Other runners take `-p=NAME=value`; this parser leaves the sign in the value.
-  const values = param.map((value) => value.replace(/^=(?=[A-Za-z_]\w*=)/, ''));
+  const values = param.map((value) => value.replace(/^=(?=[A-Za-z_]\w*=|\{)/, ''));
   const all = [
     ...(paramsFile === undefined ? [] : readParamsFile(paramsFile)),
     ...(params === undefined ? [] : parseText(params)),
@@ -44,10 +45,11 @@ function parseText(text: string): readonly Param[] {
   return /^\s*["']\s*[A-Za-z_]\w*=/.test(text) ? parseParams(only.value) : [only];
 }
 
-/** Reads the value of `-p`: one parameter, byte for byte, or several if every word of it is `NAME=value`. */
+/** Reads the value of `-p`: one parameter, byte for byte, several if every word of it is `NAME=value`, or a JSON object. */
 function oneOrSeveral(text: string): readonly Param[] {
   const param = asParam(text);
   if (param.name === null) {
+    if (exactJsonObject(text) !== null) return [param];
     const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
     const help = VARIABLE.test(text) ? `did you mean -p ${text}=value? ` : '';
     throw new WfError('usage', `-p takes NAME=value, got ${shown}`, {

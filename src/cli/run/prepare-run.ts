@@ -3,7 +3,7 @@ import { workflowPlaces } from '../../config/workflow-places.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
-import { checkGivenParams, openParams, paramFault, unsetParams } from '../../service/runs/given-params.ts';
+import { acceptParams, openParams, paramFault, unsetParams } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
 import { keepProcessSmall } from '../../start-up/small-process.ts';
@@ -53,20 +53,20 @@ export async function prepareRun(
   { options, config, known }: RunPreparation,
   console: Console,
 ): Promise<PreparedRun | null> {
-  const given = known ?? givenParameters(options);
+  const asked = known ?? givenParameters(options);
   const places = workflowPlaces(config);
   const reference = workflowReference(options.name);
   const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
   const loaded = getWorkflow(reference, places);
   collectGarbage();
   // Do not prompt for a run that cannot start.
-  checkGivenParams(loaded.workflow, given, { isComplete: false });
-  const params = await completeParams(
+  const given = acceptParams(loaded.workflow, asked, { isComplete: false });
+  const completed = await completeParams(
     { workflow: loaded.workflow, given, asks: options.ask ? 'all' : options.input ? 'open' : 'none' },
     console,
   );
-  if (params === null) return null;
-  checkGivenParams(loaded.workflow, params);
+  if (completed === null) return null;
+  const params = acceptParams(loaded.workflow, completed);
   const request: StartRequest = {
     ...loaded,
     params,

@@ -1,3 +1,4 @@
+import { exactJson } from '../data/exact-json.ts';
 import type { ItemValue, Json, JsonObject } from '../workflow.ts';
 
 /** Maximum number of items of a step, and of instances of a run. */
@@ -7,15 +8,12 @@ export const MAX_INSTANCES = 10_000;
 /** A text or a key that names an instance. */
 const KEY = /^[A-Za-z0-9._:/@,+-]{1,40}$/;
 
-/** A string, or a number, in JSON text. */
-const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-
 /**
  * The items in a text: the elements of a JSON list; a JSON object; else one for each line; a single line is split at
  * commas, or else at white space. Quotes hold a part together.
  */
 export function itemsInText(text: string): readonly ItemValue[] {
-  const json = parsedJson(text.trim());
+  const json = exactJson(text.trim());
   if (json !== null) return (Array.isArray(json) ? (json as readonly Json[]) : [json]).map(itemOf);
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const [line = '', ...others] = lines.filter((each) => each !== '');
@@ -70,18 +68,6 @@ export function itemParams(item: ItemValue | undefined): string {
 /** Whether a variable is one that `itemVariables` sets. */
 export function isItemVariable(name: string): boolean {
   return /^(?:ITEM(?:_\w+)?|WF_ITEM_(?:INDEX|COUNT))$/.test(name);
-}
-
-/** The list or map in a text; null if it is neither. Numbers that would change when read stay texts. */
-function parsedJson(text: string): readonly Json[] | JsonObject | null {
-  if (!/^(?:\[.*\]|\{.*\})$/s.test(text)) return null;
-  const isExact = (token: string) => token.startsWith('"') || JSON.stringify(Number(token)) === token;
-  try {
-    JSON.parse(text);
-    return JSON.parse(text.replace(JSON_TOKEN, (token) => (isExact(token) ? token : JSON.stringify(token))));
-  } catch {
-    return null;
-  }
 }
 
 function itemOf(json: Json): ItemValue {

@@ -9,6 +9,7 @@ import { VARIABLE_NAME } from '../../language/build/assignments.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { compileSchema } from '../../language/param-schema/json-schema.ts';
 import { matchesPattern } from '../../pattern-test.ts';
+import { namedParams } from './json-params.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
 const steeringNames = new Set([
@@ -29,13 +30,24 @@ type Fault = { readonly message: string; readonly help: string };
 type CheckOptions = { readonly isComplete: boolean };
 
 /**
- * Checks that the workflow declares or mentions the name or position of every given parameter, that declared ones have
- * a valid value, and that none is missing. Throws a `WfError` `invalid-params` that lists the faults.
+ * Returns the parameters of a run: the given ones, with the names of a JSON object. Checks that the workflow declares or
+ * mentions the name or position of every one, that declared ones have a valid value, and that none is missing. Throws a
+ * `WfError` `invalid-params` that lists the faults.
  */
-export function checkGivenParams(
+export function acceptParams(
+  workflow: Workflow,
+  asked: readonly Param[],
+  options: CheckOptions = { isComplete: true },
+): readonly Param[] {
+  const given = namedParams(workflow, asked);
+  checkParams(workflow, given, { ...options, isFromJson: given !== asked });
+  return given;
+}
+
+function checkParams(
   workflow: Workflow,
   given: readonly Param[],
-  { isComplete }: CheckOptions = { isComplete: true },
+  { isComplete, isFromJson }: CheckOptions & { readonly isFromJson: boolean },
 ): void {
   if (given.length > 0 && workflow.runConfig?.disableParamEdit) {
     throw new WfError('invalid-params', `workflow "${workflow.name}" takes no parameters: "runConfig" disables them`);
@@ -51,9 +63,14 @@ export function checkGivenParams(
   const [first] = faults;
   if (first === undefined) return;
   const more = names.length > mostFaults ? [`and ${names.length - mostFaults} more names`] : [];
+  const help = isFromJson && names.length > 0 ? jsonHelp(workflow) : first.help;
   throw new WfError('invalid-params', [...faults.map(({ message }) => message), ...more].join('\n'), {
-    ...(first.help === '' ? {} : { help: first.help }),
+    ...(help === '' ? {} : { help }),
   });
+}
+
+function jsonHelp(workflow: Workflow): string {
+  return `the keys of the JSON text are parameters; to give the text itself, name one: -p ${declaredNames(workflow)[0]}='{...}'`;
 }
 
 /** Whether a parameter of this name changes the behavior of programs, so that the file must declare it. */

@@ -10,7 +10,7 @@ import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { withResults } from './earlier-results.ts';
-import { checkGivenParams } from './given-params.ts';
+import { acceptParams } from './given-params.ts';
 import { runWithResults } from './run-with-results.ts';
 import type { StartRequest } from './runs.ts';
 
@@ -42,8 +42,7 @@ export async function retryRequest(
   if (!isFinished(run.state)) throw stillActive(run);
   await refuseDuringRetry(run, request.runId, history);
   const { workflow, sources, warnings } = request.current ?? storedWorkflow(run);
-  const params = request.params ?? keptParams(run);
-  checkGivenParams(workflow, params);
+  const params = acceptParams(workflow, request.params ?? keptParams(run));
   const kept = await runWithResults(run, history);
   const { restored, rerun, missing } = plan(kept, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);

@@ -3,7 +3,7 @@ import type { Workflow } from '../../core/workflow.ts';
 import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
 import { WfError } from '../../errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
-import { checkGivenParams } from './given-params.ts';
+import { acceptParams } from './given-params.ts';
 import { isMadeRunId, newRunId } from './new-run-id.ts';
 
 /** A request for a run. */
@@ -34,8 +34,8 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
-  const { workflow, sources, params, trigger, strict = false, retry, retryNumber, dotenv, onApproval } = request;
-  checkGivenParams(workflow, params);
+  const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval } = request;
+  const params = acceptParams(workflow, request.params);
   if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
   refuseUnusable(params);

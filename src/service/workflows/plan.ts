@@ -27,7 +27,7 @@ import {
   secretsAtRest,
   settingSecrets,
 } from '../../engine/local/environment/known-secrets.ts';
-import { checkGivenParams } from '../runs/given-params.ts';
+import { acceptParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';
 import { plannedNumbers } from './planned-numbers.ts';
@@ -42,8 +42,8 @@ type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv'>;
 
 /** Computes the steps that would run, their order and their input, with secrets masked. Throws a `WfError` `invalid-params`. */
 export async function planRun(asked: PlanRequest, inherited: Environment): Promise<Plan> {
-  checkGivenParams(asked.workflow, asked.params);
-  const { workflow, params: given, dotenv } = await withDotenv(asked, inherited);
+  const given = acceptParams(asked.workflow, asked.params);
+  const { workflow, dotenv } = await withDotenv(asked, inherited);
   const processEnv = baseEnvironment(dotenv, inherited);
   const own = { ...plannedDotenv(dotenv), unreadDotenv: dotenv === undefined ? unreadDotenv(workflow) : null };
   return { ...(await planSteps(workflow, given, processEnv)), ...own };

@@ -80,15 +80,18 @@ it('of a sub-workflow is checked with the value of its variables', async () => {
 steps:
   - {name: a, command: 'echo "n=$N"'}
 `;
-  const parent = (value: string) => `params: X=${value}
+  const parent = `params: X=5 Y=five Z={"N":7}
 steps:
-  - {name: call, run: child.yaml, params: N=$X}
+  - {name: five, run: child.yaml, params: N=$X}
+  - {name: word, run: child.yaml, params: N=$Y}
+  - {name: five in JSON, run: child.yaml, params: '{"N": "$X"}'}
+  - {name: JSON, run: child.yaml, params: $Z}
 `;
-  await inWorkflow({ 'child.yaml': child, 'good.yaml': parent('5'), 'bad.yaml': parent('five') }, async (run) => {
-    const good = await run('run', 'good.yaml');
-    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('| n=5\n')]);
-    const bad = await run('run', 'bad.yaml');
-    expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('"N" must be an integer, got "five"')]);
+  await inWorkflow({ 'child.yaml': child, 'w.yaml': parent }, async (run) => {
+    const { stdout } = await run('run', 'w.yaml');
+    expect(stdout).toContain('"N" must be an integer, got "five"');
+    const printed = [...stdout.matchAll(/\[(.*) > a\] +\| (.*)/g)].map(([, name, line]) => `${name}: ${line}`);
+    expect(printed.sort()).toEqual(['JSON: n=7', 'five in JSON: n=5', 'five: n=5']);
   });
 });
 
@@ -116,6 +119,11 @@ describe('a command line of another runner of this format', () => {
     [['run', 'w.yaml', '--params="A=1 B=2"'], '[1][2]'],
     [['start', 'w.yaml', `--params='A=1 B="x y"'`], '[1][x y]'],
     [['run', 'w.yaml', '--params="x y"'], '[x y][b]'],
+    [['run', 'w.yaml', '--', '{"A": "x y", "B": 1.50}'], '[x y][1.50]'],
+    [['run', '-p={"A":"x"}', 'w.yaml', '-p', 'B=y'], '[x][y]'],
+    [['start', '-p={"A": "x"}', 'w.yaml'], '[x][b]'],
+    [['start', '--params={"A": "x", "B": "y"}', 'w.yaml'], '[x][y]'],
+    [['run', 'w.yaml', '-p', `A={"B":1}`], '[{"B":1}][b]'],
     [['start', '-q', 'w.yaml'], null],
     [['run', '--quiet', 'w.yaml'], null],
   ])('%j', async (args, expected) => {

@@ -177,6 +177,20 @@ test('a retry of a succeeded run repeats every step with the same parameters', a
   expect(log.StepLog['Content']).toBe('2\n');
 });
 
+test.each([
+  ['v1/dags/a', { action: 'start', params: '{"X": "2 3"}' }],
+  ['v2/workflows/a/runs', { params: '{"X": "2 3"}' }],
+  ['v2/workflows/a/runs', { params: ['{"X": "2 3"}'] }],
+])('%s takes a JSON object as named parameters: %j', async (path, body) => {
+  const world = await apiWorld({ 'a.yaml': 'params: X=1 Y=y\nsteps: [{name: one, command: echo $X}]\n' });
+  const { status } = await world.ask('POST', `/api/${path}`, { body });
+  await world.runs.settled();
+  expect([status < 300, (await detail(world, 'a')).DAG.Status]).toEqual([
+    true,
+    expect.objectContaining({ Params: 'X="2 3" Y=y' }),
+  ]);
+});
+
 test('a search accepts a regular expression, and rejects an invalid or too large one', async () => {
   const { ask } = await apiWorld({ 'a.yaml': 'steps: [{name: one, command: Echo 12}]\n', 'b.yaml': 'steps: []\n' });
   const search = (q: string) => ask('GET', `/api/v1/search?q=${encodeURIComponent(q)}`);

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Param } from '../../../src/core/run/run.ts';
 import type { Workflow } from '../../../src/core/workflow.ts';
 import { parseParamDefaults, parseParams } from '../../../src/language/params.ts';
-import { checkGivenParams, openParams } from '../../../src/service/runs/given-params.ts';
+import { acceptParams, openParams } from '../../../src/service/runs/given-params.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../../support/workflow.ts';
 
 /** With declared parameters. */
@@ -47,13 +47,13 @@ test.each<[string, Workflow, string]>([
     ].join('\n'),
   ],
 ])('%s is rejected with every problem', (given, flow, message) => {
-  expect(() => checkGivenParams(flow, parseParams(given))).toThrow(
+  expect(() => acceptParams(flow, parseParams(given))).toThrow(
     expect.objectContaining({ code: 'invalid-params', message }),
   );
 });
 
 test('a missing required parameter is no problem if the user is prompted for it', () => {
-  expect(() => checkGivenParams(declared, [], { isComplete: false })).not.toThrow();
+  expect(() => acceptParams(declared, [], { isComplete: false })).not.toThrow();
   expect(openParams(declared, [])).toEqual(['ENV']);
 });
 
@@ -82,7 +82,7 @@ test.each<[string, Workflow]>([
   ['a b c', workflow({ steps: [step('a', { script: 'f=x; shift; echo $f' })] })],
   ['x A=1', mentioning('echo $1 $A')],
 ])('%s is accepted', (given, flow) => {
-  expect(() => checkGivenParams(flow, parseParams(given))).not.toThrow();
+  expect(() => acceptParams(flow, parseParams(given))).not.toThrow();
 });
 
 test('names and descriptions do not accept parameters', () => {
@@ -92,7 +92,7 @@ test('names and descriptions do not accept parameters', () => {
     tags: ['$A'],
     steps: [step('$A', { description: '$A' })],
   });
-  expect(() => checkGivenParams(flow, parseParams('A=1'))).toThrow('unknown parameter "A"');
+  expect(() => acceptParams(flow, parseParams('A=1'))).toThrow('unknown parameter "A"');
 });
 
 describe('a name that changes the behavior of programs', () => {
@@ -106,23 +106,23 @@ describe('a name that changes the behavior of programs', () => {
   it.each(steering)('%s must be declared', (name) => {
     const given: Param[] = [{ name, value: 'x' }];
     const message = `parameter "${name}" changes the behavior of programs, and the file does not declare it`;
-    expect(() => checkGivenParams(mentioning(`echo $${name}`), given)).toThrow(
+    expect(() => acceptParams(mentioning(`echo $${name}`), given)).toThrow(
       expect.objectContaining({
         code: 'invalid-params',
         message,
         help: `declare it under "params" in the file to accept it: "- ${name}: value"`,
       }),
     );
-    expect(() => checkGivenParams(workflow({ params: [{ name, value: '' }] }), given)).not.toThrow();
+    expect(() => acceptParams(workflow({ params: [{ name, value: '' }] }), given)).not.toThrow();
   });
 
   it.each(['path', 'ENVIRONMENT', 'OLD_PATH', 'GITHUB_TOKEN', 'HOMEPAGE', 'WFX'])('does not include %s', (name) => {
-    expect(() => checkGivenParams(mentioning(`echo $${name}`), [{ name, value: 'x' }])).not.toThrow();
+    expect(() => acceptParams(mentioning(`echo $${name}`), [{ name, value: 'x' }])).not.toThrow();
   });
 });
 
 test('a name that is invalid for variables is rejected', () => {
-  expect(() => checkGivenParams(mentioning('echo $__proto__'), [{ name: '__proto__', value: '1' }])).toThrow(
+  expect(() => acceptParams(mentioning('echo $__proto__'), [{ name: '__proto__', value: '1' }])).toThrow(
     '"__proto__" is not the name of a parameter',
   );
 });
@@ -131,7 +131,7 @@ test('a message repeats only a part of a large input', () => {
   const given = Array.from({ length: 5000 }, (_, i) => ({ name: `N${i}${'x'.repeat(200)}`, value: '' }));
   const many = Array.from({ length: 500 }, (_, i) => ({ name: `P${i}`, value: '' }));
   try {
-    checkGivenParams(workflow({ params: many }), given);
+    acceptParams(workflow({ params: many }), given);
     expect.unreachable();
   } catch (error) {
     expect(String(error).split('\n')).toHaveLength(21);

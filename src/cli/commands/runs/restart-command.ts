@@ -2,7 +2,7 @@ import { isFinished } from '../../../core/run/run-state.ts';
 import { systemClock } from '../../../engine/clock.ts';
 import { findActive } from '../../../service/history/active-runs.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import { checkGivenParams } from '../../../service/runs/given-params.ts';
+import { acceptParams } from '../../../service/runs/given-params.ts';
 import { fileOf } from '../../../service/runs/local-runs.ts';
 import { keptEnvFiles, keptParams } from '../../../service/runs/retry-run.ts';
 import type { StartRequest } from '../../../service/runs/runs.ts';
@@ -38,9 +38,9 @@ export async function restartCommand(options: RestartOptions, console: Console):
   if (active.length > 1) throw severalRuns(options.run, active);
   const run = active[0] ?? last;
   const loaded = fileOf(run, control.places);
-  const params = hasParameters(options) ? givenParameters(options) : keptParams(run);
-  checkGivenParams(loaded.workflow, params);
-  const asked: StartRequest = {
+  const asked = hasParameters(options) ? givenParameters(options) : keptParams(run);
+  const params = acceptParams(loaded.workflow, asked);
+  const unread: StartRequest = {
     ...loaded,
     params,
     envFiles: envFilesOf(options) ?? keptEnvFiles(run),
@@ -49,7 +49,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
     strict: config.settings.read('strict').value,
     ...approvalPolicy({ options, config }, console),
   };
-  const request = await withDotenv(asked, config.processEnv);
+  const request = await withDotenv(unread, config.processEnv);
   if (!isFinished(run.state)) {
     const { runs } = await openLocal(config, options.dags);
     await stopAndWait(run, loaded.workflow.restartWaitMs, runs, console);
