@@ -1,12 +1,13 @@
 import { VARIABLE_NAME } from '../build/assignments.ts';
 import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
 import { didYouMean } from '../near-names.ts';
-import { looseQuotes, parseParamDefaults } from '../params.ts';
+import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import type { OpenTextMap, OpenTexts } from '../raw.ts';
 import { canonicalKey } from '../read/canonical-key.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { jsonMistake } from './constants/constants.ts';
+import { paramTextProblems } from './param-text.ts';
 
 /** A part of `params` with a position of its own: the text, an entry of the list, or the map. */
 type Part = { readonly path: Path; readonly content: string | OpenTextMap; readonly isEntry: boolean };
@@ -20,9 +21,7 @@ export function paramProblems(file: SpecFile): Problem[] {
     ...parts.flatMap((part) => nameProblems(file, part)),
     ...repeatedNames(file, parts),
     ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
-    ...parts.flatMap(
-      (part) => jsonProblems(file, part) ?? [...quoteProblems(file, part), ...commaProblems(file, part)],
-    ),
+    ...parts.flatMap((part) => jsonProblems(file, part) ?? textProblems(file, part)),
   ];
 }
 
@@ -135,44 +134,10 @@ function jsonProblems(file: SpecFile, { path, content }: Part): Problem[] | null
   ];
 }
 
-/** `A=1, B=2`: words are separated by blanks, so that a comma belongs to the value before it. */
-function commaProblems({ source }: SpecFile, { path, content, isEntry }: Part): Problem[] {
-  const [list] =
-    typeof content === 'string' && !isEntry ? (/^\s*[A-Za-z_]\w*=[^\s"'`]*,\s+[A-Za-z_]\w*=/.exec(content) ?? []) : [];
-  if (list === undefined) return [];
-  const at = list.lastIndexOf(',');
-  const spot = { source, path, part: 'value', word: { at, text: ',' } } as const;
-  return [
-    problem('wrong-value', spot, '"params": the comma is part of the value', {
-      severity: 'warning',
-      help: 'Separate parameters with spaces alone.',
-    }),
-  ];
-}
-
 /** The value of an entry of the list ends with the entry, so only its first quote can be meant to enclose it. */
-function quoteProblems(file: SpecFile, { path, content, isEntry }: Part): Problem[] {
+function textProblems({ source }: SpecFile, { path, content, isEntry }: Part): Problem[] {
   if (typeof content !== 'string') return [];
-  const found = looseQuotes(content);
-  return (isEntry ? found.filter(({ isFirst }) => isFirst) : found).map(({ at }) =>
-    looseQuote(file, path, content, at),
-  );
-}
-
-function looseQuote({ source }: SpecFile, path: Path, text: string, at: number): Problem {
-  const quote = text.charAt(at);
-  const kind = quote === "'" ? 'single' : 'double';
-  const name = /\S*$/.exec(text.slice(0, at))?.[0].slice(-20) ?? '';
-  const place = name === '' ? `before "${text.slice(at + 1, at + 20).split(/\s/, 1)[0]}"` : `after "${name}"`;
-  const next = text.indexOf(quote, at + 1);
-  const isClosed = next !== -1 && /\S/.test(text.charAt(next - 1));
-  const what = isClosed ? 'does not enclose the whole value' : 'is not closed';
-  const spot = { source, path, part: 'value', word: { at, text: quote } } as const;
-  return problem('open-quote', spot, `"params": the ${kind} quote ${place} ${what}, so it is part of the value`, {
-    severity: 'warning',
-    label: 'part of the value',
-    help: isClosed ? 'End the value with the closing quote.' : 'Close it, or remove it.',
-  });
+  return paramTextProblems({ source, path, text: content, subject: '"params"' }, isEntry);
 }
 
 function isList(params: string | OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {

@@ -13,6 +13,7 @@ import type { ActionEntry } from './action-entries.ts';
 import { approvalProblems } from './check-approval.ts';
 import { stepContainerProblems } from './check-container.ts';
 import { publishedProblems } from './check-published.ts';
+import { runParamsProblems } from './check-run.ts';
 import { serviceProblems } from './check-service.ts';
 
 /** Checks a step or handler by itself. */
@@ -24,6 +25,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   workProblems,
   blankProblems,
   ignoredProblems,
+  runParamsProblems,
   policyProblems,
   constantProblems,
   stepContainerProblems,

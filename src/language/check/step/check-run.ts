@@ -3,7 +3,9 @@ import type { Problem } from '../../problem.ts';
 import { problem } from '../../problem.ts';
 import type { SpecFile } from '../../read/spec-file.ts';
 import { spotIn } from '../../read/spec-file.ts';
-import { actionEntries } from './action-entries.ts';
+import { jsonMistake } from '../constants/constants.ts';
+import { paramTextProblems } from '../param-text.ts';
+import { type ActionEntry, actionEntries } from './action-entries.ts';
 
 /** The workflows that a `run` of these files can name. */
 export type RunTargets = {
@@ -35,4 +37,17 @@ export function runProblems(files: readonly SpecFile[], targets: RunTargets): Pr
     const message = `${what}: there is no workflow "${run}" yet`;
     return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
   });
+}
+
+/** Warns about a text of `params` that gives the other workflow other values than it seems to. */
+export function runParamsProblems({ file, path: step, raw: { params }, what }: ActionEntry): Problem[] {
+  if (typeof params !== 'string') return [];
+  const [path, subject] = [[...step, 'params'], `${what}: "params"`];
+  if (!/^\s*\{\s*["}]/.test(params))
+    return paramTextProblems({ source: file.source, path, text: params, subject }, false);
+  const mistake = jsonMistake(params);
+  if (mistake === null) return [];
+  const help = 'Put variables into the quotes of a value. A map needs no JSON: params: {NAME: $VALUE}.';
+  const message = `${subject} is not JSON (${mistake}), so that its words are the parameters`;
+  return [problem('wrong-value', spotIn(file, path), message, { severity: 'warning', help })];
 }
