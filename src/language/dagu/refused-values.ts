@@ -1,5 +1,6 @@
 import type { Json } from '../../core/workflow.ts';
 import type { Path } from '../problem.ts';
+import { executorAdvice } from '../read/executor-advice.ts';
 import { rightShape } from '../read/right-shape.ts';
 import { executorOfType } from './step-types.ts';
 
@@ -35,7 +36,8 @@ export function refusedValue(path: Path, value: Json | undefined): RefusedValue 
   if (typeof value !== 'string') return null;
   if (path.length === 1 && key === 'type' && value === 'agent') return { what: '"type: agent"', help: HTTP };
   if (isKey && isStep && key === 'type' && executorOfType(value) === undefined) {
-    return { what: `the step type "${value}"`, help: Object.hasOwn(types, value) ? (types[value] ?? '') : COMMAND };
+    const known = Object.hasOwn(types, value) ? types[value] : undefined;
+    return { what: `the step type "${value}"`, help: known ?? executorAdvice(value) ?? COMMAND };
   }
   if (path[0] === 'secrets' && key === 'provider') {
     return { what: `the provider "${value}"`, help: 'Write "env: NAME" or "file: PATH".' };

@@ -12,13 +12,22 @@ const LONGEST = 60;
 export function rightShape(path: Path, value: Json | undefined): string | null {
   const key = path.at(-1);
   const isEntry = typeof key === 'number';
-  if (isEntry && path.length === 2 && path[0] === 'steps')
-    return scalar(value, (text) => `- {name: NAME, command: ${text}}`);
+  if (isStep(path)) return scalar(value, (text) => `- {name: NAME, command: ${text}}`);
   if (path.length === 2 && path[0] === 'handlerOn')
     return scalar(value, (text) => `${String(key)}: {command: ${text}}`);
   if (isEntry || key === undefined || !Object.hasOwn(shapes, key)) return null;
   const shown = shapes[key]?.(value) ?? null;
   return shown === null ? null : `${key}: ${shown}`;
+}
+
+/** How to write steps that run at the same time, which are a list within the list in other tools; null for other values. */
+export function sideBySide(path: Path, value: Json | undefined): string | null {
+  if (!isStep(path) || !Array.isArray(value)) return null;
+  return 'List each step by itself: steps start at the same time unless "depends" or "type: chain" orders them.';
+}
+
+function isStep(path: Path): boolean {
+  return path.length === 2 && path[0] === 'steps' && typeof path[1] === 'number';
 }
 
 /** How to write that there is no limit, which is -1 in other tools; null for any other value. */

@@ -11,7 +11,8 @@ import { fits } from '../schema/fits.ts';
 import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
 import { executorTypes, workflowSchema } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
-import { noLimit, rightShape } from './right-shape.ts';
+import { executorAdvice } from './executor-advice.ts';
+import { noLimit, rightShape, sideBySide } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
 export type Validated = {
@@ -28,6 +29,7 @@ const MAY_LACK_STEPS: Schema = { ...workflowSchema, required: [] };
 
 /** Maximum number of errors reported per file. */
 const MOST = 200;
+const LENGTH_HELP = 'Write seconds, or a length such as 90s or 2d12h.';
 
 /**
  * Checks types and values against the schema. `value` is changed: invalid parts are removed from it. Messages use the
@@ -102,7 +104,7 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
       const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
       return problem('wrong-type', at('value'), message, {
         label: `expected ${expected}`,
-        help: shape !== null ? `Write ${shape}` : isLength ? 'Write seconds, or a length such as 90s or 2d12h.' : null,
+        help: shape !== null ? `Write ${shape}` : isLength ? LENGTH_HELP : sideBySide(path, value),
       });
     }
     case 'enum':
@@ -135,7 +137,7 @@ function numberProblem(
   const isLength = /Sec$/.test(String(path.at(-1)));
   return problem('wrong-type', spot, `${subject} must be a number, or one variable, not "${String(value)}"`, {
     label: 'expected a number or a variable',
-    help: isLength ? 'Write seconds, or a length such as 90s or 2d12h.' : null,
+    help: isLength ? LENGTH_HELP : null,
   });
 }
 
@@ -149,10 +151,9 @@ function enumProblem(error: SchemaError, spot: Problem['spot'], { subject, value
   if (!/\/executor(\/type)?$/.test(error.instancePath)) {
     return problem('wrong-value', spot, `${subject} cannot be "${text}"`, { label, help });
   }
-  if (text === 'winrm') {
-    const advice = 'Run the command through the "ssh" executor: the machine needs an SSH server and an "sh".';
-    return problem('unknown-executor', spot, 'executor "winrm" is not supported', { help: advice });
-  }
+  const advice = executorAdvice(text);
+  if (advice !== null)
+    return problem('unknown-executor', spot, `executor "${text}" is not supported`, { help: advice });
   return problem('unknown-executor', spot, `unknown executor "${text}"`, {
     label,
     help: `One of ${executorTypes().join(', ')}.`,

@@ -79,12 +79,17 @@ function workProblems(entry: ActionEntry): Problem[] {
   if (file.damaged.has(raw)) return [];
   if (others.length === 0 && raw.approval !== undefined && raw.approval !== false) return [];
   if (others.length === 0) {
-    const last = path[0] === 'handlerOn' ? '"run" or "call"' : '"run", "call" or "approval"';
-    const help = `Give it "command", "script", "executor", "container", ${last}.`;
-    return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help })];
+    return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help: workHelp(entry) })];
   }
   const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];
   return [...params, ...executorProblems(entry)];
+}
+
+function workHelp({ path, raw: { parallel, matrix } }: ActionEntry): string {
+  const last = path[0] === 'handlerOn' ? '"run" or "call"' : '"run", "call" or "approval"';
+  const help = `Give it "command", "script", "executor", "container", ${last}.`;
+  if (parallel === undefined && matrix === undefined) return help;
+  return `${help} It runs once for each item. Steps that run at the same time are steps of their own.`;
 }
 
 /** Reports empty values. How containers, filters and tools treat an empty text is left to them. */

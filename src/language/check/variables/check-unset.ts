@@ -13,6 +13,7 @@ import type { WorkflowFiles } from '../check-workflow.ts';
 import { actionEntries, defaultsEntries } from '../step/action-entries.ts';
 import type { LocatedUse } from './entry-uses.ts';
 import { entryUses, workUses } from './entry-uses.ts';
+import { itemReference } from './item-names.ts';
 import { settingUses } from './setting-uses.ts';
 
 /** Variables that a shell or a login sets on every machine. */
@@ -83,6 +84,7 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
         path,
         what,
         declared: () => [...declared, ...own],
+        meant: (name) => itemReference(name, raw),
         isSet: (name) => (isFanOut && isItemVariable(name)) || isSetHere(name),
       });
     }),
@@ -103,19 +105,25 @@ type Place = {
   readonly what: string;
   /** Names to suggest. */
   readonly declared: () => readonly string[];
+  /** What a name that is not set means in a fan-out; null for others. */
+  readonly meant?: (name: string) => string | null;
   readonly isSet: (name: string) => boolean;
 };
 
 /** One warning per name. */
-function unset(uses: readonly LocatedUse[], { file, path, what, declared, isSet }: Place): Problem[] {
+function unset(uses: readonly LocatedUse[], { file, path, what, declared, meant, isSet }: Place): Problem[] {
   const seen = new Set<string>();
   return uses.flatMap(({ name, at, path: way }) => {
     if (seen.has(name) || isSet(name)) return [];
     seen.add(name);
     const word = { at, text: name };
     const spot = { source: file.source, path: [...path, ...way], part: 'value', word } as const;
-    const label = () => labelFor(name, declared());
-    const help = `Declare it under "params" or "env"; write "\${${name}:-}" where it may be missing.`;
+    const item = meant?.(name) ?? null;
+    const label = () => (item === null ? labelFor(name, declared()) : `use "${item}"`);
+    const help =
+      item === null
+        ? `Declare it under "params" or "env"; write "\${${name}:-}" where it may be missing.`
+        : 'An item of "parallel" or "matrix" is in $ITEM, a field of a map in ${ITEM.field}.';
     return [problem('unset-variable', spot, `${what}: nothing sets "$${name}"`, { severity: 'warning', label, help })];
   });
 }
