@@ -1,3 +1,4 @@
+import { runVariables } from '../../core/run-variables.ts';
 import { itemNames, workflowNames } from '../../core/words/own-names.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
@@ -9,15 +10,8 @@ const forTheClient = new Set(['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_P
 /** Variables of this machine, even if the workflow changes them. */
 const ofTheMachine = new Set(['PATH', 'HOME', 'PWD', 'USER', 'SHELL', 'HOSTNAME']);
 
-/** Variables that describe the run to every step, and its end or its waiting steps to handlers. */
-const ofTheRun = ['DAG_NAME', 'DAG_REQUEST_ID', 'DAG_RUN_ID'];
-const ofHandlers = ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'DAG_RUN_STATUS'];
-
-/** Paths on this machine, useful only if the container mounts them. */
-const placesOfLogs = [
-  ...['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH'],
-  ...['DAG_RUN_STEP_STDOUT_FILE', 'DAG_RUN_STEP_STDERR_FILE'],
-];
+/** Variables that a container gets if they are mentioned: logs are useful only if it mounts them. */
+const ifMentioned = [...runVariables.params, ...runVariables.logs];
 
 /**
  * The environment of a step's container for the API. A container gets as little as it needs: the run and step it
@@ -28,14 +22,12 @@ export function containerEnv(
   attempt: Attempt,
   { mention, own, settings, isShared = false }: EnvSources,
 ): readonly string[] {
-  const { step, env, runId, workflow, number } = attempt;
+  const { step, env } = attempt;
   const given = (isShared ? [] : step.env).map(({ name }) => name).filter((name) => !forTheClient.has(name));
   const variables: Variables = {
-    WF_RUN_ID: runId,
-    WF_WORKFLOW: workflow.name,
-    ...(isShared ? {} : { WF_STEP: step.name, WF_ATTEMPT: String(number), DAG_RUN_STEP_NAME: step.name }),
-    ...pick(env, ofTheRun),
-    ...(handlerKind(step.name) === null ? {} : pick(env, ofHandlers)),
+    ...pick(env, runVariables.run),
+    ...(isShared ? {} : pick(env, runVariables.step)),
+    ...(handlerKind(step.name) === null ? {} : pick(env, runVariables.end)),
     ...pick(env, mentioned(mention, attempt)),
     ...pick(env, given),
     ...own,
@@ -56,7 +48,7 @@ type EnvSources = {
 function mentioned(text: string, attempt: Attempt): readonly string[] {
   const words = new Set(text.match(/[A-Za-z_]\w*/g));
   const names = [...workflowNames(attempt), ...itemNames(attempt.step)];
-  const known = [...names, ...names.map((name) => `WF_OUTPUT_FILE_${name}`), ...placesOfLogs];
+  const known = [...names, ...names.map((name) => `WF_OUTPUT_FILE_${name}`), ...ifMentioned];
   return known.filter((name) => words.has(name) && !ofTheMachine.has(name));
 }
 

@@ -1,3 +1,4 @@
+import { runVariables } from '../../core/run-variables.ts';
 import { appendArgs } from '../../core/words/append-args.ts';
 import { valueAt } from '../../core/words/json-path.ts';
 import { listCommand } from '../../core/words/list-words.ts';
@@ -101,10 +102,7 @@ function programCode(words: readonly string[]): string {
 }
 
 /** Variables that describe the run; the rest of `WF_*` is about this machine. */
-const runVariables = [
-  ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR'],
-  ...['WF_WAITING_STEPS', 'DAG_NAME', 'DAG_REQUEST_ID', 'DAG_RUN_ID', 'DAG_RUN_STEP_NAME', 'DAG_RUN_STATUS'],
-];
+const ofTheRun = [...runVariables.run, ...runVariables.step, ...runVariables.end];
 
 /**
  * Variables with values from the workflow: they mean the same on another machine. All others (`HOME`, `PATH`) belong to
@@ -112,7 +110,7 @@ const runVariables = [
  */
 function ownNames(attempt: Attempt): ReadonlySet<string> {
   const { step, scope, env } = attempt;
-  const known = [...runVariables, ...workflowNames(attempt), ...step.env.map(({ name }) => name), ...itemNames(step)];
+  const known = [...ofTheRun, ...workflowNames(attempt), ...step.env.map(({ name }) => name), ...itemNames(step)];
   return new Set(known.filter((name) => (env[name] ?? scope(name)) !== undefined));
 }
 

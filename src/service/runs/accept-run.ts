@@ -1,3 +1,4 @@
+import { runVariableNames } from '../../core/run-variables.ts';
 import type { RunRequest } from '../../engine/engine.ts';
 import type { Environment } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
@@ -52,23 +53,10 @@ export function parseLaunch(text: string): Launch | null {
   return launch.format === launchFormat ? launch : null;
 }
 
-/** Variables that mark a process as part of a run, with which it would be ended. */
-const ofRuns = [
-  'WF_RUN_ID',
-  'WF_WORKFLOW',
-  'WF_STEP',
-  'WF_ATTEMPT',
-  'WF_LOG_FILE',
-  'DAG_NAME',
-  'DAG_REQUEST_ID',
-  'DAG_EXECUTION_LOG_PATH',
-  'DAG_RUN_ID',
-  'DAG_RUN_STEP_NAME',
-  'DAG_RUN_STEP_STDOUT_FILE',
-  'DAG_RUN_STEP_STDERR_FILE',
-];
-
-/** Returns the environment for a process that outlives the step that starts it. */
+/**
+ * Returns the environment for a process that outlives the step that starts it: with the variables of that step it would be
+ * part of its run, and would end with it.
+ */
 export function withoutRun(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !ofRuns.includes(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !runVariableNames.includes(name)));
 }

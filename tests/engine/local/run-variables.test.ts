@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { runVariables } from '../../../src/language/check/variables/check-unset.ts';
+import { runVariableNames } from '../../../src/core/run-variables.ts';
 import { type Work, withEngine } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 
 /** Variables that only notifications and `wait` handlers have. */
 const ELSEWHERE = ['WF_RUN_URL', 'WF_WAITING_STEPS'];
 
-test('the check of variables knows exactly those that a run sets', async () => {
+test('the list of variables has exactly those that a run sets', async () => {
   const seen = new Set<string>();
   const work: Work = ({ env }) => {
     for (const name of Object.keys(env)) if (/^(?:WF|DAG)/.test(name)) seen.add(name);
@@ -17,6 +17,6 @@ test('the check of variables knows exactly those that a run sets', async () => {
   await withEngine({ work: { 'ship[a]': work, 'handlerOn.exit': work } }, async ({ start }) => {
     await start(made, { params: [{ name: 'A', value: '1' }] }).finished;
   });
-  expect([...seen].filter((name) => !runVariables.includes(name))).toEqual([]);
-  expect(runVariables.filter((name) => !seen.has(name)).sort()).toEqual(ELSEWHERE);
+  expect([...seen].filter((name) => !runVariableNames.includes(name))).toEqual([]);
+  expect(runVariableNames.filter((name) => !seen.has(name)).sort()).toEqual(ELSEWHERE);
 });

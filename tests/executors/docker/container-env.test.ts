@@ -9,6 +9,7 @@ const secrets = [{ name: 'KEY', env: 'MY_KEY', file: null }];
 const made = workflow({ name: 'w', steps, handlers, secrets, env: [{ name: 'MODE', value: 'fast' }] });
 
 const variables = {
+  ...{ WF_RUN_ID: 'r1', WF_WORKFLOW: 'w', WF_ATTEMPT: '1', WF_PARAMS_JSON: '{"A":1}' },
   ...{ DAG_NAME: 'w', DAG_REQUEST_ID: 'r1', DAG_RUN_ID: 'r1', DAG_RUN_STATUS: 'failed' },
   ...{ WF_LOG_FILE: '/log', WF_STATUS: 'failed', WF_FAILED_STEP: 'a' },
   ...{ WF_ERROR: 'exit 1', MODE: 'fast', KEY: 's3cret', OUT: 'o', TOLD: 't', HOME: '/root', EDITOR: 'vi' },
@@ -17,7 +18,8 @@ const variables = {
 
 /** The environment of a container whose step mentions these words, without what every container gets. */
 function given(name: string, mention: string): readonly string[] {
-  const { attempt } = testAttempt({ runId: 'r1', name, variables });
+  const ofStep = { WF_STEP: name, DAG_RUN_STEP_NAME: name };
+  const { attempt } = testAttempt({ runId: 'r1', name, variables: { ...variables, ...ofStep } });
   const env = containerEnv({ ...attempt, workflow: made }, { mention, own: {}, settings: {} });
   const always = [
     'WF_RUN_ID=r1',
@@ -35,8 +37,8 @@ function given(name: string, mention: string): readonly string[] {
 
 test('a container gets the variables that its text mentions, and none of the machine', () => {
   expect(given('b', 'echo hello')).toEqual([]);
-  expect(given('b', 'echo $MODE $OUT $TOLD $HOME $EDITOR $WF_LOG_FILE')).toEqual([
-    ...['MODE=fast', 'OUT=o', 'TOLD=t', 'WF_LOG_FILE=/log'],
+  expect(given('b', 'echo $MODE $OUT $TOLD $HOME $EDITOR $WF_LOG_FILE $WF_PARAMS_JSON')).toEqual([
+    ...['MODE=fast', 'OUT=o', 'TOLD=t', 'WF_PARAMS_JSON={"A":1}', 'WF_LOG_FILE=/log'],
   ]);
 });
 

@@ -127,7 +127,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
           ],
         },
         config: { image: 'wf-test:1', container: { env: ['A=$X', 'WF_ATTEMPT=9', 'B=b=c'] } },
-        variables: { X: 'x y', STEP: 'of the step' },
+        variables: { X: 'x y', STEP: 'of the step', WF_WORKFLOW: 'flow', DAG_RUN_STEP_NAME: 'env' },
         workflow: { name: 'flow', env: [{ name: 'X', value: '' }] },
       });
       const variables = stdout

@@ -1,4 +1,5 @@
 import { isItemVariable } from '../../../core/fan-out/items.ts';
+import { runVariableNames } from '../../../core/run-variables.ts';
 import { inputName, inputsOf } from '../../build/approval.ts';
 import { assignments, variableName } from '../../build/assignments.ts';
 import { rawFanOut } from '../../build/fan-out.ts';
@@ -20,15 +21,7 @@ import { settingUses } from './setting-uses.ts';
 const SET_BY_SYSTEM =
   /^(?:(?:BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
 
-/** Every variable that `wf` sets for steps, handlers and notifications, except `WF_OUTPUT_FILE_<NAME>`. */
-export const runVariables: readonly string[] = [
-  ...['WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_LOG_FILE', 'WF_PARAMS_JSON'],
-  ...['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'WF_RUN_URL', 'WF_ITEM_INDEX', 'WF_ITEM_COUNT'],
-  ...['DAG_NAME', 'DAG_REQUEST_ID', 'DAG_EXECUTION_LOG_PATH', 'DAGU_PARAMS_JSON', 'DAG_RUN_ID', 'DAG_RUN_STATUS'],
-  ...['DAG_RUN_STEP_NAME', 'DAG_RUN_STEP_STDOUT_FILE', 'DAG_RUN_STEP_STDERR_FILE'],
-];
-
-const runVariableNames = new Set(runVariables);
+const setByRuns = new Set(runVariableNames);
 
 /** Dagu's variables that `wf` does not set, and their equivalents. */
 const equivalents = new Map([
@@ -132,7 +125,7 @@ function unset(uses: readonly LocatedUse[], { file, path, what, declared, meant,
 function labelFor(name: string, declared: readonly string[]): string {
   const equivalent = equivalents.get(name);
   if (equivalent !== undefined) return `use "$${equivalent}"`;
-  return didYouMean(nearNames(name, new Set([...declared, ...(mayBeRunVariable(name) ? runVariables : [])])));
+  return didYouMean(nearNames(name, new Set([...declared, ...(mayBeRunVariable(name) ? runVariableNames : [])])));
 }
 
 function isIn(...sets: readonly ReadonlySet<string>[]): (name: string) => boolean {
@@ -166,7 +159,7 @@ function outputNames(all: readonly SpecFile[]): readonly string[] {
 
 /** Whether `wf` sets a variable, in some step, handler or notification. */
 function isRunVariable(name: string): boolean {
-  return runVariableNames.has(name) || name.startsWith('WF_OUTPUT_FILE_');
+  return setByRuns.has(name) || name.startsWith('WF_OUTPUT_FILE_');
 }
 
 /** Whether a name looks like one of a variable of the run. */
