@@ -36,11 +36,13 @@ async function execute(argv: readonly string[], console: Console): Promise<numbe
   const run = plainRun(argv);
   if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);
   const { buildProgram, helpWords } = await import('./program.ts');
+  const { refuseForeignCommand } = await import('./program/habits.ts');
   let exitCode: number = exitCodes.succeeded;
   const setExitCode = (code: number) => {
     exitCode = code;
   };
   const program = buildProgram(console, setExitCode, argv);
+  refuseForeignCommand(argv, program);
   await program.parseAsync(helpWords(argv, program), { from: 'user' });
   return exitCode;
 }

@@ -1,4 +1,5 @@
 import type { AddCommand } from './add-command.ts';
+import { refuseRunOptions, withRunOptions } from './habits.ts';
 import { append, choice, count, runArgument, withCommon } from './options.ts';
 import { withClientSettings, withLocalOnly } from './setting-options.ts';
 
@@ -16,11 +17,12 @@ export const addList: AddCommand = (program, console, setExitCode) => {
 
 /** `wf status`. */
 export const addStatus: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('status')))
+  withRunOptions(withClientSettings(withCommon(program.command('status'))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .description('show the steps of a run, running or finished')
     .option('--json', 'print JSON')
     .action(async (run: string | undefined, options) => {
+      refuseRunOptions(options, 'status');
       const { statusCommand } = await import('../commands/history/status-command.ts');
       setExitCode(await statusCommand({ ...options, run: run ?? null }, console));
     });

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { type AddCommand, operands } from './add-command.ts';
+import { refuseRunOptions, withRunOptions } from './habits.ts';
 import {
   append,
   detachOption,
@@ -92,7 +93,7 @@ export function withExecOptions(command: Command): Command {
 
 /** `wf stop`. */
 export const addStop: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('stop')))
+  withRunOptions(withClientSettings(withCommon(program.command('stop'))))
     .addArgument(runArgument('<run>'))
     .description('stop a run and wait until it has ended')
     .option('--all', 'every active run of the workflow')
@@ -101,6 +102,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
     .option('--owner-gone', 'record the run as lost, if its process has ended and wf cannot check that from here')
     .option('--json', 'print the run as JSON; with --all a list of runs')
     .action(async (run: string, options) => {
+      refuseRunOptions(options, 'stop');
       const { stopCommand } = await import('../commands/runs/stop-command.ts');
       setExitCode(await stopCommand({ ...options, run }, console));
     });
@@ -111,6 +113,7 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
   withClientSettings(withParameters(withCommon(program.command('retry')).addArgument(runArgument('<run>'))))
     .description('run the steps that did not succeed again, in a new run')
     .option('--req <id>', 'the id of the run, if the argument names its workflow')
+    .addOption(new Option('--request-id <id>').hideHelp())
     .option('--step <name>', 'run only this step')
     .option('--from <name>', 'run this step and everything that depends on it')
     .option('--file', 'use the current version of the workflow file')
@@ -124,9 +127,10 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .addOption(shellOnFailureOption())
-    .action(async (run: string, rest: string[], options) => {
+    .action(async (run: string, rest: string[], { requestId, ...options }) => {
       const { retryCommand } = await import('../commands/runs/retry-command.ts');
-      setExitCode(await retryCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
+      const named = { req: requestId, ...runOptions(options), run };
+      setExitCode(await retryCommand({ ...named, ...operands(run, rest, words) }, console));
     });
 };
 

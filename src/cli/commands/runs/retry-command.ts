@@ -33,11 +33,19 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const strict = config.settings.read('strict').value;
   const envFiles = envFilesOf(options);
   const runId = options.runId ?? null;
+  if (runId !== null && (await history.read(runId)) !== null) throw idOfOldRun(runId);
   const request = await retryRequest(run, { selection, params, envFiles, current, runId, strict }, history);
   if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   const attended = { ...request, ...approvalPolicy({ options, config }, console) };
   return startLocally({ request: attended, config }, options, console);
+}
+
+/** Other runners name the run to retry so. */
+function idOfOldRun(runId: string): WfError {
+  return new WfError('run-exists', `a run "${runId}" exists already, and --run-id names the new run`, {
+    help: `wf retry ${runId} retries that run`,
+  });
 }
 
 function selectionOf({ step, from }: RetryOptions): RetrySelection {
