@@ -95,10 +95,30 @@ function notOnProblems(file: SpecFile): Problem[] {
 type Invalid = { readonly expression: string; readonly found: CronProblem };
 
 function invalidCron(file: SpecFile, path: Path, { expression, found }: Invalid): Problem {
-  const help = 'A cron expression is "minute hour day-of-month month day-of-week", such as "0 5 * * 1-5".';
+  const help =
+    cronOfOthers(expression) ??
+    'A cron expression is "minute hour day-of-month month day-of-week", such as "0 5 * * 1-5".';
   const spot = { source: file.source, path, part: 'value', word: found.word } as const;
   const message = `invalid cron expression "${expression}": ${found.message}`;
   return problem('invalid-cron', spot, message, { label: found.label ?? '', help });
+}
+
+/** How to write an expression of another scheduler; null if that is not known. */
+function cronOfOthers(expression: string): string | null {
+  const text = expression.trim().replace(/^(?:CRON_)?TZ=\S+\s+/, '');
+  if (/^@reboot$/i.test(text)) return 'Start it with the machine: a service of the system runs "wf run".';
+  const [, count, unit = ''] = /^@?every\s+(\d+)\s*(m|h)(?:in(?:ute)?s?|(?:ou)?rs?)?$/i.exec(text) ?? [];
+  if (count !== undefined) return evenly(Number(count), unit.toLowerCase());
+  const words = text.split(/\s+/);
+  if (words.length < 6 || words.length > 7) return null;
+  return `Remove the field of seconds${words.length === 7 ? ' and that of years' : ''}: "${words.slice(1, 6).join(' ')}".`;
+}
+
+/** An interval that cron can express: one that divides the hour or the day. */
+function evenly(count: number, unit: string): string | null {
+  const whole = unit === 'h' ? 24 : 60;
+  if (count < 1 || count >= whole || whole % count !== 0) return null;
+  return unit === 'h' ? `Write "0 */${count} * * *".` : `Write "*/${count} * * * *".`;
 }
 
 function neverDue(file: SpecFile, path: Path, expression: string): Problem[] {

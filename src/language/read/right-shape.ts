@@ -51,6 +51,7 @@ const shapes: { readonly [key: string]: (value: Json | undefined) => string | nu
   call: (value) => scalar(value, (text) => `{function: ${text}}`),
   executor: (value) => (isJsonObject(value) ? '{type: TYPE, config: {...}}' : null),
   depends: (value) => (isJsonObject(value) ? `[${Object.keys(value).join(', ')}]` : null),
+  script: (value) => (Array.isArray(value) ? '|, with one command per line' : null),
   args: (value) => scalar(value, (text) => `[${text}]`),
 };
 

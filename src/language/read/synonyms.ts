@@ -19,13 +19,19 @@ type Table = { readonly [names: string]: string | readonly [key: string | null, 
  */
 const ofSteps: Table = {
   'needs dependsOn deps dependencies requires after upstream': 'depends',
-  'cmd bash shellCommand': 'command',
-  'cwd workdir working-directory chdir directory': 'dir',
-  'timeout timeoutSeconds timeLimit timeout-minutes': ['timeoutSec', 'timeoutSec: 30'],
+  'cmd bash shellCommand bashCommand': 'command',
+  'cwd workdir working-directory workingDirectory chdir directory': 'dir',
+  'timeout timeoutSeconds timeLimit timeout-minutes timeoutInMinutes executionTimeout': [
+    'timeoutSec',
+    'timeoutSec: 30',
+  ],
   'environment vars variables': 'env',
-  'retry retries attempts maxRetries retryCount': ['retryPolicy', 'retryPolicy: {limit: 3, intervalSec: 10}'],
+  'retry retries attempts maxRetries retryCount retryDelay': [
+    'retryPolicy',
+    'retryPolicy: {limit: 3, intervalSec: 10}',
+  ],
   'repeat loop': ['repeatPolicy', 'repeatPolicy: {repeat: true, intervalSec: 10}'],
-  'when if condition conditions onlyIf unless': [
+  'when if condition conditions onlyIf unless rules only except': [
     'preconditions',
     'preconditions: [{condition: $NAME, expected: value}]',
   ],
@@ -41,21 +47,25 @@ const ofSteps: Table = {
     null,
     'Handlers belong to the workflow: handlerOn: {failure: {command: ...}}',
   ],
-  'commands cmds': ['script', 'script: |, with one command per line'],
+  'commands cmds beforeScript afterScript': ['script', 'script: |, with one command per line'],
   'signal stopSignal': 'signalOnStop',
-  'title label': 'name',
+  'title label displayName taskId': 'name',
+  stage: [null, 'Stages are not needed: "depends" names the steps before a step.'],
+  triggerRule: [null, 'Write "continueOn" in the steps before it; handlers run whatever happens.'],
+  services: [null, 'A service is a step of its own: {name: NAME, service: true, container: {image: IMAGE}}.'],
+  pool: [null, 'Limit all steps with "maxActiveSteps", or runs with "queue".'],
   'arguments argv': 'args',
   strategy: [null, 'Write one step for each combination.'],
   'maxConcurrent concurrency': ['parallel', 'parallel: {items: [a, b], maxConcurrent: 2}'],
 };
 
 const ofTheTop: Table = {
-  'jobs tasks stages nodes dag': ['steps', 'steps: [{name: NAME, command: ...}]'],
-  'cron on trigger triggers every interval': ['schedule', 'schedule: "0 5 * * *"'],
+  'jobs tasks stages nodes dag pipeline workflows spec': ['steps', 'steps: [{name: NAME, command: ...}]'],
+  'cron on trigger triggers every interval scheduleInterval': ['schedule', 'schedule: "0 5 * * *"'],
   'parameters inputs args arguments': ['params', 'params: NAME=value'],
   'environment vars variables': 'env',
   'concurrency parallelism maxParallel maxConcurrency parallel': ['maxActiveSteps', 'maxActiveSteps: 4'],
-  'timeout timeoutSeconds timeLimit timeout-minutes': ['timeoutSec', 'timeoutSec: 3600'],
+  'timeout timeoutSeconds timeLimit timeout-minutes dagrunTimeout': ['timeoutSec', 'timeoutSec: 3600'],
   'cwd workdir working-directory dir directory': 'workingDir',
   'onFailure onError onSuccess onExit onCancel handlers hooks finally': [
     'handlerOn',
@@ -65,7 +75,13 @@ const ofTheTop: Table = {
     'retryPolicy',
     'retryPolicy: {limit: 3, intervalSec: 10} retries runs of the daemon; that of a step retries the step.',
   ],
-  'title id': 'name',
+  'title id dagId': 'name',
+  defaultArgs: ['defaults', 'defaults: {retryPolicy: {limit: 3, intervalSec: 10}}'],
+  startDate: [null, 'Remove it: a schedule begins as soon as a daemon reads the file.'],
+  'permissions metadata': [null, 'Remove it: it has no equivalent.'],
+  services: [null, 'A service is a step: {name: NAME, service: true, container: {image: IMAGE}}.'],
+  image: ['container', 'container: {image: IMAGE}'],
+  'beforeScript afterScript': ['handlerOn', 'handlerOn: {init: {command: ...}, exit: {command: ...}}'],
   'version apiVersion kind': [null, 'Remove it: the format has no version.'],
   'include includes import': 'imports',
   'notifications notification slack': ['notify', 'notify: {to: slack, url: $URL}'],
@@ -90,7 +106,17 @@ const ofMaps: { readonly [map: string]: Table } = {
     'onExit finally always done': 'exit',
   },
   mailOn: { 'fail failed error': 'failure', succeeded: 'success' },
-  container: { 'workdir cwd dir': 'workingDir', environment: 'env' },
+  container: {
+    'workdir cwd dir': 'workingDir',
+    environment: 'env',
+    containerName: 'name',
+    networks: ['network', 'network: NAME'],
+    restart: ['restartPolicy', 'restartPolicy: on-failure'],
+    dependsOn: [null, 'Order steps with "depends" of the step.'],
+    entrypoint: [null, 'Write the program and its arguments as the "command" of the step.'],
+    privileged: [null, 'Write executor: {type: docker, config: {image: IMAGE, host: {privileged: true}}}.'],
+  },
+  'config.container': { 'workdir cwd dir': 'workingDir', environment: 'env' },
   smtp: { 'user login': 'username', pass: 'password', server: 'host' },
   parallel: { 'max concurrency maxParallel maxActive': 'maxConcurrent', 'list values': 'items' },
 };
@@ -142,8 +168,9 @@ function synonymsAt(path: Path, type: string | null): ReadonlyMap<string, Synony
 function tableAt(path: Path): Table | null {
   if (path.length === 0) return ofTheTop;
   if (path.length === 2 && (path[0] === 'steps' || path[0] === 'handlerOn')) return ofSteps;
-  const last = path.at(-1);
-  return typeof last === 'string' && Object.hasOwn(ofMaps, last) ? (ofMaps[last] ?? null) : null;
+  const [before, last] = path.slice(-2);
+  const map = before === 'config' && last === 'container' ? 'config.container' : path.at(-1);
+  return typeof map === 'string' && Object.hasOwn(ofMaps, map) ? (ofMaps[map] ?? null) : null;
 }
 
 function index(table: Table): ReadonlyMap<string, Synonym> {
