@@ -51,6 +51,7 @@ const shapes: { readonly [key: string]: (value: Json | undefined) => string | nu
   call: (value) => scalar(value, (text) => `{function: ${text}}`),
   executor: (value) => (isJsonObject(value) ? '{type: TYPE, config: {...}}' : null),
   depends: (value) => (isJsonObject(value) ? `[${Object.keys(value).join(', ')}]` : null),
+  shell: (value) => (isTexts(value) ? scalar(value.join(' '), (text) => text) : null),
   script: (value) => (Array.isArray(value) ? '|, with one command per line' : null),
   args: (value) => scalar(value, (text) => `[${text}]`),
 };
@@ -63,6 +64,11 @@ function outcomes(value: Json | undefined): string | null {
   const keys = entries.map((entry) => (entry === 'failed' ? 'failure' : entry));
   const isKnown = keys.length > 0 && keys.every((key) => key === 'failure' || key === 'skipped');
   return isKnown ? `{${[...new Set(keys)].map((key) => `${key}: true`).join(', ')}}` : null;
+}
+
+/** Words of a command line that need no quotes. */
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string' && /^[\w./=-]+$/.test(word));
 }
 
 function count(value: Json | undefined, key: string, before = ''): string | null {

@@ -76,6 +76,7 @@ const ofTheTop: Table = {
     'retryPolicy: {limit: 3, intervalSec: 10} retries runs of the daemon; that of a step retries the step.',
   ],
   'title id dagId': 'name',
+  defaultShell: 'shell',
   defaultArgs: ['defaults', 'defaults: {retryPolicy: {limit: 3, intervalSec: 10}}'],
   startDate: [null, 'Remove it: a schedule begins as soon as a daemon reads the file.'],
   'permissions metadata': [null, 'Remove it: it has no equivalent.'],
@@ -140,6 +141,7 @@ const ofSettings: { readonly [type: string]: Table } = {
     strictHostKey: 'strictHostKeyChecking',
     knownHostFile: [null, 'Set UserKnownHostsFile in the configuration of ssh.'],
   },
+  terraform: { 'dir workdir cwd chdir': 'workingDir', 'command action': 'subcommand', variables: 'vars' },
   mail: { 'body text content': 'message', 'recipient recipients': 'to', sender: 'from' },
 };
 

@@ -56,7 +56,7 @@ describe('keys of other tools', () => {
 
   it('in settings lead to a documented key of their executor and hide none', () => {
     const types = executorTypes().filter((type) => synonymNames([], type).length > 0);
-    expect(types.sort()).toEqual(['docker', 'http', 'mail', 'ssh']);
+    expect(types.sort()).toEqual(['docker', 'http', 'mail', 'ssh', 'terraform']);
     for (const type of types) {
       const known = knownKeys(executorConfigSchema(type) ?? {});
       for (const name of synonymNames([], type)) {
