@@ -17,6 +17,7 @@ const types: { readonly [type: string]: string } = {
   agent: HTTP,
   chat: HTTP,
   harness: HTTP,
+  hitl: 'Write "approval: true", or a map with "prompt" and "input".',
   webhook: 'Write "executor: {type: webhook, config: {...}}".',
   terraform: 'Write "executor: {type: terraform, config: {...}}".',
   ansible: 'Write "executor: {type: ansible, config: {...}}".',

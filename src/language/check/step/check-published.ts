@@ -13,6 +13,21 @@ const SELECT = new RegExp(`^${PATH}$`);
 
 /** Checks an `output` that is a map. */
 export function publishedProblems(entry: ActionEntry, output: { readonly [key: string]: Json }): Problem[] {
+  return [...variableOfDagu(entry, output), ...keyProblems(entry, output)];
+}
+
+/** Dagu writes the variable for standard output as `{name: OUT, key: out, omit: false}` too. */
+function variableOfDagu({ file, path, what }: ActionEntry, output: { readonly [key: string]: Json }): Problem[] {
+  const { name, key, omit, ...others } = output;
+  if (typeof name !== 'string' || Object.keys(others).length > 0) return [];
+  // A text in lower case is more likely meant as the value.
+  if (key === undefined && omit === undefined && !/^[A-Z][A-Z0-9_]*$/.test(name)) return [];
+  const message = `${what}: "output" as a map publishes the text "${name}" under "name", and sets no variable`;
+  const help = `For standard output in $${name}, write output: ${name}`;
+  return [problem('wrong-value', spotIn(file, [...path, 'output']), message, { severity: 'warning', help })];
+}
+
+function keyProblems(entry: ActionEntry, output: { readonly [key: string]: Json }): Problem[] {
   return Object.entries(output).flatMap(([key, value]) => {
     const path = [...entry.path, 'output', key];
     if (!OUTPUT_KEY.test(key)) {
