@@ -85,16 +85,12 @@ async function withSources(
 }
 
 async function stop(client: DaemonClient, runId: string, { kill }: StopOptions): Promise<StopAnswer> {
-  if (kill === 'now') {
-    throw new WfError('usage', 'a daemon does not accept --force', {
-      help: 'stop it without --force, or use wf stop --force on the machine of the daemon',
-    });
-  }
+  const forced = kill === 'now';
   try {
-    const { status } = await client.post(`/runs/${segment(runId)}/stop`, null);
-    return { result: status === 202 ? 'asked' : 'canceled', forced: false };
+    const { status } = await client.post(`/runs/${segment(runId)}/stop`, forced ? { force: true } : null);
+    return { result: status === 202 ? 'asked' : 'canceled', forced };
   } catch (error) {
-    if (error instanceof WfError && error.code === 'conflict') return { result: 'over', forced: false };
+    if (error instanceof WfError && error.code === 'conflict') return { result: 'over', forced };
     throw error;
   }
 }

@@ -45,7 +45,7 @@ export function createRemoteService(client: DaemonClient): Service {
     workflows: { location: client.settings.url, list: (detail) => listRemoteWorkflows(client, detail) },
     runs: {
       ...createRemoteActions(client),
-      canForce: false,
+      repeatedStopKills: false,
       find: async (reference) => (await findRemoteRun(client, reference)).summary,
       view: async (reference) => viewRun(client, (await findRemoteRun(client, reference)).summary),
       list: (filter) => runsOf(client, filter),

@@ -42,7 +42,7 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
     startLoaded: (request) => createLocalRuns(control()).startLoaded(request),
     workflows: { location, list: async () => workflowEntries({ ...(await entries()), places }) },
     runs: {
-      canForce: true,
+      repeatedStopKills: true,
       start: (order) => createLocalRuns(control()).start(order),
       retry: (order) => createLocalRuns(control()).retry(order),
       stop: (runId, request) => createLocalRuns(control()).stop(runId, request),

@@ -45,8 +45,8 @@ export type RunService = RunActions & {
   readonly ended: (runId: string) => Promise<RunSummary>;
   /** Throws as `find` does, and `not-found` for an unknown step or attempt. */
   readonly logs: (reference: string, request: LogRequest) => Promise<LogAnswer>;
-  /** Whether runs can be killed without a grace period. */
-  readonly canForce: boolean;
+  /** Whether a repeated stop kills a run. */
+  readonly repeatedStopKills: boolean;
   /** Records a run as lost whose process cannot be checked. Throws as `find` does, and `run-active`. */
   readonly declareLost: (reference: string) => Promise<RunSummary>;
 };

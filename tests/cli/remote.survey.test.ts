@@ -335,7 +335,7 @@ test(
       expect((await hasty.ended).stderr).toMatch(
         /^wf: run deaf-one continues at .*; wf status deaf-one shows its result\n$/,
       );
-      await place.wf('stop', '--force', 'deaf-one');
+      expect(await client.wf('stop', '--force', 'deaf-one')).toMatchObject({ code: 0, stderr: '' });
     }),
   60_000,
 );

@@ -17,6 +17,14 @@ steps:
     command: echo second
     depends: first
 `,
+  'stubborn.yaml': `
+handlerOn: { exit: { command: touch handled } }
+steps:
+  - name: deaf
+    script: trap '' TERM; echo up; while :; do sleep 0.05; done
+  - name: polite
+    command: sh -c 'echo here; exec sleep 60'
+`,
   'failing.yaml': `
 steps:
   - name: fetch
@@ -129,6 +137,30 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
 
       await header(page).getByText('Canceled after').waitFor();
       expect(await page.getByRole('link', { name: 'first: canceled' }).count()).toBe(1);
+    });
+  });
+
+  it('is killed after a second question while it is stopping', async () => {
+    await withPage(files, async ({ open, start, daemon }) => {
+      const id = await start('stubborn');
+      const page = await open(`/runs/${id}?step=deaf`);
+      await page.locator('.log-line', { hasText: 'up' }).waitFor();
+      await page.getByRole('link', { name: 'polite: running' }).waitFor();
+
+      await page.keyboard.press('.');
+      expect(await page.getByRole('dialog').textContent()).toContain('2 steps are running.');
+      await page.getByRole('button', { name: 'Stop the run' }).click();
+      await page.getByRole('link', { name: 'polite: canceled' }).waitFor();
+      await expect.poll(() => focused(page)).toBe('Kill');
+      await page.keyboard.press('.');
+      await page.getByRole('heading', { name: /^Kill stubborn \S+\?$/ }).waitFor();
+      expect(await page.getByRole('dialog').textContent()).toContain('deaf is still running.');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Kill the run' }).click();
+
+      await header(page).getByText('Canceled after').waitFor();
+      const { steps, handlers } = JSON.parse(await daemon.get(`/api/v2/runs/${id}`));
+      expect([steps.map(({ signal }: { signal: string }) => signal), handlers]).toEqual([['SIGKILL', 'SIGTERM'], []]);
     });
   });
 

@@ -41,11 +41,12 @@ export function inProcessRuns(config: Config): InProcessRuns {
       const request = await retryRequest(run, { selection, params, current, runId: newRunId, strict }, history);
       return request === null ? null : begin({ ...request, trigger: 'api' });
     },
-    stop: async (runId, { by }) => {
+    stop: async (runId, { by, kill }) => {
+      const forced = kill === 'now';
       const run = runs.get(runId);
       if (run === undefined || run.state().finishedAt !== null) return { result: 'over', forced: false };
-      run.cancel({ reason: 'stop', message: `stopped by ${by}`, force: false });
-      return { result: 'asked', forced: false };
+      run.cancel({ reason: 'stop', message: `stopped by ${by}`, force: forced });
+      return { result: 'asked', forced };
     },
     settled: async () => {
       await Promise.all([...runs.values()].map((run) => run.finished));

@@ -1,9 +1,9 @@
 import { api, ask } from '../api/client.ts';
 import type { RunSummary } from '../api/types.ts';
 
-/** Requests the stop of a run. */
-export function stopRun(id: string): Promise<RunSummary> {
-  return ask(api.POST('/api/v2/runs/{id}/stop', { params: { path: { id } } }));
+/** Requests the stop of a run; `force`: its running steps are killed. */
+export function stopRun(id: string, force: boolean): Promise<RunSummary> {
+  return ask(api.POST('/api/v2/runs/{id}/stop', { params: { path: { id } }, body: { force } }));
 }
 
 /** Removes a finished run with its logs. */

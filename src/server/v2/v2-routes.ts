@@ -47,7 +47,7 @@ export function v2Routes(parts: V2Parts): readonly Route[] {
     { ...get, path: `${run}/view`, handle: viewRunRoute(parts) },
     { ...remove, path: run, handle: deleteRunRoute(parts) },
     { ...post, path: '/api/v2/runs/batch', handle: actOnRuns(parts), body: 'json' },
-    { ...post, path: `${run}/stop`, handle: stopRunRoute(parts), body: 'none' },
+    { ...post, path: `${run}/stop`, handle: stopRunRoute(parts) },
     { ...post, path: `${run}/retry`, handle: retryRunRoute(parts) },
     { ...post, path: `${run}/steps/{step}/mark`, handle: markStepRoute(parts) },
     { ...post, path: `${run}/steps/{step}/approve`, handle: approveStepRoute(parts) },

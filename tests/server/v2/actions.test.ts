@@ -15,6 +15,8 @@ steps:
   - {name: tell, command: "sh -c 'echo it is $TOKEN'"}
   - {name: ask, executor: {type: http, config: {headers: {X: hunter22}}}, command: GET http://127.0.0.1:1}
 `,
+  'stubborn.yaml':
+    'handlerOn: {exit: {command: touch handled}}\nsteps: [{name: one, script: "trap : TERM; echo up; while :; do sleep 1; done"}]\n',
   'broken.yaml': 'env: [{TOKEN: hunter22}]\nsteps: [{name: a, comand: x}]\n',
 };
 
@@ -39,6 +41,22 @@ test('a run can be stopped once, and then retried', async () => {
     'run-active',
   ]);
   await world.ask('POST', '/api/v2/runs/again/stop');
+});
+
+test('a run whose steps ignore the stop is killed by force, without its handlers', async () => {
+  const world = await apiWorld(files);
+  await world.ask('POST', '/api/v2/workflows/stubborn/runs', { body: { runId: 'r' } });
+  const log = '/api/v2/runs/r/steps/one/logs?attempt=1&stream=stdout';
+  await expect.poll(async () => (await world.ask('GET', log)).body).toContain('up');
+  const stop = (body?: object) => world.ask('POST', '/api/v2/runs/r/stop', body && { body });
+  expect([(await stop()).status, (await stop({ force: false })).status]).toEqual([202, 202]);
+  await expect.poll(async () => (await world.ask('GET', '/api/v2/runs/r')).body).toContain('"status":"canceling"');
+  expect((await stop({ force: 'now' })).status).toBe(400);
+
+  expect((await stop({ force: true })).status).toBe(202);
+  await world.runs.settled();
+  const run = jsonOf(await world.ask('GET', '/api/v2/runs/r'));
+  expect(run).toMatchObject({ status: 'canceled', steps: [{ signal: 'SIGKILL' }], handlers: [] });
 });
 
 test('a repeated start returns its run regardless of its parameters, but never a retry', async () => {

@@ -63,7 +63,7 @@ async function stopOne(run: RunSummary, options: StopOptions, service: Service, 
   if (result === 'over') return `${title} had finished already: ${endText(await runs.find(runId))}`;
   if (!options.wait) return `${title} was asked to stop`;
   const again = `; wf stop${commandOptions} ${shortId(runId)} again kills it at once`;
-  const hint = forced || !runs.canForce ? '' : again;
+  const hint = forced || !runs.repeatedStopKills ? '' : again;
   const ended = await withHint(`waiting for ${title} to end${hint}\n`, err.write, () => runs.ended(runId));
   return ended.status === 'canceled' ? `${title} is stopped` : `${title} has ended: ${endText(ended)}`;
 }

@@ -1,20 +1,17 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { shortId } from '../../../render/text/short-id.ts';
 import { to } from '../../api/address.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import type { ApiProblem } from '../../api/problem.ts';
 import type { RunHead } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import type { ShownRun } from '../../data/run.ts';
-import { stopRun } from '../../data/run-actions.ts';
 import { isActive } from '../../data/workflows/workflow-state.ts';
-import { counted } from '../../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
+import { StopButton } from './stop-button.tsx';
 import { useRetry } from './use-retry.ts';
 
-const ConfirmDialog = lazy(() => import('../../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
 const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu));
 
 type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
@@ -92,60 +89,6 @@ function shortName(name: string): string {
 }
 
 type ProblemSignal = Signal<ApiProblem | null>;
-
-function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; problem: ProblemSignal }): JSX.Element {
-  const isAsking = useSignal(false);
-  const isPending = useSignal(false);
-  const running = (run.view.value?.steps ?? []).filter(({ name }) => run.step(name).value?.status === 'running').length;
-  const stop = async () => {
-    isAsking.value = false;
-    isPending.value = true;
-    problem.value = null;
-    try {
-      await stopRun(head.runId);
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-      isPending.value = false;
-    }
-  };
-  const isStopping = isPending.value || head.status === 'canceling';
-  return (
-    <>
-      <button
-        type="button"
-        class="danger"
-        data-key="."
-        // Not disabled, which would take the focus away.
-        aria-disabled={isStopping}
-        disabled={isOffline.value}
-        onClick={() => {
-          isAsking.value = !isStopping;
-        }}
-      >
-        {isStopping ? 'Stopping' : 'Stop'}
-      </button>
-      {isAsking.value && (
-        <ErrorBoundary>
-          <ConfirmDialog
-            title={`Stop ${head.workflow} ${shortId(head.runId)}?`}
-            action="Stop the run"
-            onConfirm={() => void stop()}
-            onCancel={() => {
-              isAsking.value = false;
-            }}
-          >
-            <p>
-              {running === 0
-                ? 'No step is running.'
-                : `${counted(running, 'step')} ${running === 1 ? 'is' : 'are'} running.`}{' '}
-              No further step starts; handlers still run.
-            </p>
-          </ConfirmDialog>
-        </ErrorBoundary>
-      )}
-    </>
-  );
-}
 
 type RetryProps = { readonly head: RunHead; readonly chosen: string | null; readonly problem: ProblemSignal };
 

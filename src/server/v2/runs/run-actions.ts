@@ -21,9 +21,10 @@ export function startRunRoute(parts: V2Parts): Handler {
 
 /** `POST /api/v2/runs/{id}/stop`. */
 export function stopRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' } }) => {
+  return async ({ params: { id = '' }, body }) => {
+    const { force } = readBody('stopRun', body);
     const found = await namedRun(id, parts);
-    const { result } = await parts.runs.stop(found.runId, { by: 'the API', kill: 'never' });
+    const { result } = await parts.runs.stop(found.runId, { by: 'the API', kill: force ? 'now' : 'never' });
     parts.runIndex.touch();
     if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
     const run = (await parts.history.read(found.runId)) ?? found;
