@@ -203,7 +203,7 @@ const FOLDERS = {
       'language/schema/workflow[.]schema[.]json$',
       'render/report/(graph/graph-(columns|items|layers|layout|paths|positions)|log/ansi-spans|status-look)[.]ts$',
       'render/graph/graph-lanes[.]ts$',
-      'render/text/(duration|sanitize|sgr|short-id|width)[.]ts$',
+      'render/text/(byte-text|duration|sanitize|sgr|short-id|width)[.]ts$',
     ],
     packages: ['@codemirror/.+', '@lezer/highlight', '@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
   },

@@ -41,6 +41,7 @@ import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-clai
 import { type DaemonToken, keepDaemonToken } from './store/files/control/daemon-token.ts';
 import { judgeOwner } from './store/files/control/judge-owner.ts';
 import { sessionFile } from './store/files/control/session-file.ts';
+import { type DiskSpace, readDiskSpace } from './store/files/disk/disk-space.ts';
 import { durableText } from './store/files/disk/durable-text.ts';
 import { runIdsIn } from './store/files/disk/run-ids.ts';
 import { createTrialWrite } from './store/files/disk/trial-write.ts';
@@ -68,6 +69,8 @@ export type DaemonApp = {
   readonly missed: Scheduler['missed'];
   /** Version, process and time zone of the daemon. */
   readonly info: () => object;
+  /** The space where runs are stored; null if it is unknown. */
+  readonly disk: () => Promise<DiskSpace | null>;
   /** The settings, as in `wf config`. */
   readonly settings: () => object;
   /** Live events of runs. */
@@ -250,6 +253,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     moments: (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
     info: () => ({ ...info, version: options.version ?? '' }),
+    disk: () => readDiskSpace(join(state, 'runs')),
     settings: () => ({ settings: listSettings(config), places: listPlaces(config, processEnv) }),
     changes,
     clock: systemClock,

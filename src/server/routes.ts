@@ -10,7 +10,6 @@ import { v2Routes } from './v2/v2-routes.ts';
 
 /** The dependencies of routes about the daemon itself. */
 type OperationParts = {
-  readonly loopLag: () => LoopLag;
   readonly metrics: Pick<Metrics, 'read'>;
   /** Returns the resource that a start lacks at present; null (the default): none. */
   readonly refusal?: () => SystemProblem | null;

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
@@ -20,6 +21,19 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
         expect(await queue.getByRole('img').first().getAttribute('aria-label')).toBe('running');
         expect(await page.getByRole('list', { name: 'What is due next' }).textContent()).toContain('due');
         expect(await page.locator('.settings').textContent()).toContain('maxConcurrentRuns');
+        const health = page.locator('.facts-list');
+        expect(await health.textContent()).toMatch(
+          /Event loop delay[\d.]+ ms on average.*Disk of the runs[\d.]+ .iB of /,
+        );
+        expect(await page.getByText('nearly full').count()).toBe(0);
+        const withDisk = async (route: Route, freeBytes: number) => {
+          const response = await route.fetch();
+          const json = await response.json();
+          await route.fulfill({ response, json: { ...json, disk: { ...json.disk, totalBytes: 2 ** 34, freeBytes } } });
+        };
+        await page.route('**/api/v2/info', (route) => withDisk(route, 2 ** 28));
+        await page.reload();
+        await page.getByText('nearly full: 256 MiB of 16 GiB free').waitFor();
         expect(await accessibilityProblems(page)).toEqual([]);
 
         for (const runId of runIds) await stop(runId);

@@ -15,6 +15,8 @@ export type ShownSystem = {
 export type System = {
   readonly known: ReadonlySignal<Known<ShownSystem>>;
   readonly refresh: () => Promise<void>;
+  /** Reads only the figures that no event announces: the event loop and the disk. */
+  readonly refreshFigures: () => Promise<void>;
   readonly takeRun: (run: RunHead) => void;
   readonly takeQueue: (event: QueueEvent) => void;
   readonly takeSchedule: (schedule: DaemonSchedule) => void;
@@ -25,6 +27,7 @@ const MAX_NEW_RUNS = 1000;
 
 /** Creates the state, with `first` until it is loaded. Afterwards events of the stream replace the parts that change. */
 export function createSystem(first: ShownSystem | null = null): System {
+  const info = signal<DaemonInfo | null>(first?.info ?? null);
   const queue = signal<RunQueue | null>(first?.queue ?? null);
   const schedule = signal<DaemonSchedule | null>(first?.schedule ?? null);
   const fresh = new Map<string, RunHead>();
@@ -36,18 +39,20 @@ export function createSystem(first: ShownSystem | null = null): System {
       ask(api.GET('/api/v2/schedule')),
       ask(api.GET('/api/v2/config')),
     ]);
-    const [info, newQueue, newSchedule, config] = answers;
+    const [newInfo, newQueue, newSchedule, config] = answers;
     apply(() => {
+      info.value = newInfo;
       queue.value = newQueue;
       schedule.value = newSchedule;
     });
-    return { info, config };
+    return config;
   };
-  const resource = createResource<Pick<ShownSystem, 'info' | 'config'>>(() => state.read(load), first);
+  const resource = createResource<DaemonConfig>(() => state.read(load), first?.config ?? null);
   const known = computed(() => {
-    const { value, problem } = resource.known.value;
-    if (value === null || queue.value === null || schedule.value === null) return { value: null, problem };
-    return { value: { ...value, queue: queue.value, schedule: schedule.value }, problem };
+    const { value: config, problem } = resource.known.value;
+    if (config === null || info.value === null || queue.value === null || schedule.value === null)
+      return { value: null, problem };
+    return { value: { info: info.value, queue: queue.value, schedule: schedule.value, config }, problem };
   });
   const keepNew = (run: RunHead) => {
     fresh.delete(run.runId);
@@ -58,6 +63,13 @@ export function createSystem(first: ShownSystem | null = null): System {
   return {
     known,
     refresh: resource.refresh,
+    refreshFigures: async () => {
+      try {
+        info.value = await ask(api.GET('/api/v2/info'));
+      } catch {
+        // The last figures stay; the bar above every screen reports a daemon that does not answer.
+      }
+    },
     takeRun: (run) => {
       keepNew(run);
       state.change(() => {

@@ -5,7 +5,7 @@ import { shortId } from '../../render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
-import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '../api/types.ts';
+import type { DaemonConfig, DaemonSchedule, RunHead, RunQueue } from '../api/types.ts';
 import { now } from '../data/clock.ts';
 import { isOffline } from '../data/connection.ts';
 import { isReadOnly } from '../data/daemon.ts';
@@ -15,9 +15,10 @@ import { createSystem, type ShownSystem } from '../data/system.ts';
 import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
-import { Ago, Moment, relativeText } from '../parts/time.tsx';
+import { Moment, relativeText } from '../parts/time.tsx';
 import { useTitle } from '../parts/use-title.ts';
 import { counted } from '../run-view/step-text.ts';
+import { Health } from './system-health.tsx';
 
 const kept = createKept<ShownSystem>();
 
@@ -40,32 +41,11 @@ export function System(): JSX.Element {
   return (
     <section>
       <h1>System</h1>
-      <Health info={value.info} queue={value.queue} />
+      <Health info={value.info} queue={value.queue} refresh={shown.refreshFigures} />
       <Queue queue={value.queue} />
       <Coming schedule={value.schedule} />
       <Settings config={value.config} />
     </section>
-  );
-}
-
-function Health({ info, queue }: { info: DaemonInfo; queue: RunQueue }): JSX.Element {
-  const facts: readonly (readonly [string, JSX.Element | string])[] = [
-    ['Version', info.version],
-    ['Running since', <Ago key="since" at={info.startedAt} />],
-    ['Process', `${info.pid} on ${info.host}`],
-    ['Node.js', info.node],
-    ['Time zone', info.timeZone],
-    ['Limit of running runs', queue.limit === null ? 'no limit' : String(queue.limit)],
-  ];
-  return (
-    <dl class="facts-list card padded">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

@@ -3,6 +3,7 @@ import { WfError } from '../../errors.ts';
 import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { LiveChanges, RunFeeds } from '../../service/served.ts';
+import type { LoopLag } from '../connection/loop-lag.ts';
 import type { V1Parts } from '../v1/v1-parts.ts';
 
 /** A scheduled action at a time; `file` is the absolute path of the workflow. */
@@ -35,6 +36,10 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
   readonly missed: () => number;
   /** Version, process and time zone of the daemon. */
   readonly info: () => object;
+  /** The delay of the event loop of the daemon. */
+  readonly loopLag: () => LoopLag;
+  /** The space where runs are stored; null if it is unknown. */
+  readonly disk: () => Promise<object | null>;
   /** The settings, as in `wf config`. */
   readonly settings: () => object;
   /** Starts with a slash and ends without one, or is empty. */

@@ -1,8 +1,8 @@
 import { spansOfLines } from '../../../page/run-view/log-text.tsx';
 import type { LogExcerpt } from '../../../store/log-ends.ts';
+import { byteText } from '../../text/byte-text.ts';
 import { createLineSplitter } from '../../text/lines.ts';
 import { stripControls } from '../../text/sanitize.ts';
-import { byteText } from '../text.ts';
 import type { AnsiSpan } from './ansi-spans.ts';
 
 const newline = 0x0a;

@@ -104,6 +104,8 @@ test('the daemon returns its information and settings without secrets', async ()
     pid: process.pid,
     node: process.version,
     access: 'read',
+    eventLoopLagMs: { mean: expect.any(Number), p99: expect.any(Number), max: expect.any(Number) },
+    disk: { totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
   });
   expect((await get('/api/v2/info', login.token)).access).toBe('write');
   const { settings, places } = await get('/api/v2/config', 'look-only');
