@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import { ErrorBoundary, LocationProvider, lazy, Route, Router } from 'preact-iso';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { basePath } from './api/address.ts';
 import { ApiProblem } from './api/problem.ts';
 import { Announcer } from './parts/announcer.tsx';
@@ -48,9 +48,19 @@ export function App(): JSX.Element {
             </SignedIn>
           </ErrorBoundary>
         ) : (
-          <ProblemBox problem={ApiProblem.of(failure)} retry={() => setFailure(null)} />
+          <Failure failure={failure} clear={() => setFailure(null)} />
         )}
       </main>
     </LocationProvider>
   );
+}
+
+/** A screen that could not be loaded or drawn, until the user retries or goes to another one. */
+function Failure({ failure, clear }: { failure: unknown; clear: () => void }): JSX.Element {
+  const { url } = useLocation();
+  const failed = useRef(url);
+  useEffect(() => {
+    if (url !== failed.current) clear();
+  }, [url]);
+  return <ProblemBox what="Error" problem={ApiProblem.of(failure)} retry={clear} />;
 }

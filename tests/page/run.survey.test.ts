@@ -91,12 +91,30 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       files,
       async ({ open, daemon, write }) => {
         const page = await open('/runs/later');
-        await page.getByRole('alert').waitFor();
+        await page.getByRole('heading', { level: 1, name: 'Run not found' }).waitFor();
+        expect(await accessibilityProblems(page)).toEqual([]);
         await daemon.act('gated', { action: 'start', requestId: 'later' });
         await page.getByRole('button', { name: 'Try again' }).click();
         await header(page).getByText('Running for').waitFor();
         write('go', '');
         await header(page).getByText('Succeeded after').waitFor();
+      },
+      { expected: [/status of 404/] },
+    );
+  });
+
+  it('that does not exist leads to the nearest name, as a workflow does', async () => {
+    await withPage(
+      files,
+      async ({ open, daemon }) => {
+        await daemon.act('failing', { action: 'start', requestId: 'load-1' });
+        const page = await open('/runs/load-2');
+        await page.getByRole('link', { name: 'load-1' }).click();
+        await header(page).getByText('Failed after').waitFor();
+        await page.goto(`${daemon.url}/w/gatd/start`);
+        await page.getByRole('heading', { level: 1, name: 'Workflow not found' }).waitFor();
+        await page.getByRole('link', { name: 'gated' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Start gated' }).waitFor();
       },
       { expected: [/status of 404/] },
     );

@@ -30,5 +30,9 @@ export function SignedIn({ children }: { children: ComponentChildren }): JSX.Ele
   }
   if (isSignedOut.value) return <LoginScreen />;
   const problem = sessionProblem.value;
-  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void readSession()} />;
+  return problem === null ? (
+    <Loading />
+  ) : (
+    <ProblemBox what="Login" problem={problem} retry={() => void readSession()} />
+  );
 }

@@ -24,7 +24,11 @@ export function Start(): JSX.Element {
   const { value, problem } = workflow.known.value;
   useTitle(`Start ${value?.name ?? ''}`);
   if (value === null)
-    return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void workflow.refresh()} />;
+    return problem === null ? (
+      <Loading />
+    ) : (
+      <ProblemBox what="Workflow" problem={problem} retry={() => void workflow.refresh()} hrefOf={to.start} />
+    );
   return (
     <section class="start">
       <h1>

@@ -36,7 +36,11 @@ export function System(): JSX.Element {
   }, [shown]);
   const { value, problem } = shown.known.value;
   if (value === null) {
-    return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void shown.refresh()} />;
+    return problem === null ? (
+      <Loading />
+    ) : (
+      <ProblemBox what="System" problem={problem} retry={() => void shown.refresh()} />
+    );
   }
   return (
     <section>

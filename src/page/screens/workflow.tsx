@@ -58,7 +58,11 @@ export function WorkflowScreen(): JSX.Element {
   const { value, problem } = shown.known.value;
   useTitle(value?.detail.name ?? 'Workflow');
   if (value !== null) return <Details {...value} removeBy={shown.removeBy} />;
-  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void shown.refresh()} />;
+  return problem === null ? (
+    <Loading />
+  ) : (
+    <ProblemBox what="Workflow" problem={problem} retry={() => void shown.refresh()} hrefOf={to.workflow} />
+  );
 }
 
 async function read(name: string): Promise<Shown> {

@@ -38,7 +38,11 @@ export function Workflows(): JSX.Element {
   const all = workflows.value;
   const problem = workflowsProblem.value;
   if (all !== null) return all.length === 0 ? <Empty /> : <WorkflowTable all={all} />;
-  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void readWorkflows()} />;
+  return problem === null ? (
+    <Loading />
+  ) : (
+    <ProblemBox what="Workflows" problem={problem} retry={() => void readWorkflows()} />
+  );
 }
 
 function Empty(): JSX.Element {

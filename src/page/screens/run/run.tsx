@@ -40,7 +40,11 @@ export function Run(): JSX.Element {
   );
   const problem = run.problem.value;
   if (head !== null) return <ShownRunScreen run={run} head={head} />;
-  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void run.reload()} />;
+  return problem === null ? (
+    <Loading />
+  ) : (
+    <ProblemBox what="Run" problem={problem} retry={() => void run.reload()} hrefOf={to.run} />
+  );
 }
 
 /** The symbol of a status in the title of the tab. */
