@@ -201,7 +201,7 @@ const FOLDERS = {
       'core/',
       'language/(read/canonical-key|schema/schema-type)[.]ts$',
       'language/schema/workflow[.]schema[.]json$',
-      'render/report/(graph/graph-(columns|items|layers|layout|paths|positions)|log/ansi-spans|status-look)[.]ts$',
+      'render/report/(graph/(graph-(columns|items|layers|layout|paths|positions)|name-width)|log/ansi-spans|status-look)[.]ts$',
       'render/graph/graph-lanes[.]ts$',
       'render/text/(byte-text|duration|sanitize|sgr|short-id|width)[.]ts$',
     ],
@@ -212,7 +212,7 @@ const FOLDERS = {
     src: [
       'page/parts/status-icon[.]tsx$',
       'page/api/types[.]ts$',
-      'render/report/(graph/graph-(items|layout|paths)|log/ansi-spans|status-look)[.]ts$',
+      'render/report/(graph/(graph-(items|layout|paths)|name-width)|log/ansi-spans|status-look)[.]ts$',
       'render/text/(duration|sanitize|short-id|width)[.]ts$',
     ],
     packages: ['preact'],

@@ -13,6 +13,11 @@ steps:
     depends: one
     command: echo from two
 `,
+  'wide.yaml': `
+steps:
+${['W', 'M', '@', 'Q', '8', 'w', 'д', '抽', '🚀', 'EXTRACT_'].map((letter) => `  - {name: "${letter.repeat(18)}", command: echo}`).join('\n')}
+  - {name: EXTRACT_ALL_ORDERS, command: echo, depends: "${'W'.repeat(18)}"}
+`,
 };
 
 const link = (page: Page, step: string) => page.locator('.graph').getByRole('link', { name: `${step}: succeeded` });
@@ -35,6 +40,24 @@ describeWith('chromium', browserPath !== null, 'the graph of a run', () => {
       await lineWith(page, 'from two').waitFor();
       expect(new URL(page.url()).searchParams.get('step')).toBe('two');
       expect(await page.evaluate('window.isSameDocument')).toBe(true);
+    });
+  });
+
+  it('cuts a name of wide letters where its box ends', async () => {
+    await withPage(files, async ({ open }) => {
+      const page = await open('/w/wide');
+      const names = page.locator('.graph .name');
+      await expect.poll(() => names.count()).toBe(11);
+      const beyond = await names.evaluateAll((texts) =>
+        texts.filter((text) => {
+          const box = text.parentElement?.querySelector('rect')?.getBoundingClientRect();
+          return box === undefined || text.getBoundingClientRect().right > box.right - 1;
+        }),
+      );
+      expect(beyond).toEqual([]);
+      const titles = page.locator('.graph title');
+      expect(await titles.allTextContents()).toContain('W'.repeat(18));
+      expect(await names.allTextContents()).toContain('EXTRACT_ALL_ORDERS');
     });
   });
 

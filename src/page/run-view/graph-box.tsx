@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { drawing, type Grid } from '../../render/report/graph/graph-items.ts';
+import { fitName } from '../../render/report/graph/name-width.ts';
 import { presentLook, type StatusLook } from '../../render/report/status-look.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { cut } from '../../render/text/width.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { countedName } from './fan-out/instance.ts';
 import { stepDetail, stepTitle } from './step-text.ts';
@@ -47,7 +46,7 @@ export function StepBox({ node, step, href, isSelected = false, isCritical, room
 export function PlainBox({ node, executor }: { node: PlacedNode; executor: string }): JSX.Element {
   return (
     <g class="plain-step">
-      {node.form === 'square' && <title>{node.name}</title>}
+      {(node.form === 'square' || shownName(node) !== node.name) && <title>{node.name}</title>}
       <Shape node={node} look={null} detail={executor} />
     </g>
   );
@@ -80,7 +79,7 @@ function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: 
             </svg>
           )}
           <text class="name" x={left} y={form === 'box' ? 18 : 17.5}>
-            {cut(escapeControls(name), Math.floor((width - drawing.icon - room) / drawing.character), '…')}
+            {shownName({ name, width }, room)}
           </text>
         </>
       )}
@@ -91,6 +90,11 @@ function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: 
       )}
     </>
   );
+}
+
+/** The name in a box, cut if the box is too narrow; `room`: as in `StepBox`. */
+function shownName({ name, width }: Pick<PlacedNode, 'name' | 'width'>, room = 0): string {
+  return fitName(name, width - drawing.icon - room);
 }
 
 type FrameProps = { readonly name: string; readonly radius: number; readonly width: number; readonly height: number };

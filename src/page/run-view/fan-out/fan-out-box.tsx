@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { drawing, type Grid } from '../../../render/report/graph/graph-items.ts';
+import { fitName } from '../../../render/report/graph/name-width.ts';
 import { presentLook } from '../../../render/report/status-look.ts';
-import { escapeControls } from '../../../render/text/sanitize.ts';
-import { cut } from '../../../render/text/width.ts';
 import { StatusIcon } from '../../parts/status-icon.tsx';
 import { Frame, type PlacedNode, StepBox } from '../graph-box.tsx';
 import { stepDetail, stepTitle } from '../step-text.ts';
@@ -66,7 +65,6 @@ type OpenBoxProps = Pick<BoxProps, 'node' | 'step' | 'href' | 'isCritical'> & { 
 function OpenBox({ node, step, href, isSelected, isCritical }: OpenBoxProps): JSX.Element {
   const look = presentLook(step);
   const names = [look.kind, 'open', isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
-  const most = Math.floor((node.width - drawing.icon - FOLD_ROOM) / drawing.character);
   return (
     <a href={href} class={names.join(' ')}>
       <title>{stepTitle(step, node.needs)}</title>
@@ -75,7 +73,7 @@ function OpenBox({ node, step, href, isSelected, isCritical }: OpenBoxProps): JS
         <StatusIcon look={look} />
       </svg>
       <text class="name" x={drawing.icon} y="18">
-        {cut(escapeControls(countedName(step)), most, '…')}
+        {fitName(countedName(step), node.width - drawing.icon - FOLD_ROOM)}
       </text>
       <text class="detail" x={drawing.icon} y="33">
         {stepDetail(step)}
@@ -130,7 +128,7 @@ function NamedInstance({ instance, grid, index, href, isSelected }: CellProps): 
           <StatusIcon look={look} />
         </svg>
         <text class="name" x="29" y="17.5">
-          {cut(escapeControls(instance.key), Math.floor((width - drawing.icon) / drawing.character), '…')}
+          {fitName(instance.key, width - drawing.icon)}
         </text>
       </a>
     </svg>

@@ -3,6 +3,7 @@ import { escapeControls } from '../../text/sanitize.ts';
 import { textWidth } from '../../text/width.ts';
 import type { Edge } from './graph-layers.ts';
 import type { GraphShape } from './graph-layout.ts';
+import { nameWidth } from './name-width.ts';
 
 /** The dependencies of a workflow's steps, which are numbered in the order of the file. */
 export type Dependencies = Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>;
@@ -94,7 +95,7 @@ function box(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem
   const [label] = labels;
   const room = label?.room ?? 0;
   const detail = Math.max(0, ...labels.map(({ detail }) => detail.length)) * drawing.smallCharacter;
-  const width = drawing.icon + Math.round(Math.max(nameWidth(labels), detail)) + 10 + room;
+  const width = drawing.icon + Math.round(Math.max(roomOfNames(labels), detail)) + 10 + room;
   if (label?.instances === undefined) return { nodes, width, height: drawing.boxHeight, grid: null };
   const inner = block(
     label.instances.map((_, index) => index),
@@ -108,7 +109,7 @@ function box(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem
 export function block(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
   const isNamed = labels.length > 0 && nodes.length <= mostNamed;
   const grid = isNamed
-    ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: nameWidth(labels) + drawing.icon, cellHeight: 26 }
+    ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: roomOfNames(labels) + drawing.icon, cellHeight: 26 }
     : {
         isNamed,
         columns: Math.min(40, Math.ceil(Math.sqrt(nodes.length * 1.6))),
@@ -125,9 +126,15 @@ export function block(nodes: readonly number[], labels: readonly GraphLabel[]): 
   };
 }
 
-/** The room that the longest of the names gets. */
-function nameWidth(labels: readonly GraphLabel[]): number {
-  const widths = labels.map(({ name }) => textWidth(escapeControls(name.slice(0, mostMeasured))));
-  const longest = widths.reduce((most, width) => Math.max(most, width), shortestName);
-  return Math.round(Math.min(longestName, longest) * drawing.character);
+/** The room that the widest of the names gets. */
+function roomOfNames(labels: readonly GraphLabel[]): number {
+  const widest = labels
+    .map(({ name }) => roomOfName(name.slice(0, mostMeasured)))
+    .reduce((most, width) => Math.max(most, width), shortestName * drawing.character);
+  return Math.ceil(Math.min(longestName * drawing.character, widest));
+}
+
+/** Common names get a little more than their estimated width. */
+function roomOfName(name: string): number {
+  return Math.max(nameWidth(name), textWidth(escapeControls(name)) * drawing.character);
 }
