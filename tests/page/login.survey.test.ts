@@ -264,6 +264,10 @@ describeWith('chromium', browserPath !== null, 'the login of the page', () => {
         expect([writing.isMarked, reading.isMarked]).toEqual([false, true]);
         expect(writing.controls.length).toBeGreaterThan(2);
         expect(reading.controls).toEqual([]);
+        const page = await open('/w/hello/start');
+        await logIn(page, 'look-only-token');
+        await page.getByText('This login is read-only').waitFor();
+        expect(await page.locator('main').getByRole('button').count()).toBe(0);
       },
       { options: tokens, expected: [] },
     );

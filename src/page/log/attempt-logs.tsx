@@ -80,6 +80,9 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
       ) : (
         problem !== null && <p class="note">{problem.message}</p>
       )}
+      {record !== undefined && record.status !== null && !hasBegun && (
+        <p class="note">No log: this attempt ended before its start was recorded.</p>
+      )}
     </>
   );
 }

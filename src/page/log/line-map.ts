@@ -7,6 +7,8 @@ export type LineMap = {
   readonly every: number;
   /** The first byte of each piece. */
   readonly starts: readonly number[];
+  /** Whether the file of the log does not exist. */
+  readonly isGone: boolean;
 };
 
 /** A response of the log index: the pieces after the known ones. */
@@ -15,19 +17,20 @@ export type IndexPart = {
   readonly lines: number;
   readonly every: number;
   readonly deltas: readonly number[];
+  readonly isGone: boolean;
 };
 
 /** A part of a log: bytes from `from` (inclusive) to `to` (exclusive). */
 export type ByteSpan = { readonly from: number; readonly to: number };
 
 /** A log without bytes. */
-export const emptyMap: LineMap = { size: 0, lines: 0, every: 512, starts: [0] };
+export const emptyMap: LineMap = { size: 0, lines: 0, every: 512, starts: [0], isGone: false };
 
 /** Extends a map by a response for the bytes after its last known start. */
-export function continueMap(map: LineMap, { size, lines, every, deltas }: IndexPart): LineMap {
+export function continueMap(map: LineMap, { size, lines, every, deltas, isGone }: IndexPart): LineMap {
   const starts = [...map.starts];
   for (const delta of deltas) starts.push((starts.at(-1) ?? 0) + delta);
-  return { size, lines: (map.starts.length - 1) * every + lines, every, starts };
+  return { size, lines: (map.starts.length - 1) * every + lines, every, starts, isGone };
 }
 
 /** The bytes of a piece; null if the log does not have it. */

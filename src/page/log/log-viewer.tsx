@@ -7,6 +7,7 @@ import { listenToKeys } from '../data/shortcuts.ts';
 import { useQuery } from '../parts/use-query.ts';
 import { counted } from '../run-view/step-text.ts';
 import { copyText } from './copy-text.ts';
+import type { LineMap } from './line-map.ts';
 import { hashOf, type LineRange, lineRangeOf } from './line-range.ts';
 import { logAddress } from './log-api.ts';
 import { type Jump, LogArea } from './log-area.tsx';
@@ -132,7 +133,7 @@ export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Ele
       {log.problem.value !== null && <p class="note">{log.problem.value.message}</p>}
       {search.problem !== null && <p class="note">{search.problem.message}</p>}
       {map !== null && lines === 0 ? (
-        <p class="note">{isGrowing ? 'No output yet.' : 'No output.'}</p>
+        <p class="note">{emptyText(map, isGrowing)}</p>
       ) : (
         <LogArea
           log={log}
@@ -168,4 +169,9 @@ function useLineRange(): LineRange | null {
   }, []);
   const { hash } = location;
   return useMemo(() => lineRangeOf(hash), [hash]);
+}
+
+function emptyText({ isGone }: LineMap, isGrowing: boolean): string {
+  if (isGrowing) return 'No output yet.';
+  return isGone ? 'The file of this log no longer exists.' : 'No output.';
 }

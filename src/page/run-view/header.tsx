@@ -48,6 +48,8 @@ function outcomeText(run: RunHead, now: number): string {
   const { kind, word } = presentRunLook(run);
   const text = word.charAt(0).toUpperCase() + word.slice(1);
   if (run.durationMs !== null) return `${text} after ${formatDuration(run.durationMs)}`;
+  // The start of a run whose journal is lost is unknown.
+  if (run.finishedAt !== null) return text;
   const elapsed = formatElapsed(now - Date.parse(run.startedAt ?? run.createdAt));
   // The time of the whole run, not that of the wait.
   return kind === 'approval' ? `${text}, running for ${elapsed}` : `${text} for ${elapsed}`;

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
+import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
 import { createResource } from '../data/resource.ts';
 import { Loading } from '../parts/loading.tsx';
@@ -38,9 +39,13 @@ export function Start(): JSX.Element {
         </a>
       </h1>
       {value.description !== '' && <p class="quiet">{value.description}</p>}
-      <div class="card padded">
-        <StartForm workflow={value} query={query} onStarted={(runId) => route(pathOf(to.run(runId)))} />
-      </div>
+      {isReadOnly.value ? (
+        <p class="empty">This login is read-only: it cannot start runs. Log out, and log in with one that can.</p>
+      ) : (
+        <div class="card padded">
+          <StartForm workflow={value} query={query} onStarted={(runId) => route(pathOf(to.run(runId)))} />
+        </div>
+      )}
     </section>
   );
 }

@@ -78,7 +78,7 @@ function sendIndex(response: ServerResponse, text: string, after: number): void 
     { length: full },
     (_, piece) => lines.slice(piece * EVERY, (piece + 1) * EVERY).join('\n').length + 1,
   );
-  response.end(JSON.stringify({ size: text.length, lines: lines.length, every: EVERY, deltas }));
+  response.end(JSON.stringify({ size: text.length, lines: lines.length, every: EVERY, deltas, isGone: false }));
 }
 
 function sendBytes(response: ServerResponse, text: string, range: string): void {

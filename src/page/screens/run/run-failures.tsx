@@ -34,6 +34,8 @@ export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly Ste
 function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
   const { name } = step;
   const explaining = explainingNode(step);
+  // Without a start, as after a crash, there is no log.
+  const hasBegun = explaining.attempts > 0 && step.startedAt !== null;
   const child = run.view.value?.subRuns.find((each) => each.step === name)?.run;
   return (
     <FailureBox step={step} isStrict={run.head.value?.strict === true} href={hrefOfStep(name)}>
@@ -44,7 +46,7 @@ function Failure({ run, step }: { run: ShownRun; step: StepView }): JSX.Element 
           </a>
         </p>
       )}
-      {explaining.attempts > 0 && <Tail run={run} step={explaining.name} attempt={explaining.attempts} />}
+      {hasBegun && <Tail run={run} step={explaining.name} attempt={explaining.attempts} />}
     </FailureBox>
   );
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import type { LogFile } from '../../../store/logs.ts';
 import { readQuery } from '../../requests.ts';
@@ -16,7 +17,7 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
   const { attempt, stream, after } = readQuery('stepLogIndex', query);
   const run = await namedRun(id, parts);
   const file = await logOf(run, { step, stream }, attemptsOf(run, { step, attempt: attempt ?? 'last' }));
-  if (file === null) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [] });
+  if (file === null) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [], isGone: false });
   const index = await indexes.of(file);
   const known = knownDeltas(index.deltas, after);
   return jsonReply({
@@ -24,6 +25,7 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
     lines: index.lines - known * indexes.every,
     every: indexes.every,
     deltas: index.deltas.slice(known),
+    isGone: index.size === 0 && file.path !== null && !existsSync(file.path),
   });
 }
 

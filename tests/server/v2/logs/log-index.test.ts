@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
@@ -8,6 +8,7 @@ type Index = {
   readonly lines: number;
   readonly every: number;
   readonly deltas: readonly number[];
+  readonly isGone: boolean;
 };
 type Hit = {
   readonly step: string;
@@ -39,15 +40,20 @@ test('the index has the position of every 512th line, and continues when the log
     lines: 2601 - 3 * 512,
     every: 512,
     deltas: [expect.any(Number), 2560],
+    isGone: false,
   });
   const all = await indexOf(world, '');
   expect([all.lines, all.deltas.length, all.deltas.slice(0, 3)]).toEqual([2601, 5, index.deltas]);
   expect((await world.ask('GET', `${path}/index?after=7`)).status).toBe(400);
 });
 
-test('a step without output has no lines', async () => {
-  const world = await ranWorld({ 'w.yaml': 'steps: [{name: a, command: "true"}]\n' });
-  expect(await indexOf(world, 'stream=stderr')).toEqual({ size: 0, lines: 0, every: 512, deltas: [] });
+test('a step without output has no lines, like a log that was removed', async () => {
+  const world = await ranWorld({ 'w.yaml': 'steps: [{name: a, command: echo one}]\n' });
+  const nothing = { size: 0, lines: 0, every: 512, deltas: [] };
+  expect(await indexOf(world, 'stream=stderr')).toEqual({ ...nothing, isGone: false });
+  expect(await indexOf(world, '')).toMatchObject({ lines: 1, isGone: false });
+  rmSync((await world.app.history.read('r'))?.stored?.logs.file('a', 1, 'stdout').path ?? '');
+  expect(await indexOf(world, '')).toEqual({ ...nothing, isGone: true });
 });
 
 test('a search returns lines with their positions, in all or selected steps and attempts', async () => {
