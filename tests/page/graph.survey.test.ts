@@ -20,6 +20,15 @@ ${['W', 'M', '@', 'Q', '8', 'w', 'д', '抽', '🚀', 'EXTRACT_'].map((letter) =
 `,
 };
 
+/** In the browser: collects what moved by itself, as far as a reader notices. */
+const watchShifts = `
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries())
+      if (value > 0.01) window.shifts.push(sources.map(({ node }) => node?.className));
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
 const link = (page: Page, step: string) => page.locator('.graph').getByRole('link', { name: `${step}: succeeded` });
 const lineWith = (page: Page, text: string) => page.locator('.log-line', { hasText: text });
 
@@ -58,6 +67,16 @@ describeWith('chromium', browserPath !== null, 'the graph of a run', () => {
       const titles = page.locator('.graph title');
       expect(await titles.allTextContents()).toContain('W'.repeat(18));
       expect(await names.allTextContents()).toContain('EXTRACT_ALL_ORDERS');
+    });
+  });
+
+  it('of a small file has its place before it is drawn', async () => {
+    await withPage(files, async ({ open, start }) => {
+      await start('two');
+      const page = await open('/w/two', {}, async (next) => void (await next.addInitScript(watchShifts)));
+      await page.locator('.graph .name').first().waitFor();
+      await page.locator('.run-row').waitFor();
+      expect(await page.evaluate('window.shifts')).toEqual([]);
     });
   });
 

@@ -234,7 +234,7 @@ function Overview({ detail, runs }: Omit<Shown, 'grid'>): JSX.Element {
   return (
     <>
       {graph !== null && (
-        <div class="card">
+        <div class="card file-graph">
           <ErrorBoundary>
             <FileGraph graph={graph} />
           </ErrorBoundary>

@@ -112,32 +112,37 @@ function apiAddress(id: string): string {
 
 /** Fills the form from a past run. */
 function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) => void }): JSX.Element | null {
-  const { id, recent } = props.workflow;
-  const runs = useSignal<readonly RunHead[]>([]);
+  const { id, recent, params: declared } = props.workflow;
+  // The choice has its place before the runs are known: nothing below it moves then.
+  const runs = useSignal<readonly RunHead[] | null>(null);
+  const mayExist = recent !== null && recent.length > 0;
+  const isShown = runs.value === null ? declared.length > 0 : runs.value.length > 0;
   useEffect(() => {
-    if (recent === null || recent.length === 0) return;
+    if (!mayExist) return;
     const params = { path: { name: id }, query: { limit: 20 } };
     ask(api.GET('/api/v2/workflows/{name}/runs', { params })).then(
       (page) => {
         runs.value = page.runs.filter((run) => run.params.length > 0);
       },
       // The form works without past runs.
-      () => {},
+      () => {
+        runs.value = [];
+      },
     );
   }, [id]);
-  if (runs.value.length === 0) return null;
+  if (!mayExist || !isShown) return null;
   return (
     <p class="as-of">
       <label for="as-of">As of run</label>
       <select
         id="as-of"
         onChange={(event) => {
-          const run = runs.value.find(({ runId }) => runId === event.currentTarget.value);
+          const run = runs.value?.find(({ runId }) => runId === event.currentTarget.value);
           if (run !== undefined) props.onChoose(run);
         }}
       >
         <option value="">Choose a run</option>
-        {runs.value.map((run) => (
+        {runs.value?.map((run) => (
           <option key={run.runId} value={run.runId}>
             {`${momentText(run.createdAt)}  ${runLook(run.status).word}  ${shortId(run.runId)}`}
           </option>

@@ -34,6 +34,7 @@ export function Run(): JSX.Element {
   const run = useMemo(() => showRun(id), [id]);
   useEffect(() => run.follow(), [run]);
   useEffect(prepareLayout, []);
+  useEffect(prepareFailures, []);
   const head = run.head.value;
   useTitle(
     head === null ? 'Run' : `${signs[presentRunLook(head).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),
@@ -45,6 +46,12 @@ export function Run(): JSX.Element {
   ) : (
     <ProblemBox what="Run" problem={problem} retry={() => void run.reload()} hrefOf={to.run} />
   );
+}
+
+/** Loads them with the run, so that they do not move what is below them. */
+function prepareFailures(): void {
+  // Drawing them reports the problem, if there is one.
+  RunFailures.preload().catch(() => {});
 }
 
 /** The symbol of a status in the title of the tab. */
