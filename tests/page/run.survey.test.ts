@@ -111,6 +111,9 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
         const page = await open('/runs/load-2');
         await page.getByRole('link', { name: 'load-1' }).click();
         await header(page).getByText('Failed after').waitFor();
+        await page.goto(`${daemon.url}/runs/unlike-any`);
+        await page.getByRole('link', { name: 'All runs' }).waitFor();
+        expect(await page.getByRole('alert').textContent()).not.toMatch(/wf |api/);
         await page.goto(`${daemon.url}/w/gatd/start`);
         await page.getByRole('heading', { level: 1, name: 'Workflow not found' }).waitFor();
         await page.getByRole('link', { name: 'gated' }).click();

@@ -7,24 +7,33 @@ type ProblemProps = {
   /** The subject of a screen that consists of the problem only: `Run`. */
   readonly what?: string;
   readonly retry?: (() => void) | undefined;
+  /** Where to look for what is not found. */
+  readonly elsewhere?: Elsewhere;
+};
+
+/** Links of a screen whose subject is not found. */
+type Elsewhere = {
   /** The address of a name that the advice suggests. */
-  readonly hrefOf?: ((name: string) => string) | undefined;
+  readonly hrefOf: (name: string) => string;
+  /** The link to the list of all. */
+  readonly list: JSX.Element;
 };
 
 /** A problem with its advice, and a button that repeats the request. */
-export function ProblemBox({ problem, what, retry, hrefOf }: ProblemProps): JSX.Element {
+export function ProblemBox({ problem, what, retry, elsewhere }: ProblemProps): JSX.Element {
+  const { status, message, help, diagnostics } = problem;
+  const isMissing = status === 404;
   return (
     <div class="problem" role="alert">
-      {what && <h1>{problem.status === 404 ? `${what} not found` : what}</h1>}
+      {what && <h1>{isMissing ? `${what} not found` : what}</h1>}
       <p>
-        <strong>{sentence(problem.message)}</strong>
+        <strong>{sentence(message)}</strong>
       </p>
-      {problem.diagnostics.length > 0 ? (
-        <Diagnostics diagnostics={problem.diagnostics} />
+      {diagnostics.length > 0 && <Diagnostics diagnostics={diagnostics} />}
+      {elsewhere && isMissing ? (
+        <Advice help={help} elsewhere={elsewhere} />
       ) : (
-        problem.help && (
-          <p>{hrefOf && problem.status === 404 ? linked(sentence(problem.help), hrefOf) : sentence(problem.help)}</p>
-        )
+        help && diagnostics.length === 0 && <p>{sentence(help)}</p>
       )}
       {retry && (
         <button type="button" onClick={retry}>
@@ -32,6 +41,17 @@ export function ProblemBox({ problem, what, retry, hrefOf }: ProblemProps): JSX.
         </button>
       )}
     </div>
+  );
+}
+
+/** The suggested names, and the list instead of its command or request. */
+function Advice({ help, elsewhere: { hrefOf, list } }: { help: string | null; elsewhere: Elsewhere }): JSX.Element {
+  const isForUsers = help !== null && !/\/api\/|\bwf /.test(help);
+  return (
+    <>
+      {isForUsers && <p>{linked(sentence(help), hrefOf)}</p>}
+      <p>{list}</p>
+    </>
   );
 }
 

@@ -28,7 +28,12 @@ export function Start(): JSX.Element {
     return problem === null ? (
       <Loading />
     ) : (
-      <ProblemBox what="Workflow" problem={problem} retry={() => void workflow.refresh()} hrefOf={to.start} />
+      <ProblemBox
+        what="Workflow"
+        problem={problem}
+        retry={() => void workflow.refresh()}
+        elsewhere={{ hrefOf: to.start, list: <a href={to.workflows}>All workflows</a> }}
+      />
     );
   return (
     <section class="start">

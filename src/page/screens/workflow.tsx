@@ -61,7 +61,12 @@ export function WorkflowScreen(): JSX.Element {
   return problem === null ? (
     <Loading />
   ) : (
-    <ProblemBox what="Workflow" problem={problem} retry={() => void shown.refresh()} hrefOf={to.workflow} />
+    <ProblemBox
+      what="Workflow"
+      problem={problem}
+      retry={() => void shown.refresh()}
+      elsewhere={{ hrefOf: to.workflow, list: <a href={to.workflows}>All workflows</a> }}
+    />
   );
 }
 

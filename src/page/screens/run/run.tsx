@@ -44,7 +44,12 @@ export function Run(): JSX.Element {
   return problem === null ? (
     <Loading />
   ) : (
-    <ProblemBox what="Run" problem={problem} retry={() => void run.reload()} hrefOf={to.run} />
+    <ProblemBox
+      what="Run"
+      problem={problem}
+      retry={() => void run.reload()}
+      elsewhere={{ hrefOf: to.run, list: <a href={to.runs}>All runs</a> }}
+    />
   );
 }
 
