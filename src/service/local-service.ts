@@ -10,6 +10,7 @@ import type { History } from './history/history.ts';
 import { keptText, logSource } from './history/logs/log-source.ts';
 import { readLogs } from './history/logs/log-view.ts';
 import { lostText } from './history/logs/lost-text.ts';
+import { missingLogs } from './history/logs/missing-logs.ts';
 import { whyNothing } from './history/logs/why-nothing.ts';
 import type { PastRun } from './history/past-run.ts';
 import { requireKnownWorkflow } from './history/run-reference.ts';
@@ -126,6 +127,8 @@ async function localLogs(reference: string, request: LogRequest, tools: LogTools
       if (isEmpty && (!follows || isFinished(run.state))) {
         request.tell(damage.length === 0 ? whyNothing(run, request.step) : unknownOutput(run, archive));
       }
+      const missing = missingLogs(run, { filter, stream });
+      if (missing !== null) request.tell(missing);
       await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
       if (!follows || isFinished(run.state) || signal.aborted) return;
       const ended = await history.read(run.runId);

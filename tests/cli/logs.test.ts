@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { crash, withPlace } from '../support/past-runs.ts';
@@ -51,6 +51,22 @@ describe('wf logs', () => {
     await withPlace({ 'w.yaml': chatty }, async ({ wf }) => {
       await wf('run', 'w.yaml', '--run-id', 'r1');
       expect(await wf('logs', ...words)).toMatchObject({ code: 0, stdout: expected, stderr: '' });
+    });
+  });
+
+  it('warns of logs that no longer exist', async () => {
+    await withPlace({ 'w.yaml': chatty }, async ({ wf, runsDir }) => {
+      await wf('run', 'w.yaml', '--run-id', 'r1');
+      const logs = join(runsDir, 'r1/logs');
+      const [first = '', ...others] = readdirSync(logs).filter((name) => /-(one|silent)\./.test(name));
+      for (const name of [first, ...others]) rmSync(join(logs, name));
+
+      const silent = await wf('logs', 'r1', 'silent', '--stream', 'stderr');
+      expect(silent).toMatchObject({ code: 0, stdout: '' });
+      expect(silent.stderr).toMatch(/^warning: .*-silent\.1\.err no longer exists\n$/);
+      const { stdout, stderr } = await wf('logs', 'r1', '--tail', '9');
+      expect(stderr).toMatch(/^warning: .*-one\.1\.out and 3 more no longer exist\n$/);
+      expect(stdout).toContain('[flaky]  attempt 1\n');
     });
   });
 
