@@ -21,6 +21,7 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
         expect(await queue.getByRole('img').first().getAttribute('aria-label')).toBe('running');
         expect(await page.getByRole('list', { name: 'What is due next' }).textContent()).toContain('due');
         expect(await page.locator('.settings').textContent()).toContain('maxConcurrentRuns');
+        await page.getByRole('img', { name: /^2 runs: / }).waitFor();
         const health = page.locator('.facts-list');
         expect(await health.textContent()).toMatch(
           /Event loop delay[\d.]+ ms on average.*Disk of the runs[\d.]+ .iB of /,
@@ -38,6 +39,8 @@ describeWith('chromium', browserPath !== null, 'the daemon in a browser', () => 
 
         for (const runId of runIds) await stop(runId);
         await page.getByText('No run is running or waiting.').waitFor();
+        await page.reload();
+        await page.getByText(/2 runs: 2 canceled, at most [12] in an hour/).waitFor();
       },
       { options: ['--max-concurrent-runs', '1'] },
     );

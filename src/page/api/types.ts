@@ -16,6 +16,7 @@ export type WorkflowGrid = Schemas['WorkflowGrid'];
 export type DaemonConfig = Schemas['DaemonConfig'];
 export type DaemonInfo = Schemas['DaemonInfo'];
 export type DaemonSchedule = Schemas['DaemonSchedule'];
+export type Activity = Schemas['Activity'];
 export type RunQueue = Schemas['RunQueue'];
 export type QueueEvent = Schemas['QueueEvent'];
 export type DaemonStatus = Schemas['DaemonStatus'];

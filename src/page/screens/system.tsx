@@ -18,6 +18,7 @@ import { RunRow } from '../parts/run-row.tsx';
 import { Moment, relativeText } from '../parts/time.tsx';
 import { useTitle } from '../parts/use-title.ts';
 import { counted } from '../run-view/step-text.ts';
+import { RunsByHour } from './system-activity.tsx';
 import { Health } from './system-health.tsx';
 
 const kept = createKept<ShownSystem>();
@@ -46,6 +47,7 @@ export function System(): JSX.Element {
     <section>
       <h1>System</h1>
       <Health info={value.info} queue={value.queue} refresh={shown.refreshFigures} />
+      <RunsByHour />
       <Queue queue={value.queue} />
       <Coming schedule={value.schedule} />
       <Settings config={value.config} />

@@ -11,7 +11,7 @@ type ScheduledMoment = { readonly file: string; readonly kind: string; readonly 
 
 /** The dependencies of the v2 API. */
 export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
-  readonly history: Pick<History, 'read' | 'find' | 'knowsWorkflow' | 'list' | 'placeOf' | 'summarize'>;
+  readonly history: Pick<History, 'read' | 'find' | 'knowsWorkflow' | 'list' | 'placeOf' | 'countByHour' | 'summarize'>;
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts';
+import { showActivity } from './daemon/activity.ts';
 import { showConfig, showInfo } from './daemon/info.ts';
 import { followAll } from './daemon/live-events.ts';
 import { moveInQueue, showQueue } from './daemon/queue-routes.ts';
@@ -61,6 +62,7 @@ export function v2Routes(parts: V2Parts): readonly Route[] {
     { ...get, path: '/api/v2/queue', handle: showQueue(parts) },
     { ...put, path: '/api/v2/queue/{id}', handle: moveInQueue(parts) },
     { ...get, path: '/api/v2/schedule', handle: showSchedule(parts) },
+    { ...get, path: '/api/v2/activity', handle: showActivity(parts) },
     { ...get, path: '/api/v2/info', handle: showInfo(parts) },
     { ...get, path: '/api/v2/config', handle: showConfig(parts) },
     { ...get, path: '/api/v2/session', handle: showSession, access: 'public' },

@@ -1,6 +1,7 @@
 import type { Owner, StoredEvent } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
+import { countByHour, type RunsOfHour } from './count-runs.ts';
 import { judgeRun, type LostRunTools, releaseFinished, settleLostRun } from './lost-run.ts';
 import { isUnknown, type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
 import { findRunId, namesWorkflow, noSuchRun, unreadable } from './run-reference.ts';
@@ -33,6 +34,8 @@ export type History = {
   /** Yields runs, newest first. Reads only as many as needed and yields to the event loop between them. */
   readonly list: (filter: RunFilter) => AsyncIterable<PastRun>;
   readonly placeOf: (run: PastRun) => RunPlace;
+  /** Counts the runs of each of the last hours, the oldest first. */
+  readonly countByHour: (period: { readonly now: number; readonly hours: number }) => Promise<readonly RunsOfHour[]>;
   /** Whether the workflow has any run. */
   readonly knowsWorkflow: (name: string) => boolean;
   readonly summarize: (run: PastRun) => RunSummary;
@@ -60,6 +63,7 @@ export function createHistory(tools: LostRunTools, cwd: string, readRun = reader
   return {
     read,
     list,
+    countByHour: (period) => countByHour(period, { archive, cwd, read }),
     placeOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
     follow: (run, signal) => followRun(run, { ...tools, read }, signal),
     await: async (word, signal) => {

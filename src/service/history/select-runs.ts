@@ -71,6 +71,29 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
   }
 }
 
+/** Yields the time and the status of runs, newest first. Reads only runs whose status is not remembered. */
+export async function* statusesSince(
+  from: number,
+  { archive, cwd, read }: SelectTools,
+): AsyncIterable<{ readonly at: number; readonly status: RunStatus }> {
+  const ids = archive.list();
+  const known = archive.statuses(ids);
+  const pause = createSlices(sliceMs);
+  try {
+    for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, cwd })) {
+      const turn = pause();
+      if (turn !== null) await turn;
+      const remembered = known.of(runId);
+      const run = remembered === null ? await read(runId) : null;
+      if (run !== null) remember(run, known);
+      const status = remembered ?? run?.state.status;
+      if (status !== undefined) yield { at: archive.timeOf(runId), status };
+    }
+  } finally {
+    known.save();
+  }
+}
+
 /** Whether the first event of a run fits the filter. */
 function hasBegunSo(archive: RunArchive, runId: string, filter: RunFilter): boolean {
   const { topLevel = false, queue = null, tag = null } = filter;
@@ -83,7 +106,7 @@ function hasBegunSo(archive: RunArchive, runId: string, filter: RunFilter): bool
 /** The runs of the workflow in the time, as far as that is known without reading them. */
 function* placedRuns(
   ids: readonly string[],
-  { workflow, from, to, behind = null }: RunFilter,
+  { workflow, from, to, behind = null }: Pick<RunFilter, 'workflow' | 'from' | 'to' | 'behind'>,
   { archive, cwd }: Pick<SelectTools, 'archive' | 'cwd'>,
 ): Iterable<string> {
   const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);

@@ -108,6 +108,11 @@ test('the daemon returns its information and settings without secrets', async ()
     disk: { totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
   });
   expect((await get('/api/v2/info', login.token)).access).toBe('write');
+  const { hours } = await get('/api/v2/activity?hours=2', 'look-only');
+  expect(hours).toEqual([
+    { from: expect.stringMatching(/:00:00.000Z$/), statuses: {} },
+    { from: expect.stringMatching(/:00:00.000Z$/), statuses: {} },
+  ]);
   const { settings, places } = await get('/api/v2/config', 'look-only');
   expect(places.workflows).toBe(dags);
   expect(settings).toContainEqual(expect.objectContaining({ key: 'dags', value: dags }));
