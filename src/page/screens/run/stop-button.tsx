@@ -96,7 +96,7 @@ function StopQuestion({ stop, head, running, onConfirm, onCancel }: QuestionProp
       <p>
         {stop === 'stop'
           ? `${stateOf(running)} No further step starts; handlers still run.`
-          : `${stillRunning(running)} A kill ends what runs at once, and no further handler runs.`}
+          : `${stillRunning(running)} Running steps are killed at once, and no further handler runs.`}
       </p>
     </ConfirmDialog>
   );
