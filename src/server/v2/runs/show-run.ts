@@ -36,7 +36,8 @@ export function viewRunRoute(parts: V2Parts): Handler {
     const body = `${JSON.stringify(runViewJson(await drawRun(run, parts.history)))}\n`;
     const tag = entityTag(body);
     if (sent.size >= MAX_VIEWS) sent.clear();
-    if (id === run.runId) sent.set(id, { ...others, tag, stamp });
+    // A run without a journal has the stamp of a removed one.
+    if (id === run.runId && own !== '') sent.set(id, { ...others, tag, stamp });
     return reply(tag, body);
   };
 }

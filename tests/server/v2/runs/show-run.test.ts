@@ -106,6 +106,25 @@ test.each(changes)('the view is not cached if the run of "%s" changed while it w
   expect([next.status, next.body === body]).toEqual([200, false]);
 });
 
+test('the view of a run that is being removed is not cached', async () => {
+  const world = await apiWorld({ 'inner.yaml': inner });
+  await viewOf(world, 'inner');
+  const directory = join(world.directory, 'home/runs/r');
+  rmSync(join(directory, 'journal.jsonl'));
+  const { read } = world.app.history;
+  const spy = vi.spyOn(world.app.history, 'read').mockImplementation(async (id) => {
+    const run = await read(id);
+    rmSync(directory, { recursive: true });
+    return run;
+  });
+  const { headers, status } = await world.ask('GET', '/api/v2/runs/r/view');
+  spy.mockRestore();
+  const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
+  const next = await world.ask('GET', '/api/v2/runs/r/view', known);
+
+  expect([status, next.status]).toEqual([200, 404]);
+});
+
 test('the view shows no secret in the file', async () => {
   const text = `secrets: [TOKEN]\nenv: [TOKEN: hunter2-and-more]\nsteps: [{name: a, command: echo $TOKEN}]\n`;
   const world = await apiWorld({ 'flow.yaml': text });
