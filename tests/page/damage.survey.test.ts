@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
@@ -6,6 +6,12 @@ import { describeWith } from '../support/require.ts';
 import { accessibilityProblems, withPage } from './visits.ts';
 
 const files = { 'two.yaml': 'steps: [{name: one, command: echo one}, {name: two, command: echo two, depends: one}]\n' };
+
+/** Whether the process of a run has written everything: it empties the file that names it. */
+function isReleased(directory: string): boolean {
+  const owners = readdirSync(directory).filter((name) => /^owner(?:\.\d+)?$/.test(name));
+  return owners.every((name) => statSync(join(directory, name)).size === 0);
+}
 
 describeWith('chromium', browserPath !== null, 'the page of a run with lost files', () => {
   it('says which are lost, and shows what is left', async () => {
@@ -16,7 +22,9 @@ describeWith('chromium', browserPath !== null, 'the page of a run with lost file
           const runId = await start('two');
           await expect.poll(() => daemon.get(`/api/v2/runs/${runId}`)).toContain('"status":"succeeded"');
           const { steps } = JSON.parse(await daemon.get(`/api/v2/runs/${runId}`));
-          return { runId, log: String(steps[1].log), directory: join(String(steps[1].log), '../..') };
+          const directory = join(String(steps[1].log), '../..');
+          await expect.poll(() => isReleased(directory)).toBe(true);
+          return { runId, log: String(steps[1].log), directory };
         };
         const [logless, cut, empty] = [await finished(), await finished(), await finished()];
         rmSync(logless.log);
@@ -34,7 +42,8 @@ describeWith('chromium', browserPath !== null, 'the page of a run with lost file
         await page.goto(`${daemon.url}/runs/${empty.runId}`);
         await page.getByText('nothing is known of what the run did').waitFor();
         expect(await page.locator('.outcome strong').textContent()).toBe('Failed');
-        rmSync(empty.directory, { recursive: true });
+        // At once: the daemon may still be writing the end of the run.
+        renameSync(empty.directory, join(empty.directory, '../../removed'));
         await page.reload();
         await page.getByRole('heading', { name: 'Run not found' }).waitFor();
       },
