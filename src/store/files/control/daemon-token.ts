@@ -21,7 +21,7 @@ export function readDaemonToken(directory: string): DaemonToken | null {
   });
 }
 
-/** Returns the token; if there is none, stores `token`, by default one of 256 random bits, in a file of mode 0600. */
+/** Returns the stored token. If there is none, stores `token` (by default 256 random bits) in a file of mode 0600. */
 export function keepDaemonToken(directory: string, token = randomBytes(32).toString('base64url')): DaemonToken {
   const found = readDaemonToken(directory);
   if (found !== null) return found;
