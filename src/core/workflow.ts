@@ -237,6 +237,8 @@ export type Step = {
   readonly signalOnStop: string;
   /** Limit of one attempt; 0: no limit. */
   readonly timeoutMs: number;
+  /** Time between a stop and a kill, if shorter than that of the workflow. */
+  readonly graceMs?: number;
   readonly mailOn: { readonly failure: boolean; readonly success: boolean };
   /** True: background processes of the step outlive the run. */
   readonly leaveBackground: boolean;

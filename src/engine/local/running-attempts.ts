@@ -12,6 +12,7 @@ type Running = {
   finishesWhenStopped: boolean;
   /** Whether it runs a child run, which kills its own steps after the grace, and has as long again for its handlers. */
   readonly isRun: boolean;
+  readonly graceMs: number;
   /** Its grace has begun. */
   isEnding: boolean;
   cancelTimer: () => void;
@@ -29,12 +30,13 @@ export class RunningAttempts {
   }
 
   /** Adds an attempt that waits to start. */
-  enter({ name, executor }: Pick<Step, 'name' | 'executor'>): AttemptSignals {
+  enter({ name, executor, graceMs = this.#graceMs }: Pick<Step, 'name' | 'executor' | 'graceMs'>): AttemptSignals {
     const running: Running = {
       end: new EndSignal(),
       kill: new EndSignal(),
       finishesWhenStopped: false,
       isRun: executor.type === 'workflow',
+      graceMs: Math.min(graceMs, this.#graceMs),
       isEnding: false,
       cancelTimer: () => {},
     };
@@ -97,9 +99,9 @@ export class RunningAttempts {
   #killAfterGrace(running: Running): void {
     running.isEnding = true;
     const kill = () => void running.kill.abort('stop');
-    this.#after(running, this.#graceMs, () => {
+    this.#after(running, running.graceMs, () => {
       running.end.abort('stop');
-      if (running.isRun) this.#after(running, this.#graceMs, kill);
+      if (running.isRun) this.#after(running, running.graceMs, kill);
       else kill();
     });
   }

@@ -129,10 +129,10 @@ export class StepAttempts {
     });
   }
 
-  #warnOfKill({ name, service }: Step, { kill }: AttemptSignals): void {
-    const { record, graceMs, warn } = this.#own;
+  #warnOfKill({ name, service, graceMs = this.#own.graceMs }: Step, { kill }: AttemptSignals): void {
+    const { record, warn } = this.#own;
     if (service === undefined || !kill.aborted || record.state.cancellation?.force === true) return;
-    warn(name, `killed: it did not end within ${graceMs / 1000}s`);
+    warn(name, `killed: it did not end within ${Math.min(graceMs, this.#own.graceMs) / 1000}s`);
   }
 }
 

@@ -47,6 +47,18 @@ export function copyOutput(stream: NodeJS.ReadableStream, { hasTerminal, write }
 /** Receives a chunk of a container's output. */
 export type WriteOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
 
+/** Passes output on and keeps its first 1,000 characters, where a runtime reports why a program could not start. */
+export function remembering(write: WriteOutput): { readonly write: WriteOutput; readonly beginning: () => string } {
+  let kept = '';
+  return {
+    write: (stream, chunk) => {
+      if (kept.length < 1000) kept += chunk.toString();
+      write(stream, chunk);
+    },
+    beginning: () => kept.slice(0, 1000),
+  };
+}
+
 const headerLength = 8;
 
 /**

@@ -8,26 +8,29 @@ import { type Daemon, silence } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';
 import { tarOfFile } from './api/tar.ts';
 import { containerExitCode, endedOutcome } from './container-end.ts';
-import { copyOutput } from './container-output.ts';
+import { copyOutput, remembering } from './container-output.ts';
 import { type ContainerPlan, createContainer } from './create.ts';
 import { DockerProblem, isRequestError, requestMessage, requestStatus } from './docker-problem.ts';
 import type { ContainerSettings } from './docker-settings.ts';
 import { invocationOf } from './invocation.ts';
-import { programProblem } from './program-problem.ts';
+import { initProblem, programProblem } from './program-problem.ts';
 
 /**
  * Runs a step in a container of its own and always removes the container, unless it is to be kept and ended by itself.
  * Throws a `DockerProblem`, or a request error.
  */
 export async function runInContainer(daemon: Daemon, settings: ContainerSettings, attempt: Attempt): Promise<Outcome> {
-  const [image, logConfig] = await Promise.all([provideImage(daemon, settings, attempt), chooseLog(daemon, settings)]);
+  const [image, engine] = await Promise.all([
+    provideImage(daemon, settings, attempt),
+    engineDefaults(daemon, settings),
+  ]);
   const invocation = invocationOf(attempt, {
     entrypoint: settings.entrypoint ?? imageEntrypoint(image),
     isEntrypointOwn: settings.entrypoint !== null,
     scriptDirectory: scriptDirectory(settings),
     shell: settings.shell,
   });
-  const plan = { daemon, settings, attempt, image, invocation, logConfig };
+  const plan = { daemon, settings, attempt, image, invocation, engine };
   const container = await createContainer(plan);
   let isOver = false;
   try {
@@ -62,7 +65,8 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
   }
   const output = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal });
   const hasTerminal = settings.container['Tty'] === true;
-  const copied = copyOutput(output, { hasTerminal, write: attempt.write });
+  const { write, beginning } = remembering(attempt.write);
+  const copied = copyOutput(output, { hasTerminal, write });
   if (isAskedToEnd(attempt)) return canceled;
   await start(container, plan);
   attempt.contained(containment(container, settings.image, daemon));
@@ -71,6 +75,8 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
     const exited = containerExitCode(container, daemon);
     void exited.then(copied.finish, copied.finish);
     const [exitCode] = await Promise.all([exited, copied.done]);
+    const problem = initProblem(beginning(), exitCode, `image "${settings.image}"`);
+    if (problem !== null) throw problem;
     return await endedOutcome(container, { exitCode, daemon, attempt });
   } finally {
     release();
@@ -152,21 +158,29 @@ async function removeContainer(container: Container, { daemon, attempt }: Contai
 /** Drivers that keep output in files of the daemon, which are removed with the container. */
 const ownFiles: ReadonlySet<unknown> = new Set(['json-file', 'local']);
 
-/** A method that dockerode's types leave out. */
+/** A method that dockerode's types leave out. Source: Docker Engine API, "Get system information". */
 type Askable = {
-  readonly info: (options: { readonly abortSignal: AbortSignal }) => Promise<{ readonly LoggingDriver?: string }>;
+  readonly info: (options: { readonly abortSignal: AbortSignal }) => Promise<{
+    readonly LoggingDriver?: string;
+    readonly InitBinary?: string;
+    readonly InitCommit?: { readonly ID?: string };
+  }>;
 };
 
 /**
- * The log driver, as part of `HostConfig`. Disables logging if Docker would only keep the output in files until the
- * container is removed: with them, many short lines take thirty times as long. A daemon that sends output elsewhere
- * continues to.
+ * What a container gets in `HostConfig` unless its settings say otherwise. `Init`, if the engine has an init process: the
+ * first process of a container ignores every signal that it does not handle, so a stop would wait for the whole grace.
+ * No logging, if Docker would only keep the output in files until the container is removed: with them, many short lines
+ * take thirty times as long. A daemon that sends output elsewhere continues to.
  */
-export async function chooseLog({ docker, over }: Daemon, { isKept, host }: ContainerSettings): Promise<JsonObject> {
-  if (isKept || host['LogConfig'] !== undefined) return {};
+export async function engineDefaults({ docker, over }: Daemon, { isKept }: ContainerSettings): Promise<JsonObject> {
   try {
-    const { LoggingDriver: driver } = await (docker as Askable).info({ abortSignal: over });
-    return ownFiles.has(driver) ? { LogConfig: { Type: 'none' } } : {};
+    const { LoggingDriver: driver, InitBinary, InitCommit } = await (docker as Askable).info({ abortSignal: over });
+    const hasInit = Boolean(InitBinary) && InitCommit?.ID !== 'N/A';
+    return {
+      ...(hasInit ? { Init: true } : {}),
+      ...(!isKept && ownFiles.has(driver) ? { LogConfig: { Type: 'none' } } : {}),
+    };
   } catch (error) {
     // Not a reason to fail: a proxy in front of the daemon may block this request.
     if (isRequestError(error)) return {};

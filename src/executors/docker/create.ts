@@ -1,5 +1,5 @@
 import type { Container, ContainerCreateOptions, ImageInspectInfo } from 'dockerode';
-import type { JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { containerEnv } from './container-env.ts';
@@ -16,7 +16,8 @@ export type ContainerPlan = {
   readonly attempt: Attempt;
   readonly image: ImageInspectInfo;
   readonly invocation: Invocation;
-  readonly logConfig: JsonObject;
+  /** Defaults for `HostConfig` that depend on the engine. */
+  readonly engine: JsonObject;
   /** The container belongs to the run, not to the step that needs it first. */
   readonly isShared?: true;
 };
@@ -36,9 +37,13 @@ export async function createContainer(plan: ContainerPlan): Promise<Container> {
 
 /** Passes the options in `_body`: dockerode puts other options, secrets included, into the URL. */
 function create(plan: ContainerPlan): Promise<Container> {
-  const { daemon, settings, attempt, invocation, logConfig } = plan;
+  const { daemon, settings, attempt, image, invocation, engine } = plan;
   const { name, platform, container, host, network } = settings;
   const entrypoint = invocation.entrypoint ?? settings.entrypoint;
+  const program = [
+    ...(entrypoint ?? asList(image.Config.Entrypoint)),
+    ...(invocation.command ?? asList(container['Cmd'] ?? image.Config.Cmd)),
+  ];
   const mention = [invocation.mention, ...(entrypoint ?? []), ...[container['Cmd'] ?? []].flat()].join('\n');
   const options = {
     _query: { ...(name === null ? {} : { name }), ...(platform === null ? {} : { platform }) },
@@ -56,12 +61,26 @@ function create(plan: ContainerPlan): Promise<Container> {
       }),
       Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(plan) },
       Volumes: { ...(container['Volumes'] as JsonObject | undefined), ...scriptVolume(invocation) },
-      HostConfig: { ...logConfig, ...host },
+      HostConfig: { ...engine, ...(needsFirstProcess(program[0], host) ? { Init: false } : {}), ...host },
       NetworkingConfig: network,
     },
     abortSignal: daemon.over,
   };
   return daemon.docker.createContainer(options as ContainerCreateOptions);
+}
+
+/** Programs that are an init process themselves; some of them refuse to run beside another one. */
+const initPrograms: ReadonlySet<unknown> = new Set(
+  'init systemd tini tini-static docker-init dumb-init catatonit s6-svscan my_init runsvdir'.split(' '),
+);
+
+/** Whether the container must not have a second init process. One outside of a PID namespace of its own reaps nothing. */
+function needsFirstProcess(program: Json | undefined, host: JsonObject): boolean {
+  return initPrograms.has(String(program ?? '').replace(/^.*\//, '')) || Boolean(host['PidMode']);
+}
+
+function asList(words: Json | undefined): readonly Json[] {
+  return Array.isArray(words) ? words : [words ?? []].flat();
 }
 
 function labels({ attempt, settings: { isKept }, isShared }: ContainerPlan): Record<string, string> {

@@ -25,6 +25,14 @@ export function startProblem(message: string, where: string): DockerProblem | nu
 const refusal =
   /^OCI runtime exec failed: (?:exec failed: )?(?:unable to start container process: |.*starting container process caused: )?(.+)$/m;
 
+/** The same for a program that the init process of a container could not start. Source: tini, which Docker calls docker-init. */
+export function initProblem(printed: string, exitCode: number, where: string): DockerProblem | null {
+  if (exitCode !== 127 && exitCode !== 126) return null;
+  const [, program, why = ''] = /^\[FATAL tini \(\d+\)\] exec (.*) failed: (.*)$/m.exec(printed) ?? [];
+  if (program === undefined) return null;
+  return programProblem(`exec: ${JSON.stringify(program)}: ${why.trim().toLowerCase()}`, where);
+}
+
 /** The runtime appends ": unknown" to unclassified errors. */
 function plain(why: string): string {
   return why.replace(/: unknown$/, '');

@@ -10,7 +10,7 @@ import { withTimeLimit } from '../../time-limit.ts';
 import type { Attempt, RunScope, Shared } from '../executor.ts';
 import { connect, type Daemon, silence } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';
-import { chooseLog, healthProblem, start } from './container.ts';
+import { engineDefaults, healthProblem, start } from './container.ts';
 import { copyOutput } from './container-output.ts';
 import { createContainer } from './create.ts';
 import { DockerProblem, isRequestError, requestMessage, requestStatus } from './docker-problem.ts';
@@ -40,9 +40,6 @@ const askTimeoutMs = 5000;
 
 /** Time limit for the daemon to remove a container whose program has ended. */
 const removeTimeoutMs = 10_000;
-
-/** Longest time that the program of the container has to end, as of `docker stop`. */
-const longestGraceMs = 10_000;
 
 /** How much of the container's own output messages show. */
 const lastLineCount = 5;
@@ -137,9 +134,12 @@ async function startShared(attempt: Attempt, over: AbortController): Promise<Sha
   if (settings.kind === 'exec') throw new Error('a shared container has no image');
   const daemon = await connect(attempt.env, { stop: eitherEnd(attempt), over: over.signal });
   await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
-  const [image, logConfig] = await Promise.all([provideImage(daemon, settings, attempt), chooseLog(daemon, settings)]);
+  const [image, engine] = await Promise.all([
+    provideImage(daemon, settings, attempt),
+    engineDefaults(daemon, settings),
+  ]);
   const invocation = { entrypoint: null, command: null, script: null, env: {}, mention: '' };
-  const plan = { daemon, settings, attempt, image, invocation, logConfig, isShared: true } as const;
+  const plan = { daemon, settings, attempt, image, invocation, engine, isShared: true } as const;
   const container = await createContainer(plan);
   const output = new OwnOutput(typeof config['logPattern'] === 'string' ? config['logPattern'] : null);
   const close = (force: boolean) =>
@@ -173,9 +173,9 @@ function asked(ask: () => Promise<string | null>): () => Promise<string | null> 
   };
 }
 
-/** A container that only sleeps has nothing to finish; many others ignore the signal, being the first process. */
-function graceOf({ workflow }: Attempt, { isIdle }: JsonObject): number {
-  return isIdle === true ? 0 : Math.min(workflow.graceMs, longestGraceMs);
+/** A container that only sleeps has nothing to finish. */
+function graceOf({ workflow, step }: Attempt, { isIdle }: JsonObject): number {
+  return isIdle === true ? 0 : (step.graceMs ?? workflow.graceMs);
 }
 
 type Starting = {

@@ -26,14 +26,20 @@ export type StepContext = {
   readonly dir: string | null;
   /** The directory of the workflow file, to which volumes are relative. */
   readonly fileDir: string;
+  /** Whether the file sets `MaxCleanUpTimeSec`. */
+  readonly hasGrace: boolean;
   /** The container of the workflow. */
   readonly container: RawWorkflow['container'];
 };
+
+/** Default time between the stop and the kill of a step in a container, as of `docker stop`. */
+const CONTAINER_GRACE_MS = 10_000;
 
 /** Builds a valid step or handler, with every default filled in. */
 export function buildStep(raw: RawAction & RawItems, context: StepContext): Step {
   const { action, args } = expandCall(raw, context.functions);
   const fanOut = fanOutOf(raw);
+  const executor = executorOf(action, context);
   return {
     name: context.name,
     ...(context.id === undefined ? {} : { id: context.id }),
@@ -44,7 +50,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     args: action.args ?? [],
     script: action.script ?? null,
     shell: action.shell || null,
-    executor: executorOf(action, context),
+    executor,
     depends: context.depends,
     preconditions: preconditionsOf(action.preconditions),
     continueOn: toleranceOf(action.continueOn),
@@ -57,6 +63,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     env: [...args, ...envOf(action.env)],
     signalOnStop: (action.signalOnStop && canonicalSignal(action.signalOnStop)) || 'SIGTERM',
     timeoutMs: toMs(fixedNumber(action.timeoutSec) ?? 0),
+    ...(executor.type === 'docker' && !context.hasGrace ? { graceMs: CONTAINER_GRACE_MS } : {}),
     mailOn: {
       failure: action.mailOn?.failure ?? action.mailOnError ?? false,
       success: action.mailOn?.success ?? false,

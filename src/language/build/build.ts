@@ -118,14 +118,17 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   return merged as RawWorkflow;
 }
 
-function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, { defaults, container }: RawWorkflow): Step[] {
+function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, merged: RawWorkflow): Step[] {
+  const { defaults, container, MaxCleanUpTimeSec } = merged;
+  const hasGrace = MaxCleanUpTimeSec !== undefined;
   const index = indexByName(steps);
   const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   return steps.map((entry, at) => {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    const context = { ...idOf(entry), name: entry.name ?? '', depends, functions, dir: stepDir, fileDir, container };
+    const own = { ...idOf(entry), name: entry.name ?? '', depends };
+    const context = { ...own, functions, dir: stepDir, fileDir, container, hasGrace };
     return buildStep(withDefaults(entry.raw, defaults), context);
   });
 }
@@ -135,13 +138,15 @@ function idOf({ raw, name }: StepEntry): { id?: string } {
 }
 
 function handlersOf(
-  { handlerOn, container }: RawWorkflow,
+  { handlerOn, container, MaxCleanUpTimeSec }: RawWorkflow,
   { functions, stepDir, fileDir }: BuildInput,
 ): Workflow['handlers'] {
   const handler = (kind: HandlerKind) => {
     const raw = handlerOn?.[kind];
     if (raw === undefined) return null;
-    return buildStep(raw, { name: handlerName(kind), depends: [], functions, dir: stepDir, fileDir, container });
+    const hasGrace = MaxCleanUpTimeSec !== undefined;
+    const own = { name: handlerName(kind), depends: [] };
+    return buildStep(raw, { ...own, functions, dir: stepDir, fileDir, container, hasGrace });
   };
   return {
     success: handler('success'),

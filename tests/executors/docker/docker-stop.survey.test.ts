@@ -54,6 +54,20 @@ describeWith('docker', hasDocker, 'a docker step that is stopped', () => {
     expect(await world.containersOf(step.attempt.runId)).toEqual([]);
   });
 
+  test.each([
+    ['ends at once by default', {}, failed('exit', 'exit 143', 143)],
+    [
+      'ignores the signal as the first process',
+      { host: { init: false } },
+      failed('exit', 'exit 137: killed (SIGKILL)', 137),
+    ],
+  ])('whose program handles no signal %s', async (_, config, outcome) => {
+    const step = await startReady({ config, step: { command: ['sh', '-c', 'echo ready; exec sleep 1000'] } });
+    step.stop();
+    if ('host' in config) step.kill();
+    expect(await step.running).toEqual(outcome);
+  });
+
   test('before it starts creates no container', async () => {
     const stopped = startDockerStep({ host: world.host, step: { command: 'touch /x' } });
     stopped.stop();

@@ -10,7 +10,7 @@ import { tarOfFile } from '../api/tar.ts';
 import { containment } from '../container.ts';
 import { exitOutcome } from '../container-end.ts';
 import { containerEnv } from '../container-env.ts';
-import { copyOutput, type WriteOutput } from '../container-output.ts';
+import { copyOutput, remembering } from '../container-output.ts';
 import { DockerProblem, isRequestError, requestStatus } from '../docker-problem.ts';
 import type { ExecSettings } from '../docker-settings.ts';
 import { invocationOf } from '../invocation.ts';
@@ -166,18 +166,6 @@ async function send(running: Running, signal: string): Promise<void> {
   const problem = await signalMarkedProcesses(running, signal);
   const why = daemon.over.aborted ? silence(daemon) : problem;
   if (problem !== null) attempt.write('stderr', `the command keeps running in the container: ${why}\n`);
-}
-
-/** Passes output on and keeps its beginning. */
-function remembering(write: WriteOutput): { readonly write: WriteOutput; readonly beginning: () => string } {
-  let kept = '';
-  return {
-    write: (stream, chunk) => {
-      if (kept.length < 1000) kept += chunk.toString();
-      write(stream, chunk);
-    },
-    beginning: () => kept.slice(0, 1000),
-  };
 }
 
 /** Passes stop and kill requests on to the command. */
