@@ -197,6 +197,15 @@ describeWith('unshare', canUnshare, 'a daemon in another container', () => {
     });
   });
 
+  it('warns that it reaps no orphaned processes', async () => {
+    await withPlace(files, async (home) => {
+      const daemon = startIn(container, home, ...serve);
+      await daemon.until('http://');
+      process.kill(processOf(daemon), 'SIGKILL');
+      expect((await daemon.ended).stderr).toContain('wf is process 1 and does not reap orphaned processes');
+    });
+  });
+
   it('leaves a run of this one alone while it works, and finds out when its process is killed', async () => {
     await withPlace(files, async (home) => {
       const going = startIn(container, home, ...run);

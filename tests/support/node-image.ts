@@ -4,13 +4,14 @@ import { dirname, join } from 'node:path';
 import { makeArchive } from './docker.ts';
 
 /**
- * Writes a tar archive of a small system with Node, its libraries, busybox and the user `node` into a directory, as far as
+ * Writes a tar archive of a small system with Node, tini, their libraries, busybox and the user `node` into a directory, as far as
  * Node's own images are needed. Nothing is fetched: all of it comes from this machine.
  */
 export function makeNodeArchive(dir: string): string {
   const archive = makeArchive(dir);
   const root = join(dir, 'root');
-  for (const file of [process.execPath, ...librariesOf(process.execPath)]) copyTo(root, file);
+  for (const program of [process.execPath, programPath('tini')])
+    for (const file of [program, ...librariesOf(program)]) copyTo(root, file);
   mkdirSync(join(root, 'usr/bin'), { recursive: true });
   mkdirSync(join(root, 'usr/local/bin'), { recursive: true });
   symlinkSync('/bin/env', join(root, 'usr/bin/env'));
@@ -20,6 +21,10 @@ export function makeNodeArchive(dir: string): string {
   execFileSync('tar', ['-C', root, '--mode=a+rX', '-cf', archive, '.']);
   rmSync(root, { recursive: true });
   return archive;
+}
+
+function programPath(name: string): string {
+  return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
 }
 
 function librariesOf(program: string): readonly string[] {

@@ -140,6 +140,7 @@ async function serve(
       onBegun();
       for (const line of exposedFiles([...settings.secretFiles, ...(kept === null ? [] : [kept.path])]))
         log.warning(line);
+      if (process.pid === 1) log.warning(firstProcessNote);
       logAccess(settings.login, { url: server.url, kept, isTerminal }, log);
       const { dagsDir } = config;
       const absent = dagsDir === null || existsSync(dagsDir) ? '' : ', which does not exist yet';
@@ -157,6 +158,9 @@ async function serve(
     lag.close();
   }
 }
+
+const firstProcessNote =
+  'wf is process 1 and does not reap orphaned processes: start it under an init process (tini -- wf serve, or docker run --init)';
 
 /**
  * Logs who can run commands through the daemon, and how to log in with a generated token. The token itself is printed on a
