@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/processes/process-table.ts';
 import { eventually, journalOf, untilOver } from '../support/background-runs.ts';
 import { type Daemon, type DaemonPlace, withDaemons } from '../support/daemon.ts';
-import { priorityOf, sessionPriority } from '../support/priorities.ts';
+import { loweredBy, sessionPriority } from '../support/priorities.ts';
 
 const waiting = `steps:
   - name: wait
@@ -78,7 +79,7 @@ test('runs share the session of the small process, whose priority stays when the
     const daemon = await place.serve();
     const started = await startRuns(place, daemon);
     const { carrier, parent } = started.at(-1) as Started;
-    await eventually(() => priorityOf(carrier) === 10);
+    await eventually(() => getPriority(carrier) === loweredBy(10));
     expect(readProcess(carrier)).toMatchObject({ session: parent, group: parent });
     expect(sessionPriority(carrier)).toBe('0');
     place.write('go', '');

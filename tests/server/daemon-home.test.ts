@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/background-runs.ts';
@@ -7,12 +8,16 @@ import { withDaemons } from '../support/daemon.ts';
 const files = { 'w.yaml': 'steps: [{name: a, command: "true"}]\n' };
 const homeOf = ({ runsDir }: { readonly runsDir: string }) => join(runsDir, '..');
 
+/** The daemon may write while its home is removed. */
+const removeHome = (place: { readonly runsDir: string }) =>
+  rm(homeOf(place), { recursive: true, maxRetries: 100, retryDelay: 20 });
+
 test('a daemon whose home was removed claims it again, so that no second daemon starts', () =>
   withDaemons(files, async (place) => {
     const daemon = await place.serve('--require-login');
     const token = join(homeOf(place), 'daemon/token');
     const kept = readFileSync(token, 'utf8');
-    rmSync(homeOf(place), { recursive: true });
+    await removeHome(place);
     await eventually(async () => existsSync(token));
     expect(readFileSync(token, 'utf8')).toBe(kept);
     const second = await place.launch().ended;
@@ -28,7 +33,7 @@ test('a daemon whose home was taken by another one ends with the reason', () =>
   withDaemons(files, async (place) => {
     const daemon = await place.serve();
     daemon.process.kill('SIGSTOP');
-    rmSync(homeOf(place), { recursive: true });
+    await removeHome(place);
     const other = await place.serve();
     daemon.process.kill('SIGCONT');
     const { code, stderr } = await daemon.process.ended;

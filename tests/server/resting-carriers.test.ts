@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../src/core/summary/summary.ts';
 import { eventually, journalOf, untilGone } from '../support/background-runs.ts';
 import { withDaemons } from '../support/daemon.ts';
-import { priorityOf, sessionPriority } from '../support/priorities.ts';
+import { loweredBy, sessionPriority } from '../support/priorities.ts';
 
 const step = "steps:\n  - name: one\n    command: sh -c 'echo $$ > draft; mv draft pid; exec sleep 300'\n";
 const files = {
@@ -38,12 +39,12 @@ function withRun(workflow: string, use: (pids: Pids) => Promise<void>): Promise<
 
 test('the process of a run has a low priority while its last program runs, and the program the usual one', () =>
   withRun('last', async ({ carrier, program }) => {
-    await eventually(() => priorityOf(carrier) === 10);
-    expect([priorityOf(program), sessionPriority(program)]).toEqual([0, '0']);
+    await eventually(() => getPriority(carrier) === loweredBy(10));
+    expect([getPriority(program), sessionPriority(program)]).toEqual([getPriority(), '0']);
   }));
 
 test.each(['retried', 'masked'])('it keeps its priority while it may start or pass on more: %s', (workflow) =>
   withRun(workflow, async ({ carrier, program }) => {
-    expect([priorityOf(carrier), priorityOf(program)]).toEqual([0, 0]);
+    expect([carrier, program].map(getPriority)).toEqual([getPriority(), getPriority()]);
   }),
 );

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { getPriority } from 'node:os';
+import { constants, getPriority } from 'node:os';
 
-/** The priority of a process, compared with that of this one. */
-export const priorityOf = (pid: number): number => getPriority(pid) - getPriority();
+/** The priority of this process, lowered by so much, and not below the lowest one. */
+export const loweredBy = (by: number): number => Math.min(getPriority() + by, constants.priority.PRIORITY_LOW);
 
 /** The priority of a session among others, as text; 0 where Linux does not share the processors among sessions. */
 export function sessionPriority(pid: number): string {
