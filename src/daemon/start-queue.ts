@@ -313,7 +313,7 @@ function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown
   return Promise.race([work, aborted]);
 }
 
-/** Returns the result of the write. After an error it is true: the start will report the error. */
+/** Returns the answer; an error counts as true, since the start will report it. */
 function orTrue(ask: () => boolean): boolean {
   try {
     return ask();
