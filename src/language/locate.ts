@@ -21,6 +21,34 @@ export function locateSteps(sources: readonly Source[], names: readonly string[]
   return places;
 }
 
+/** Finds the entry of `env` or `secrets` that sets a variable; of several the last one, which counts. Parses the texts. */
+export function locateVariable(sources: readonly Source[], name: string): Place | null {
+  for (const source of sources) {
+    const contents = parse(source).document?.contents;
+    if (contents?.kind !== 'map') continue;
+    const [env, secrets] = [valueOfKey(contents, 'env'), valueOfKey(contents, 'secrets')];
+    const nodes = [...variablesIn(env, keysOf), ...variablesIn(secrets, (map) => valueOfKey(map, 'name') ?? [])];
+    const found = nodes.findLast((node) => nameIn(node) === name);
+    if (found !== undefined) return lineIndex(source)(found.start, found.end);
+  }
+  return null;
+}
+
+/** The nodes that begin with the name of a variable; `namesOf`: those of a map. */
+function variablesIn(node: Node | null, namesOf: (map: MapNode) => Node | Node[]): Node[] {
+  if (node?.kind === 'list') return node.items.flatMap((item) => variablesIn(item, namesOf));
+  if (node?.kind === 'map') return [namesOf(node)].flat();
+  return node === null ? [] : [node];
+}
+
+function keysOf({ entries }: MapNode): Node[] {
+  return entries.flatMap(({ key }) => key ?? []);
+}
+
+function nameIn(node: Node): string | null {
+  return node.kind === 'scalar' ? (textOf(node).split('=', 1)[0] ?? null) : null;
+}
+
 type NamedEntry = { readonly name: string; readonly start: number; readonly end: number };
 
 function namedEntries(source: Source): NamedEntry[] {

@@ -5,6 +5,13 @@ import type { NamedTexts } from '../raw.ts';
 /** A valid variable name in programs and shells. `__proto__` is excluded: no map of names and values can hold it. */
 export const VARIABLE_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
+/**
+ * Variables that change what shells, the loader or wf do, and that no step may set for later ones. `ENV`, `DOCKER_HOST`
+ * and `GIT_COMMIT` are not included: outputs often have these names.
+ */
+export const STEERING_NAME =
+  /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
+
 /** An entry of `env`, and its path within `env`; `isBare`: a text without `=`, whose value is empty. */
 export type LocatedAssignment = Assignment & { readonly path: Path; readonly isBare: boolean };
 

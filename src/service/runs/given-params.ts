@@ -1,22 +1,40 @@
+import { basename } from 'node:path';
 import { checkParam, typedValue } from '../../core/param-rule.ts';
 import type { Param } from '../../core/run/run.ts';
 import { literalText } from '../../core/words/interpolate.ts';
 import { workflowMentions } from '../../core/words/mentions.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { mergeParams } from '../../engine/local/environment/environment.ts';
+import type { DotenvRead } from '../../engine/engine.ts';
+import { type Environment, mergeParams } from '../../engine/local/environment/environment.ts';
 import { WfError } from '../../errors.ts';
 import { VARIABLE_NAME } from '../../language/build/assignments.ts';
+import type { Source } from '../../language/diagnostic.ts';
+import { locateVariable } from '../../language/locate.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { compileSchema } from '../../language/param-schema/json-schema.ts';
 import { matchesPattern } from '../../pattern-test.ts';
 import { namedParams } from './json-params.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
-const steeringNames = new Set([
-  ...['PATH', 'IFS', 'ENV', 'HOME', 'CDPATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND'],
-  ...['MAKEFLAGS', 'TAR_OPTIONS', 'DOCKER_HOST'],
-]);
-const steeringPrefixes = /^(?:BASH_|LD_|DYLD_|NODE_|PYTHON|PERL|RUBY|JAVA_|GIT_|SSH_|WF_)/;
+const steeringNames = new Set(
+  [
+    'PATH IFS ENV HOME SHELL CDPATH FPATH ZDOTDIR SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND INPUTRC',
+    'PAGER MANPAGER EDITOR VISUAL BROWSER LESS LESSOPEN LESSCLOSE LESSKEY VIMINIT EXINIT',
+    'CC CXX CPP LD AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS RUSTC RUSTFLAGS RUSTC_WRAPPER CLASSPATH _JAVA_OPTIONS',
+    'MAKEFLAGS GNUMAKEFLAGS MAKEFILES GOFLAGS GOENV GOPROXY GOROOT GOPATH GOTOOLCHAIN MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS',
+    'TAR_OPTIONS GZIP XZ_OPT GREP_OPTIONS AWKPATH RSYNC_RSH CVS_RSH SVN_SSH SUDO_ASKPASS',
+    'CURL_HOME WGETRC NETRC GNUPGHOME OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES SSL_CERT_FILE SSL_CERT_DIR',
+    'CURL_CA_BUNDLE REQUESTS_CA_BUNDLE KUBECONFIG PGSERVICEFILE PGPASSFILE PGOPTIONS',
+    'AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CA_BUNDLE AWS_PAGER',
+    'LUA_INIT LUA_PATH LUA_CPATH PHPRC PHP_INI_SCAN_DIR R_PROFILE GEM_HOME GEM_PATH GCONV_PATH GLIBC_TUNABLES HOSTALIASES',
+    'XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME XDG_DATA_DIRS',
+  ].flatMap((names) => names.split(' ')),
+);
+const steeringPatterns = [
+  /^(?:BASH_|LD_|DYLD_|NODE_|PYTHON|PERL|RUBY|JAVA_|JDK_JAVA_|GIT_|SSH_|DOCKER_|CONTAINER_|ANSIBLE_|HELM_|WF_)/,
+  /^(?:CARGO_|PIP_|NPM_CONFIG_|npm_config_|BUNDLE_|DOTNET_|AWS_ENDPOINT_URL|TF_(?!VAR_))/,
+  /_proxy$|^(?:HTTPS?|FTP|RSYNC|SOCKS|ALL|NO)_PROXY$/,
+];
 
 /** Faults listed in one message. */
 const mostFaults = 20;
@@ -75,7 +93,49 @@ function jsonHelp(workflow: Workflow): string {
 
 /** Whether a parameter of this name changes the behavior of programs, so that the file must declare it. */
 function isSteering(name: string): boolean {
-  return steeringNames.has(name) || steeringPrefixes.test(name);
+  return steeringNames.has(name) || steeringPatterns.some((pattern) => pattern.test(name));
+}
+
+/** A workflow, the parameters of a run, and the dotenv files that were read for it. */
+type GivenRun = {
+  readonly workflow: Workflow;
+  readonly sources?: readonly Source[];
+  readonly params?: readonly Param[];
+  readonly dotenv?: DotenvRead;
+};
+
+/**
+ * Refuses parameters that would replace a variable of the file, of a dotenv file or of the environment: only a declared
+ * name may do so. Throws a `WfError` `invalid-params` that names the position in the file.
+ */
+export function refuseReplacements(run: GivenRun, processEnv: Environment): void {
+  const { workflow, params = [] } = run;
+  if (params.length === 0) return;
+  const declared = new Set(declaredNames(workflow));
+  const names = new Set(namedParams(workflow, params).flatMap(({ name }) => name ?? []));
+  const faults = [...names]
+    .filter((name) => !declared.has(name))
+    .flatMap((name) => {
+      const setter = setterOf(name, run, processEnv);
+      return setter === null ? [] : [`parameter "${cut(name)}" would replace ${setter}`];
+    });
+  if (faults.length === 0) return;
+  const help = 'declare it under "params" in the file to let callers set it';
+  throw new WfError('invalid-params', faults.slice(0, mostFaults).join('\n'), { help });
+}
+
+/** What sets a variable besides parameters; null if nothing does. */
+function setterOf(name: string, { workflow, sources = [], dotenv }: GivenRun, processEnv: Environment): string | null {
+  const at = () => {
+    const place = locateVariable(sources, name);
+    return place === null ? 'the file' : `${basename(place.file)}:${place.start.line}:${place.start.column}`;
+  };
+  if (workflow.env.some((entry) => entry.name === name)) return `the value that "env" sets (${at()})`;
+  const secret = workflow.secrets.find((other) => other.name === name);
+  if (secret !== undefined && (secret.env ?? secret.file) !== null) return `the value that "secrets" reads (${at()})`;
+  const file = dotenv?.files.find(({ names }) => names.includes(name));
+  if (file !== undefined) return `the value that ${file.path} sets`;
+  return Object.hasOwn(processEnv, name) ? 'a variable of the environment in which the run starts' : null;
 }
 
 /** Returns the names that the workflow does not accept, each once. */

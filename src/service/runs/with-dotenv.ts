@@ -1,18 +1,21 @@
 import type { SecretSource, Workflow } from '../../core/workflow.ts';
-import type { DotenvRead } from '../../engine/engine.ts';
 import type { Environment } from '../../engine/local/environment/environment.ts';
+import { refuseReplacements } from './given-params.ts';
 
-type Wants = {
-  readonly workflow: Workflow;
-  readonly envFiles?: readonly string[];
-  readonly dotenv?: DotenvRead;
-};
+type Wants = Parameters<typeof refuseReplacements>[0] & { readonly envFiles?: readonly string[] };
 
 /**
  * Reads the dotenv files of a request, unless it has read them before. The variables of secret files become secrets of
- * its workflow. Throws a `WfError` `usage` that names the file and the line.
+ * its workflow. Throws a `WfError`: `usage` that names the file and the line, `invalid-params` for a parameter that would
+ * replace what they, the file or the environment set.
  */
-export async function withDotenv<Request extends Wants>(request: Request, processEnv: Environment): Promise<Request> {
+export async function withDotenv<Request extends Wants>(asked: Request, processEnv: Environment): Promise<Request> {
+  const request = await readFiles(asked, processEnv);
+  refuseReplacements(request, processEnv);
+  return request;
+}
+
+async function readFiles<Request extends Wants>(request: Request, processEnv: Environment): Promise<Request> {
   const { workflow, envFiles = [], dotenv } = request;
   if (dotenv !== undefined || (workflow.dotenv === undefined && envFiles.length === 0)) return request;
   const { readDotenv } = await import('./read-dotenv.ts');

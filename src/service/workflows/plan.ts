@@ -35,7 +35,7 @@ import { plannedPolicies } from './planned-policies.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
 /** The input of a plan. */
-type PlanRequest = Pick<StartRequest, 'workflow' | 'params' | 'envFiles' | 'dotenv'>;
+type PlanRequest = Pick<StartRequest, 'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv'>;
 
 /** A plan without its dotenv files. */
 type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv'>;

@@ -42,6 +42,39 @@ describe('an undeclared parameter', () => {
     });
   });
 
+  it('does not replace what the file, its files or the environment set, in a child run and a plan neither', async () => {
+    const child = `env:
+  - API: https://good
+dotenv: .env
+steps:
+  - name: call
+    command: echo "$API $TOKEN $FROM_OUTSIDE $FREE"
+`;
+    const parent = 'params: P=x\nsteps:\n  - {name: run, run: child, params: "API=$P"}\n';
+    await inWorkflow({ 'child.yaml': child, 'parent.yaml': parent, '.env': 'TOKEN=good\n' }, async (_, cwd) => {
+      const env = { WF_HOME: join(cwd, 'home'), FROM_OUTSIDE: 'good' };
+      const run = (...args: string[]) => wf(args, { cwd, env });
+      for (const [name, setter] of [
+        ['API', 'the value that "env" sets (child.yaml:2:5)'],
+        ['TOKEN', 'the value that .*/.env sets'],
+        ['FROM_OUTSIDE', 'a variable of the environment in which the run starts'],
+      ] as const) {
+        const message = new RegExp(`parameter "${name}" would replace ${setter.replace(/[()]/g, '\\$&')}`);
+        for (const command of [['run'], ['run', '--detach'], ['dry']]) {
+          const { code, stderr } = await run(...command, 'child.yaml', '-p', `${name}=evil`);
+          expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+        }
+      }
+      const { code, stdout } = await run('run', 'child.yaml', '-p', 'FREE=yes', '--run-id', 'free');
+      expect([code, stdout]).toEqual([0, expect.stringContaining('| https://good good good yes\n')]);
+      const retried = await run('retry', 'free', '--from', 'call', '-p', 'API=evil');
+      expect([retried.code, retried.stderr]).toEqual([2, expect.stringContaining('"API" would replace')]);
+      expect((await run('run', 'parent.yaml', '-p', 'P=evil')).stdout).toContain(
+        '[run] FAIL   parameter "API" would replace the value that "env" sets (child.yaml:2:5)',
+      );
+    });
+  });
+
   it('is refused by a retry and a restart', async () => {
     await inWorkflow({ 'w.yaml': show }, async (run) => {
       await run('run', 'w.yaml', '--run-id', 'one');

@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Param } from '../../../src/core/run/run.ts';
 import type { Workflow } from '../../../src/core/workflow.ts';
+import { locateVariable } from '../../../src/language/locate.ts';
 import { parseParamDefaults, parseParams } from '../../../src/language/params.ts';
-import { acceptParams, openParams } from '../../../src/service/runs/given-params.ts';
+import { acceptParams, openParams, refuseReplacements } from '../../../src/service/runs/given-params.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../../support/workflow.ts';
 
 /** With declared parameters. */
@@ -100,7 +101,27 @@ describe('a name that changes the behavior of programs', () => {
     ...['PATH', 'IFS', 'ENV', 'HOME', 'CDPATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'PROMPT_COMMAND', 'MAKEFLAGS'],
     ...['TAR_OPTIONS', 'DOCKER_HOST', 'BASH_ENV', 'BASH_FUNC_ls', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES'],
     ...['NODE_OPTIONS', 'PYTHONSTARTUP', 'PERL5OPT', 'RUBYOPT', 'JAVA_TOOL_OPTIONS', 'GIT_SSH_COMMAND', 'SSH_ASKPASS'],
-    ...['WF_HOME'],
+    ...[
+      'WF_HOME',
+      'LESSOPEN',
+      'RSYNC_RSH',
+      'TF_CLI_ARGS',
+      'TF_CLI_ARGS_apply',
+      'ANSIBLE_CONFIG',
+      'CC',
+      'PAGER',
+      'EDITOR',
+    ],
+    ...[
+      'KUBECONFIG',
+      'http_proxy',
+      'HTTPS_PROXY',
+      'no_proxy',
+      'DOCKER_CONFIG',
+      'CARGO_BUILD_RUSTC',
+      'npm_config_registry',
+    ],
+    ...['AWS_ENDPOINT_URL_S3', 'XDG_CONFIG_HOME', 'OPENSSL_CONF', 'GOFLAGS', 'PIP_INDEX_URL'],
   ];
 
   it.each(steering)('%s must be declared', (name) => {
@@ -116,9 +137,72 @@ describe('a name that changes the behavior of programs', () => {
     expect(() => acceptParams(workflow({ params: [{ name, value: '' }] }), given)).not.toThrow();
   });
 
-  it.each(['path', 'ENVIRONMENT', 'OLD_PATH', 'GITHUB_TOKEN', 'HOMEPAGE', 'WFX'])('does not include %s', (name) => {
+  it.each([
+    'path',
+    'ENVIRONMENT',
+    'OLD_PATH',
+    'GITHUB_TOKEN',
+    'HOMEPAGE',
+    'WFX',
+    'TF_VAR_region',
+    'AWS_REGION',
+    'USE_PROXY',
+    'EDITORS',
+  ])('does not include %s', (name) => {
     expect(() => acceptParams(mentioning(`echo $${name}`), [{ name, value: 'x' }])).not.toThrow();
   });
+});
+
+describe('a parameter that would replace a variable', () => {
+  const text =
+    'env:\n  - API: https://good\nsecrets:\n  - {name: KEY, env: K}\nsteps: [{name: a, command: echo $API $KEY}]\n';
+  const set = {
+    ...mentioning('echo $API $KEY $WORD $USER'),
+    env: [{ name: 'API', value: 'https://good' }],
+    secrets: [
+      { name: 'KEY', env: 'K', file: null },
+      { name: 'WORD', env: null, file: null },
+    ],
+  };
+  const dotenv = { variables: { TOKEN: 'x' }, files: [{ path: '/w/.env', names: ['TOKEN'] }], missing: [] };
+  const run = { workflow: set, sources: [{ path: '/w/f.yaml', text }], dotenv };
+
+  it.each([
+    ['API', 'parameter "API" would replace the value that "env" sets (f.yaml:2:5)'],
+    ['KEY', 'parameter "KEY" would replace the value that "secrets" reads (f.yaml:4:12)'],
+    ['TOKEN', 'parameter "TOKEN" would replace the value that /w/.env sets'],
+    ['USER', 'parameter "USER" would replace a variable of the environment in which the run starts'],
+  ])('%s is refused unless it is declared', (name, message) => {
+    const params = [{ name, value: 'x' }];
+    const help = 'declare it under "params" in the file to let callers set it';
+    expect(() => refuseReplacements({ ...run, params }, { USER: 'me' })).toThrow(
+      expect.objectContaining({ code: 'invalid-params', message, help }),
+    );
+    const declaring = { ...set, params: [{ name, value: '' }] };
+    expect(() => refuseReplacements({ ...run, workflow: declaring, params }, { USER: 'me' })).not.toThrow();
+  });
+
+  it('is not one that is only mentioned, masked or given by position', () => {
+    const params = [...parseParams('one two'), { name: 'USER', value: 'x' }, { name: 'WORD', value: 'x' }];
+    expect(() => refuseReplacements({ ...run, params }, { HOME: '/' })).not.toThrow();
+  });
+
+  it('is also found in a JSON text', () => {
+    const declaring = { ...set, params: [{ name: 'A', value: '' }] };
+    const params = [{ name: null, value: '{"A": "1", "API": "https://evil"}' }];
+    expect(() => refuseReplacements({ ...run, workflow: declaring, params }, {})).toThrow('"API" would replace');
+  });
+});
+
+test.each([
+  ['env: {A: 1, B: 2}', 'B', '1:13'],
+  ['env:\n  - A=1\n  - B=2', 'B', '3:5'],
+  ['env:\n  - A: 1\n  - B: 2\n  - B: 3', 'B', '4:5'],
+  ['secrets: [A, B]', 'B', '1:14'],
+  ['secrets:\n  - {env: X, name: B}', 'B', '2:20'],
+])('the position of a variable in %j', (text, name, position) => {
+  const start = locateVariable([{ path: '/w', text: `${text}\nsteps: []\n` }], name)?.start;
+  expect(`${start?.line}:${start?.column}`).toBe(position);
 });
 
 test('a name that is invalid for variables is rejected', () => {

@@ -14,8 +14,8 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const params = givenParameters(options);
   const config = configFor(options);
   const { planRun } = await import('../../../service/workflows/plan.ts');
-  const { workflow } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
-  const plan = await planRun({ workflow, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);
+  const { workflow, sources } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
+  const plan = await planRun({ workflow, sources, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {

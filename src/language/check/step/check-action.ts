@@ -1,4 +1,4 @@
-import { assignments, VARIABLE_NAME, variableName } from '../../build/assignments.ts';
+import { assignments, STEERING_NAME, VARIABLE_NAME, variableName } from '../../build/assignments.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList, executorType, type NamedTexts, type TextOrList } from '../../raw.ts';
@@ -171,19 +171,12 @@ function signalProblems({ file, path, raw }: ActionEntry): Problem[] {
   return [problem('invalid-signal', spotIn(file, [...path, 'signalOnStop']), `unknown signal "${name}"`, { label })];
 }
 
-/**
- * Variables that change what shells, the loader or wf do. `ENV`, `DOCKER_HOST` and `GIT_COMMIT` are not included:
- * outputs often have these names.
- */
-const STEERING =
-  /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
-
 function outputProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw } = entry;
   if (raw.output === undefined) return [];
   if (typeof raw.output !== 'string') return publishedProblems(entry, raw.output);
   const name = variableName(raw.output);
-  if (name !== null && !STEERING.test(name)) return [];
+  if (name !== null && !STEERING_NAME.test(name)) return [];
   if (name !== null) {
     const message = `the output "${name}" would change how later programs run`;
     return [problem('reserved-name', spotIn(file, [...path, 'output']), message, { help: 'Choose another name.' })];

@@ -1,5 +1,5 @@
 import { inputName, inputsOf } from '../../build/approval.ts';
-import { VARIABLE_NAME } from '../../build/assignments.ts';
+import { STEERING_NAME, VARIABLE_NAME } from '../../build/assignments.ts';
 import { declaredRule, evaluatedTexts, isDeclaration } from '../../declared-params.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import { type Problem, problem } from '../../problem.ts';
@@ -45,6 +45,10 @@ function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {
     if (!VARIABLE_NAME.test(name)) {
       const help = 'A name has only letters, digits and "_", and does not start with a digit.';
       return [problem('invalid-name', spotIn(file, place), `"${name}" is not the name of an input`, { help })];
+    }
+    if (STEERING_NAME.test(name)) {
+      const message = `the input "${name}" would change how later programs run`;
+      return [problem('reserved-name', spotIn(file, place), message, { help: 'Choose another name.' })];
     }
     if (isTaken) return [problem('wrong-value', spotIn(file, place), `two inputs of ${what} are named "${name}"`)];
     return typeof input === 'string' ? [] : inputFaults({ file, path: place, what: `input "${name}"`, entry: input });
