@@ -49,6 +49,7 @@ export const diagnosticCodes = [
   'unreplaced-path',
   'unset-variable',
   'open-quote',
+  'nested-shell',
   'duplicate-function',
   'unknown-function',
   'function-arguments',

@@ -9,7 +9,10 @@ export type JsonPath = {
 /** The regular expression of a path, as text, without groups. */
 export const PATH = String.raw`(?:\.[A-Za-z0-9_-]+|\[-?\d+\]|\["(?:[^"\\]|\\.)*"\])+`;
 
-/** A path to a missing part of a variable. The message is for the user and contains no value. */
+/**
+ * A path to a missing part of a variable, or a variable that a nested shell cannot expand. The message is for the user and
+ * contains no value.
+ */
 export class PathProblem extends Error {}
 
 /**

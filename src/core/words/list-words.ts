@@ -1,6 +1,9 @@
 import { allSteps, type Step, type Template, type Workflow } from '../workflow.ts';
 import { expandOwn, previewOwn } from './interpolate.ts';
+import { PathProblem } from './json-path.ts';
+import { listProblem, nestedMessage } from './nested-shells.ts';
 import { stepNames } from './own-names.ts';
+import { shellCodeIndex } from './shell-launch.ts';
 import { type PathlessCode, withoutPaths } from './shell-paths.ts';
 import { resultNames } from './step-results.ts';
 
@@ -27,6 +30,8 @@ export function listCommand(
   context: ListContext,
 ): { readonly words: readonly string[]; readonly env: PathlessCode['env'] } {
   const own = isOwn(context);
+  const problem = listProblem(command, (name) => own(name, true));
+  if (problem !== null && problem.kind !== 'unknown') throw new PathProblem(nestedMessage(problem));
   const index = shellCodeIndex(command);
   const { code, env } = withoutPaths(command[index] ?? '', context.scope);
   const words = command.map((word, at) => (at === index ? code : expandOwn(word, context.scope, own)));
@@ -55,18 +60,4 @@ function isOwn(context: Omit<ListContext, 'scope'>): (name: string, hasPath: boo
 
 function escapeOwn(word: string, own: ReadonlySet<string>): Template {
   return word.replace(/\$(?=\{?([A-Za-z_]\w*))/g, (dollar, name: string) => (own.has(name) ? `\\${dollar}` : dollar));
-}
-
-/** The index of the word that is code for the shell named by the first word; -1 if there is none. */
-export function shellCodeIndex(words: readonly string[]): number {
-  const [program = ''] = words;
-  if (!/^(?:.*\/)?(?:a|ba|da|fi|k|mk|z)?sh$/.test(program)) return -1;
-  for (let at = 1; at < words.length; at++) {
-    const word = words[at] ?? '';
-    if (/^-[A-Za-z]*c[A-Za-z]*$/.test(word)) return at + 1;
-    // `-o` takes the next word as its argument.
-    if (/^[-+][A-Za-z]*o$/.test(word)) at++;
-    else if (!/^[-+]/.test(word)) return -1;
-  }
-  return -1;
 }

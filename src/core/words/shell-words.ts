@@ -26,6 +26,23 @@ export function isReservedWord(word: string): boolean {
   return reserved.has(word);
 }
 
+/** Variables that a shell or a login sets on every machine. */
+const ofSystem =
+  /^(?:(?:BASH|LC|XDG|ZSH)_[A-Z_]+|BASH(?:PID|OPTS)?|FUNC(?:NAME|NEST)|COMP_(?:LINE|POINT|KEY|TYPE|C?WORDS?)|COMPREPLY|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
+
+/** Whether a shell or a login sets the variable on every machine. */
+export function isSystemVariable(name: string): boolean {
+  return ofSystem.test(name);
+}
+
+/** A bare name, as in `NAME=`, `read NAME`, `for NAME`; `--NAME`, `/NAME` and `.NAME` set nothing. */
+const bareName = /(?<![\w$/.-]|\$\{[#!]?)[A-Za-z_]\w*/g;
+
+/** The words of shell code that may be the names of variables that it sets. */
+export function bareNames(code: string): Set<string> {
+  return new Set([...code.matchAll(bareName)].map(([name]) => name));
+}
+
 function split(words: string): readonly string[] {
   return words.split(' ');
 }

@@ -1,6 +1,6 @@
 import { appendArgs } from '../../core/words/append-args.ts';
 import { listCommand } from '../../core/words/list-words.ts';
-import { withoutPaths } from '../../core/words/shell-paths.ts';
+import { sealedWords, withoutPaths } from '../../core/words/shell-paths.ts';
 import { expandWords, hasForeignArray, parseCommand } from '../../core/words/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { shellArgv, shellWords } from '../../processes/shell-argv.ts';
@@ -20,9 +20,14 @@ export function commandLine(
     const { words, env } = listCommand(command, attempt);
     return programOf(words, appended, { ...attempt, env: { ...attempt.env, ...env } });
   }
-  const parsed = parseCommand(command);
+  const sealed = sealedWords(command, attempt.scope);
+  const scope = (name: string) => sealed.env[name] ?? attempt.scope(name);
+  const parsed = parseCommand(sealed.code);
   if (parsed.kind === 'words' && !hasForeignArray(parsed.words, attempt.scope))
-    return programOf(expandWords(parsed.words, attempt.scope), appended, attempt);
+    return programOf(expandWords(parsed.words, scope), appended, {
+      ...attempt,
+      env: { ...attempt.env, ...sealed.env },
+    });
   const shell = stepShell(attempt);
   if ('problem' in shell) return shell;
   return throughShell(command, appended, attempt, (code) => shellArgv(shell, code, attempt.params));

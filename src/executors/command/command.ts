@@ -1,5 +1,6 @@
 import { failed } from '../../core/run/outcome.ts';
 import type { Outcome } from '../../core/run/run.ts';
+import { withCodeArgs } from '../../core/words/code-args.ts';
 import { messageOf } from '../../errors.ts';
 import { runProcess } from '../../processes/subprocess.ts';
 import type { Attempt, Executor } from '../executor.ts';
@@ -13,7 +14,8 @@ async function runStep(attempt: Attempt): Promise<Outcome> {
   const { step } = attempt;
   if (step.script !== null) return runScript(step.script, attempt);
   if (step.command === null) return failed('the step has no command');
-  return runLine(commandLine(step.command, step.args.map(attempt.expand), attempt), attempt);
+  const { command, args } = withCodeArgs(step);
+  return runLine(commandLine(command ?? '', args.map(attempt.expand), attempt), attempt);
 }
 
 /** The script's arguments are the step's `args`, or else the run's parameters. */

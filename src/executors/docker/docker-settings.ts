@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { shellCodeIndex } from '../../core/words/shell-launch.ts';
+import { withoutPaths } from '../../core/words/shell-paths.ts';
 import { expandWords, parseCommand } from '../../core/words/words.ts';
 import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Attempt } from '../executor.ts';
@@ -75,7 +77,11 @@ export function readSettings(config: JsonObject, attempt: SettingsScope): Docker
     entrypoint,
     env: readVariables(env),
     shell: readShell(rest),
-    container: toApi({ ...container, ...(cmd === undefined ? {} : { cmd: words(cmd) }), ...exposed(rest) }),
+    container: toApi({
+      ...container,
+      ...(cmd === undefined ? {} : { cmd: listOf(mapAt(config, 'container')['cmd'] ?? [], attempt) }),
+      ...exposed(rest),
+    }),
     host: toApi({ ...withBinds(host, attempt, rest['fileDir']), ...published(rest), ...resourcesOf(resources) }),
     network: toApi(mapAt(rest, 'network')),
   };
@@ -136,10 +142,20 @@ function readPull(pull: Json | undefined): ContainerSettings['pull'] {
 
 function readEntrypoint(entrypoint: Json | undefined, { scope, expand }: SettingsScope): readonly string[] | null {
   if (entrypoint === undefined) return null;
-  if (typeof entrypoint !== 'string') return words(entrypoint).map(expand);
+  if (typeof entrypoint !== 'string') return listOf(entrypoint, { scope, expand });
   const parsed = parseCommand(entrypoint);
   if (parsed.kind === 'words') return expandWords(parsed.words, scope);
   throw new DockerProblem(`the entrypoint ${JSON.stringify(entrypoint)} has shell syntax: give it as a list of words`);
+}
+
+/** The words of a list, with the variables in the code of a shell left to that shell. */
+function listOf(value: Json, { scope, expand }: Pick<SettingsScope, 'scope' | 'expand'>): readonly string[] {
+  const list = words(value);
+  const index = shellCodeIndex(list);
+  const { code, env } = withoutPaths(list[index] ?? '', scope);
+  if (Object.keys(env).length > 0)
+    throw new DockerProblem('a part of a JSON value in the code of a shell: write the code as "command"');
+  return list.map((word, at) => (at === index ? code : expand(word)));
 }
 
 function words(value: Json): readonly string[] {

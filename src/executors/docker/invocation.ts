@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
+import { withCodeArgs } from '../../core/words/code-args.ts';
+import { mentionsIn } from '../../core/words/mentions.ts';
+import { quoteWord } from '../../core/words/quote-word.ts';
+import { shellCodeIndex } from '../../core/words/shell-launch.ts';
+import { sealedWords } from '../../core/words/shell-paths.ts';
 import { endOfUnit } from '../../core/words/shell-syntax.ts';
+import { isSystemVariable } from '../../core/words/shell-words.ts';
 import { parseCommand } from '../../core/words/words.ts';
+import type { Template } from '../../core/workflow.ts';
 import { type CommandLine, commandLine, stepShell, throughShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt } from '../executor.ts';
@@ -51,9 +58,12 @@ export function invocationOf(attempt: Attempt, surroundings: Surroundings): Invo
 
 function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   const { entrypoint, isEntrypointOwn, shell } = surroundings;
-  const { command, script } = attempt.step;
-  const args = attempt.step.args.map(attempt.expand);
-  if (script !== null) return scriptInvocation(script, args, attempt, surroundings);
+  const { script } = attempt.step;
+  if (script !== null) return scriptInvocation(script, attempt.step.args.map(attempt.expand), attempt, surroundings);
+  const code = shell === null ? codeInvocation(attempt, entrypoint) : null;
+  if (code !== null) return code;
+  const { command, args: texts } = withCodeArgs(attempt.step);
+  const args = texts.map(attempt.expand);
   if (command === null) return { ...plain, command: args.length > 0 ? args : null };
   if (typeof command === 'string' && shell !== null) {
     const { argv, env } = lineOf(throughShell(command, args, attempt, (code) => shellCommand(shell, code, attempt)));
@@ -62,13 +72,35 @@ function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   const isForShell = typeof command === 'string' && parseCommand(command).kind === 'shell';
   if (!isForShell) {
     const { argv, env } = lineOf(commandLine(command, args, attempt));
-    return { ...plain, command: argv, env: added(env, attempt.env) };
+    return { ...plain, command: argv, env: { ...ofMachine(command, attempt), ...added(env, attempt.env) } };
   }
   const literal = entrypoint.length > 0 ? withoutExpansions(command) : null;
   if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt)).argv };
   if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
   const { argv, env } = lineOf(commandLine(command, args, attempt));
   return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env) };
+}
+
+/** The invocation if the entrypoint, such as `sh -c`, takes the first word of the command as code; else null. */
+function codeInvocation(attempt: Attempt, entrypoint: readonly string[]): Work | null {
+  if (shellCodeIndex(entrypoint) !== entrypoint.length) return null;
+  const { command: own, args: texts } = attempt.step;
+  const text = typeof own === 'string' ? [...entrypoint.map(quoteWord), withoutExpansions(own) ?? own].join(' ') : null;
+  if (text !== null && parseCommand(text).kind === 'shell') return null;
+  const { command, args } = withCodeArgs({ command: text ?? [...entrypoint, ...(own ?? [])], args: texts });
+  const { argv, env } = lineOf(commandLine(command ?? '', args.map(attempt.expand), attempt));
+  return {
+    ...plain,
+    command: argv.slice(entrypoint.length),
+    env: { ...ofMachine(command ?? '', attempt), ...added(env, attempt.env) },
+  };
+}
+
+/** Variables of this machine that are left to a shell in the container, which would otherwise have their values in its code. */
+function ofMachine(command: Template | readonly Template[], { env, scope }: Attempt): Invocation['env'] {
+  if (typeof command !== 'string' || sealedWords(command, scope).code === command) return {};
+  const names = [...mentionsIn([command]).names].filter((name) => !isSystemVariable(name));
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
 type Work = Omit<Invocation, 'mention'>;

@@ -1,11 +1,12 @@
 import { runVariables } from '../../core/run-variables.ts';
 import { appendArgs } from '../../core/words/append-args.ts';
+import { withCodeArgs } from '../../core/words/code-args.ts';
 import { valueAt } from '../../core/words/json-path.ts';
 import { listCommand } from '../../core/words/list-words.ts';
 import { mentionsIn } from '../../core/words/mentions.ts';
 import { itemNames, workflowNames } from '../../core/words/own-names.ts';
 import { singleQuoted } from '../../core/words/quote-word.ts';
-import { withoutPaths } from '../../core/words/shell-paths.ts';
+import { sealedWords, withoutPaths } from '../../core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '../../core/words/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { shellArgv } from '../../processes/shell-argv.ts';
@@ -30,13 +31,14 @@ const scriptPath = '"$wf_dir/script"';
 /** The step's command or script for another machine, with the same meaning as locally. */
 export function remoteCode(attempt: Attempt): RemoteCode | Problem {
   const { step, params } = attempt;
-  const args = (step.script !== null && step.args.length === 0 ? params : step.args.map(attempt.expand)).map(
+  const work = step.script === null ? withCodeArgs(step) : step;
+  const args = (step.script !== null && step.args.length === 0 ? params : work.args.map(attempt.expand)).map(
     singleQuoted,
   );
   const program =
-    step.script === null ? commandCode(step.command ?? '', args, attempt) : scriptCode(step.script, args, attempt);
+    step.script === null ? commandCode(work.command ?? '', args, attempt) : scriptCode(step.script, args, attempt);
   if (typeof program !== 'string') return program;
-  const text = [step.command ?? '', step.script ?? ''].flat().join('\n');
+  const text = [work.command ?? '', step.script ?? ''].flat().join('\n');
   const code = [...assignments(text, attempt), program].join('\n');
   return { code, script: step.script, leaveBackground: step.leaveBackground };
 }
@@ -61,12 +63,16 @@ function commandCode(
     const isEmpty = words.length === 0 || words[0] === "''";
     return isEmpty ? empty : [...exports(env), programCode([...words, ...appended])].join('\n');
   }
-  const parsed = parseCommand(command);
+  const sealed = sealedWords(command, attempt.scope);
+  const parsed = parseCommand(sealed.code);
   if (parsed.kind === 'shell') return shellCode(command, appended, attempt);
   const own = ownNames(attempt);
-  const scope = (name: string) => (own.has(name) || /^\d|\.$/.test(name) ? attempt.scope(name) : undefined);
+  const scope = (name: string) =>
+    sealed.env[name] ?? (own.has(name) || /^\d|\.$/.test(name) ? attempt.scope(name) : undefined);
   const { words, before } = wordsCode(parsed.words, scope);
-  return words.length === 0 ? empty : [...before, programCode([...words, ...appended])].join('\n');
+  return words.length === 0
+    ? empty
+    : [...exports(sealed.env), ...before, programCode([...words, ...appended])].join('\n');
 }
 
 const empty: Problem = { problem: 'the command is empty' };

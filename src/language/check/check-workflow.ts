@@ -7,6 +7,7 @@ import { asList } from '../raw.ts';
 import { isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
+import { nestedShellProblems } from './check-nested-shells.ts';
 import { scriptPathProblems } from './check-paths.ts';
 import { queryProblems } from './check-queries.ts';
 import { quoteProblems } from './check-quotes.ts';
@@ -61,6 +62,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...secretProblems(settings, steps),
       ...queryProblems(settings, all),
       ...quoteProblems(settings, all),
+      ...nestedShellProblems(settings, all),
     ],
   };
 }

@@ -12,6 +12,7 @@ import { lookupIn, previewText, splitBackticks } from '../../core/words/interpol
 import { PathProblem } from '../../core/words/json-path.ts';
 import { previewWords } from '../../core/words/list-words.ts';
 import { quoteTemplate } from '../../core/words/quote-word.ts';
+import { sealedWords } from '../../core/words/shell-paths.ts';
 import { expandWords, parseCommand } from '../../core/words/words.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
 import type { DotenvRead } from '../../engine/engine.ts';
@@ -204,9 +205,9 @@ type Reading = {
 
 /** Returns a command that can be pasted: the arguments, or the text for the shell with its variables replaced. */
 function commandLine(command: string, { expand, scope, quote }: Reading): string {
-  const parsed = parseCommand(command);
-  if (parsed.kind === 'shell') return expandUnquoted(command, expand);
   try {
+    const parsed = parseCommand(sealedWords(command, scope).code);
+    if (parsed.kind === 'shell') return expandUnquoted(command, expand);
     return expandWords(parsed.words, scope).map(quote).join(' ');
   } catch (error) {
     // A path into a value that is set only during a run.

@@ -113,7 +113,8 @@ async function runService(
     run,
     clock,
     isContained: step.executor.type === 'docker',
-    capture: (command, signal) => capture(command, { env, cwd, shell, params: variables.args, signal }),
+    capture: (command, signal, extra) =>
+      capture(command, { env: { ...env, ...extra }, cwd, shell, params: variables.args, signal }),
     logs: logsOf(context),
     ...context.service,
   });

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { withoutPaths } from '../../../core/words/shell-paths.ts';
 import type { Readiness } from '../../../core/workflow.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Attempt, Containment } from '../../../executors/executor.ts';
@@ -11,11 +12,15 @@ export type Probe = (signal: AbortSignal) => Promise<string | null>;
 
 /** The dependencies of a probe. */
 export type ProbeParts = {
-  readonly attempt: Pick<Attempt, 'expand'>;
+  readonly attempt: Pick<Attempt, 'expand' | 'scope'>;
   /** Its output. */
   readonly logs: readonly LogFile[];
   /** Runs a command on this machine. */
-  readonly capture: (command: string, signal: AbortSignal) => Promise<Captured>;
+  readonly capture: (
+    command: string,
+    signal: AbortSignal,
+    extra: Readonly<Record<string, string>>,
+  ) => Promise<Captured>;
   /** The container of the service; null if it has none. */
   readonly containment: () => Containment | null;
 };
@@ -27,11 +32,13 @@ const closedAfterMs = 100;
 export async function createProbe(readyWhen: Readiness, parts: ProbeParts): Promise<Probe> {
   const { attempt, capture, containment } = parts;
   switch (readyWhen.kind) {
-    case 'command':
+    case 'command': {
+      const { code, env } = withoutPaths(readyWhen.command, attempt.scope);
       return async (signal) => {
-        const { ok, message } = await capture(readyWhen.command, signal);
+        const { ok, message } = await capture(code, signal, env);
         return ok ? null : message;
       };
+    }
     case 'port': {
       const address = addressOf(attempt.expand(readyWhen.port));
       return address === null

@@ -1,5 +1,6 @@
 import { isItemVariable } from '../../../core/fan-out/items.ts';
 import { runVariableNames } from '../../../core/run-variables.ts';
+import { isSystemVariable } from '../../../core/words/shell-words.ts';
 import { inputName, inputsOf } from '../../build/approval.ts';
 import { assignments, variableName } from '../../build/assignments.ts';
 import { rawFanOut } from '../../build/fan-out.ts';
@@ -16,10 +17,6 @@ import type { LocatedUse } from './entry-uses.ts';
 import { entryUses, workUses } from './entry-uses.ts';
 import { itemReference } from './item-names.ts';
 import { settingUses } from './setting-uses.ts';
-
-/** Variables that a shell or a login sets on every machine. */
-const SET_BY_SYSTEM =
-  /^(?:(?:BASH|FUNC|COMP|LC|XDG|ZSH)_?[A-Z_]*|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
 
 const setByRuns = new Set(runVariableNames);
 
@@ -129,7 +126,7 @@ function labelFor(name: string, declared: readonly string[]): string {
 }
 
 function isIn(...sets: readonly ReadonlySet<string>[]): (name: string) => boolean {
-  return (name) => SET_BY_SYSTEM.test(name) || isRunVariable(name) || sets.some((set) => set.has(name));
+  return (name) => isSystemVariable(name) || isRunVariable(name) || sets.some((set) => set.has(name));
 }
 
 function isIncomplete({ isReadable, damaged, lost }: SpecFile): boolean {

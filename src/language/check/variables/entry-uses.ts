@@ -1,5 +1,7 @@
 import { splitBackticks } from '../../../core/words/interpolate.ts';
-import { shellCodeIndex } from '../../../core/words/list-words.ts';
+import { mayNest } from '../../../core/words/nested-shells.ts';
+import { shellCodeIndex } from '../../../core/words/shell-launch.ts';
+import { bareNames } from '../../../core/words/shell-words.ts';
 import { parseCommand, type WordPiece } from '../../../core/words/words.ts';
 import { assignments } from '../../build/assignments.ts';
 import type { RawItems } from '../../build/fan-out.ts';
@@ -130,7 +132,10 @@ export function substitutedUses(text: string): readonly VariableUse[] {
 function commandUses(text: string, shell: string): readonly VariableUse[] {
   const parsed = parseCommand(text);
   if (parsed.kind === 'shell') return isPlainShell(shell) ? (shellUses(text) ?? []) : [];
-  return located(text, parsed.words.flatMap(withoutFallback));
+  // The code of a nested shell may set variables itself.
+  const own = mayNest(text) ? bareNames(text) : null;
+  const names = parsed.words.flatMap(withoutFallback);
+  return located(text, own === null ? names : names.filter((name) => !own.has(name)));
 }
 
 /**

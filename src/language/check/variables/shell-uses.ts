@@ -1,3 +1,5 @@
+import { bareNames } from '../../../core/words/shell-words.ts';
+
 /** A variable in a text: its name, and the offset of the name. */
 export type VariableUse = { readonly name: string; readonly at: number };
 
@@ -23,8 +25,6 @@ const MAX_NESTING = 100;
 const SETS_UNSEEN =
   /(?:^|[\s;&|({`])(?:\.|source|eval)\s|\b(?:export|declare|typeset|readonly|local)\s+(?:-\w+\s+)*["']?[$`]|\bprintf\s+-v\s+["']?\$/;
 
-/** A bare name, as in `NAME=`, `read NAME`, `for NAME`; `--NAME`, `/NAME` and `.NAME` set nothing. */
-const BARE_NAME = /(?<![\w$/.-]|\$\{[#!]?)[A-Za-z_]\w*/g;
 /** The text tests whether the variable has a value. */
 const TESTED = /-[nz]\s+"?\$\{?([A-Za-z_]\w*)/g;
 
@@ -43,7 +43,7 @@ export function shellUses(text: string): readonly VariableUse[] | null {
   const scan: Scan = { text, at: 0, closers: [], uses: [], handled: new Set(), pending: [] };
   while (scan.at < text.length) if (!step(scan)) return null;
   if (scan.closers.length > 0) return null;
-  const own = new Set([...text.matchAll(BARE_NAME)].map(([name]) => name));
+  const own = bareNames(text);
   for (const [, name = ''] of text.matchAll(TESTED)) own.add(name);
   return scan.uses.filter(({ name }) => !own.has(name) && !scan.handled.has(name));
 }
