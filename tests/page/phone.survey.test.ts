@@ -18,6 +18,17 @@ steps:
     depends: extract the orders of yesterday from every shop
 `,
   'broken.yaml': `steps: [{name: one, comand: ${'echo '.repeat(40)}}]\n`,
+  'ship.yaml': `
+steps:
+  - name: ship
+    approval:
+      prompt: Ship it to production?
+      input:
+        - { name: REGION, enum: [north, south], required: true, description: Where it goes first. }
+        - { name: PERCENT, type: integer, default: 10, minimum: 1, maximum: 100 }
+  - { name: announce, depends: ship, command: echo shipped }
+`,
+  'done.yaml': 'steps: [{name: one, command: echo one}]\n',
   'wait.yaml': 'steps: [{name: wait, command: sleep 60}]\n',
 };
 
@@ -61,6 +72,78 @@ const coveredFocus = `(() => {
   const last = Math.min(innerHeight - 1, bottom - 1);
   return isHit(first) || isHit((first + last) / 2) || isHit(last) ? [] : [activeElement.outerHTML.slice(0, 120)];
 })()`;
+
+/**
+ * In the browser: the middles and corners of controls. `fixed`: of those that stay in their place when the page scrolls, at
+ * each scroll position; else of each control, scrolled to the middle of the screen. A control is `hit` where nothing covers it.
+ */
+const controlPoints = (isFixed: boolean) => `(() => {
+  const pinned = (each) => {
+    for (let at = each; at !== null; at = at.parentElement)
+      if (['fixed', 'sticky'].includes(getComputedStyle(at).position) && !at.matches('.grid *, .log *, .timeline *')) return true;
+    return false;
+  };
+  const controls = [...document.querySelectorAll('button, a.button, summary, .top-bar a')]
+    .filter((each) => each.closest('.log, .canvas, .timeline, .sr, .skip') === null && !each.matches('.skip') && each.checkVisibility({ visibilityProperty: true }));
+  const points = (control) => {
+    const { left, right, top, bottom } = control.getBoundingClientRect();
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    // The corner of a rounded control is outside of it.
+    const inset = 3 + 0.3 * Math.min(Number.parseFloat(getComputedStyle(control).borderRadius) || 0, (bottom - top) / 2);
+    return [[x, y], ...[left + inset, right - inset].flatMap((x) => [top + inset, bottom - inset].map((y) => [x, y]))]
+      .map(([x, y]) => {
+        const on = document.elementFromPoint(x, y);
+        return { x, y, name: control.textContent, isTapped: !control.matches('.top-bar *'), isHit: on !== null && control.contains(on), on: on?.outerHTML.slice(0, 80) };
+      });
+  };
+  if (${isFixed}) return controls.filter(pinned).flatMap(points);
+  const scrolled = scrollY;
+  const found = controls.filter((each) => !pinned(each)).flatMap((control) => {
+    control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    return points(control);
+  });
+  scrollTo(0, scrolled);
+  return found;
+})()`;
+
+type ControlPoint = {
+  readonly x: number;
+  readonly y: number;
+  readonly name: string;
+  readonly isTapped: boolean;
+  readonly isHit: boolean;
+  readonly on: string;
+};
+
+/** In the browser: records the control of each tap, which then does nothing. */
+const recordTaps = `addEventListener('click', (event) => {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  window.tapped = event.target.closest('button, a, summary')?.textContent ?? null;
+}, true)`;
+
+async function tappedAt(page: Page, { x, y }: ControlPoint): Promise<unknown> {
+  await page.evaluate('window.tapped = undefined');
+  await page.touchscreen.tap(x, y);
+  return page.evaluate('window.tapped');
+}
+
+/** The points of a screen where a tap does not reach the control that is there. */
+async function lostTaps(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  const told = ({ name, x, y, on }: ControlPoint) => `${name} (${Math.round(x)}, ${Math.round(y)}) is under ${on}`;
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight - innerHeight');
+  for (const part of [0, 0.5, 1]) {
+    await page.evaluate(`scrollTo({ top: ${part * height}, behavior: 'instant' })`);
+    for (const point of await page.evaluate<ControlPoint[]>(controlPoints(true))) {
+      // Chromium moves a tap at the edge of the bar at the top to the control that ends there.
+      const tapped = point.isTapped ? await tappedAt(page, point) : point.name;
+      if (!point.isHit || tapped !== point.name) found.push(`at ${part}: ${told(point)}, tapped ${tapped}`);
+    }
+  }
+  const points = await page.evaluate<ControlPoint[]>(controlPoints(false));
+  return [...found, ...points.filter(({ isHit }) => !isHit).map(told)];
+}
 
 /** In the browser: whether an element is inside of the window with its whole text. */
 function isVisibleWhole(element: HTMLElement): boolean {
@@ -109,6 +192,74 @@ describeWith('chromium', browserPath !== null, 'the page on a phone', () => {
         }
       }
       expect(found).toEqual([]);
+    }));
+
+  it('gets every tap on the middle and the corners of a control', { timeout: 600_000 }, () =>
+    withPage(files, async ({ open, start, stop, daemon }) => {
+      const stateOf = (runId: string, text: string) =>
+        expect.poll(() => daemon.get(`/api/v2/runs/${runId}`), { timeout: 60_000 }).toContain(text);
+      const [failed, done, running, waiting] = [
+        await start('flow'),
+        await start('done'),
+        await start('wait'),
+        await start('ship'),
+      ];
+      await stateOf(failed, '"status":"failed"');
+      await stateOf(done, '"status":"succeeded"');
+      await stateOf(running, '"status":"running"');
+      await stateOf(waiting, '"waitingFor":["ship"]');
+      const paths = [
+        ...['/', '/runs', '/system', '/w/flow', '/w/flow?tab=history', '/w/flow?tab=spec', '/w/flow/start', '/w/wait'],
+        ...[`/runs/${failed}`, `/runs/${failed}?step=load`, `/runs/${done}`, `/runs/${done}?step=one`],
+        ...[`/runs/${running}`, `/runs/${running}?step=wait`, `/runs/${waiting}`, `/runs/${waiting}?step=ship`],
+        `/runs/${waiting}?step=announce`,
+      ];
+      const found: unknown[] = [];
+      const page = await open('/', phone(390));
+      for (const path of paths) {
+        await goTo(page, daemon.url + path);
+        await page.evaluate(recordTaps);
+        for (const [width, height] of [
+          [390, 844],
+          [320, 568],
+        ] as const) {
+          await page.setViewportSize({ width, height });
+          for (const lost of await lostTaps(page)) found.push(`${path} ${width}: ${lost}`);
+        }
+      }
+      expect(found).toEqual([]);
+      await stop(running);
+      await stop(waiting);
+    }),
+  );
+
+  it('answers an approval in the bar of actions, and stops the run beside it', () =>
+    withPage(files, async ({ open, start, daemon }) => {
+      const runId = await start('ship');
+      const page = await open(`/runs/${runId}?pane=steps`, { ...phone(390), viewport: { width: 390, height: 844 } });
+      const buttons = page.locator('.actions').locator('button:visible, a:visible');
+      await page.getByRole('link', { name: 'Answer ship' }).waitFor();
+      expect(await buttons.allTextContents()).toEqual(['Answer ship', 'Stop']);
+
+      const answer = await page.getByRole('link', { name: 'Answer ship' }).boundingBox();
+      await page.touchscreen.tap((answer?.x ?? 0) + 20, (answer?.y ?? 0) + (answer?.height ?? 0) - 2);
+      await page.getByRole('button', { name: 'Reject' }).waitFor();
+      expect(await buttons.allTextContents()).toEqual(['Approve', 'Reject', 'Stop']);
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(1);
+
+      const box = await page.getByRole('button', { name: 'Stop', exact: true }).boundingBox();
+      await page.touchscreen.tap((box?.x ?? 0) + 20, (box?.y ?? 0) + (box?.height ?? 0) - 2);
+      await page.getByRole('dialog', { name: /^Stop ship/ }).waitFor();
+      expect(await daemon.get(`/api/v2/runs/${runId}`)).toContain('"waitingFor":["ship"]');
+      await page.getByRole('button', { name: 'Cancel' }).tap();
+      await page.getByRole('button', { name: 'Reject' }).tap();
+      await page.getByRole('dialog', { name: 'Reject ship?' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).tap();
+      await page.getByLabel('REGION', { exact: true }).selectOption('north');
+      await page.getByLabel('Comment').fill('looks good');
+      await page.getByRole('button', { name: 'Approve' }).tap();
+      await expect.poll(() => daemon.get(`/api/v2/runs/${runId}`)).toContain('"status":"succeeded"');
+      await expect.poll(() => daemon.get(`/api/v2/runs/${runId}/view`)).toContain('looks good');
     }));
 
   it('scrolls the lines of a broken file by a finger', () =>

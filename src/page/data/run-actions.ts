@@ -1,5 +1,9 @@
+import { signal } from '@preact/signals';
 import { api, ask } from '../api/client.ts';
 import type { RunSummary } from '../api/types.ts';
+
+/** Whether the form that answers an approval is on the screen, or its answer is being sent. */
+export const openAnswer = signal<'open' | 'sending' | null>(null);
 
 /** Requests the stop of a run; `force`: its running steps are killed. */
 export function stopRun(id: string, force: boolean): Promise<RunSummary> {

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { ApiProblem } from '../../api/problem.ts';
 import type { RunHead, StepView } from '../../api/types.ts';
-import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
-import { approveStep, rejectStep } from '../../data/run-actions.ts';
+import { approveStep, openAnswer, rejectStep } from '../../data/run-actions.ts';
 import { session } from '../../data/session.ts';
 import { type Field, faultOf } from '../../data/workflows/start-form.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -13,6 +13,7 @@ import { Moment } from '../../parts/time.tsx';
 import { useQuery } from '../../parts/use-query.ts';
 import { answerText } from '../../run-view/step-details.tsx';
 import type { StepApproval } from '../../run-view/view.ts';
+import { ANSWER_FORM, AnswerButtons } from './answer-buttons.tsx';
 
 type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };
 
@@ -72,8 +73,12 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
     }
     isPending.value = false;
   };
-  const approve = (event: Event) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
+    if (event.submitter?.getAttribute('value') === 'reject') isAsking.value = true;
+    else approve();
+  };
+  const approve = () => {
     void send(() => approveStep(head.runId, step.name, { inputs: values.value, comment: comment.value }));
   };
   const reject = () => {
@@ -84,9 +89,16 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
     const { [name]: _, ...rest } = values.value;
     values.value = value === null ? rest : { ...rest, [name]: value };
   };
-  const isOff = isPending.value || isOffline.value;
+  const mayAsk = !isReadOnly.value && mayAnswer(allowed);
+  useEffect(() => {
+    if (!mayAsk) return;
+    openAnswer.value = isPending.value ? 'sending' : 'open';
+    return () => {
+      openAnswer.value = null;
+    };
+  }, [mayAsk, isPending.value]);
   const about = <About allowed={allowed} until={until} />;
-  if (isReadOnly.value || !mayAnswer(allowed)) {
+  if (!mayAsk) {
     return (
       <>
         {about}
@@ -95,7 +107,7 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
     );
   }
   return (
-    <form class="start-form" noValidate onSubmit={approve}>
+    <form id={ANSWER_FORM} class="start-form" noValidate onSubmit={submit}>
       {about}
       {input.map((rule) => (
         <FieldInput
@@ -118,12 +130,7 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
         />
       </div>
       <div class="form-buttons">
-        <button type="submit" class="main" disabled={isOff}>
-          {isPending.value ? 'Sending' : 'Approve'}
-        </button>
-        <button type="button" class="danger" disabled={isOff} onClick={() => (isAsking.value = true)}>
-          Reject
-        </button>
+        <AnswerButtons isPending={isPending.value} />
       </div>
       {isAsking.value && (
         <ConfirmDialog

@@ -7,7 +7,9 @@ import type { RunHead } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import type { ShownRun } from '../../data/run.ts';
+import { openAnswer } from '../../data/run-actions.ts';
 import { isActive } from '../../data/workflows/workflow-state.ts';
+import { AnswerButtons } from './answer-buttons.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { StopButton } from './stop-button.tsx';
 import { useRetry } from './use-retry.ts';
@@ -25,6 +27,11 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
       {isActive(head.status) ? (
         <>
           <ApprovalLink head={head} />
+          {openAnswer.value !== null && (
+            <div class="answer-buttons">
+              <AnswerButtons isPending={openAnswer.value === 'sending'} />
+            </div>
+          )}
           <SubRunLink run={run} />
           <StopButton run={run} head={head} problem={problem} />
         </>
