@@ -10,7 +10,6 @@ import { tellAttempts } from './executors/attempt-teller.ts';
 import type { Attempt } from './executors/executor.ts';
 import { loadExecutor } from './executors/registry.ts';
 import type { LogForwarder, LogForwarderOptions } from './forwarding/log-forwarder.ts';
-import { parseParamTemplates } from './language/params.ts';
 import { createMailNotifier } from './mail/reports/mail-notifier.ts';
 import { createNotifier, joinNotifiers } from './notifications/notifier.ts';
 import type { Delivery, NotifierOptions } from './notifications/send-notifications.ts';
@@ -22,7 +21,7 @@ import type { RunGroup } from './processes/run-group.ts';
 import { queueFlush } from './processes/subprocess.ts';
 import { fileStore } from './run-store.ts';
 import { acceptParams } from './service/runs/given-params.ts';
-import { namedParams } from './service/runs/json-params.ts';
+import { childParams } from './service/runs/json-params.ts';
 import { newRunId } from './service/runs/new-run-id.ts';
 import { runRequest, type StartRequest } from './service/runs/runs.ts';
 import { withDotenv } from './service/runs/with-dotenv.ts';
@@ -158,14 +157,13 @@ async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwar
 
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
-  return async ({ run, params, parent, expand }) => {
+  return async ({ run, parent, ...asked }) => {
     const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
       const { workflow, sources } = getWorkflow({ name: run }, places);
-      // The JSON of the text is read before variables are replaced, whose values might end its strings.
-      const named = namedParams(workflow, parseParamTemplates(params));
-      const given = named.map(({ name, value }) => ({ name, value: expand(value) }));
-      return await withDotenv({ workflow, sources, params: acceptParams(workflow, given) }, config.processEnv);
+      const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });
+      const named = params.filter(({ name }) => name !== null);
+      return { ...(await withDotenv({ workflow, sources, params: named }, config.processEnv)), params };
     } catch (error) {
       throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
     }

@@ -101,8 +101,16 @@ export type Attempt = {
   readonly runWorkflow: (request: SubworkflowRequest) => Promise<SubworkflowResult>;
 };
 
-/** The workflow to run (`run`) and its parameters (`params`, in command line syntax). */
-export type SubworkflowRequest = { readonly run: string; readonly params: string };
+/**
+ * The workflow to run (`run`) and its parameters: `params` in command line syntax, or `json`, a JSON object of names and
+ * values. `isDefault`: the step has no `params`; its item is passed if the workflow takes a parameter.
+ */
+export type SubworkflowRequest = {
+  readonly run: string;
+  readonly params: string;
+  readonly json?: string;
+  readonly isDefault?: boolean;
+};
 
 /** The result of a child run; `json` describes it as JSON. `problem`: why it could not start, in one line. */
 export type SubworkflowResult = {

@@ -28,6 +28,7 @@ export const diagnosticCodes = [
   'wrong-value',
   'conflicting-keys',
   'differs-from-dagu',
+  'map-as-text',
   // its meaning
   'no-steps',
   'reserved-name',

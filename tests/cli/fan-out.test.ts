@@ -171,7 +171,7 @@ steps:
     withPlace(
       {
         'w.yaml': `steps:
-  - {name: s, parallel: [{HOST: a}, {HOST: b}], run: child.yaml, output: OUT}
+  - {name: s, parallel: [{HOST: a}, {HOST: b}], run: child.yaml, params: {json: $ITEM}, output: OUT}
   - {name: end, command: 'echo "\${OUT.outputs[1].DONE}"', depends: s}
 `,
         'child.yaml': `params: [HOST: x]
@@ -190,6 +190,39 @@ steps:
         expect(existsSync(join(cwd, 'first.b'))).toBe(true);
         const again = await json<RunSummary>('status', 'w');
         expect(again.steps[0]?.items?.map(({ child }) => child === undefined)).toEqual([true, false]);
+      },
+    ));
+
+  it('passes an item only to a workflow that takes one, and a map as one value', () =>
+    withPlace(
+      {
+        'w.yaml': `params: [LIST: '[{"TAG":"evil"}]']
+steps:
+  - {name: none, parallel: [a, b], run: none.yaml}
+  - {name: one, parallel: $LIST, run: one.yaml}
+  - {name: position, parallel: [a b], run: position.yaml}
+  - {name: matrix, matrix: {TAG: [v1]}, run: one.yaml}
+  - {name: mentioned, matrix: {OTHER: [v2]}, run: mentioned.yaml}
+`,
+        'none.yaml': 'steps: [{name: s, command: echo none}]\n',
+        'one.yaml': 'params: [FIRST: x, TAG: good]\nsteps: [{name: s, command: echo $FIRST $TAG}]\n',
+        'position.yaml': 'steps: [{name: s, command: echo $1}]\n',
+        'mentioned.yaml': 'steps: [{name: s, command: echo $OTHER}]\n',
+      },
+      async ({ wf }) => {
+        const { code, stdout } = await wf('run', 'w.yaml');
+        const printed = [...stdout.matchAll(/\[(\S+) > s\] +\| (.*)/g)].map(([, name, line]) => `${name}: ${line}`);
+        expect([code, printed.sort()]).toEqual([
+          0,
+          [
+            'matrix[v1]: x v1',
+            'mentioned[v2]: v2',
+            'none[a]: none',
+            'none[b]: none',
+            'one[0]: {"TAG":"evil"} good',
+            'position[0]: a b',
+          ],
+        ]);
       },
     ));
 

@@ -56,10 +56,12 @@ export function itemVariables(item: ItemValue, index: number, count: number): Re
   };
 }
 
-/** The default parameters of a child run, as a text with variables: a scalar by position, a map by name. */
-export function itemParams(item: ItemValue | undefined): string {
-  if (item === undefined) return '';
-  if (typeof item !== 'object') return '"${ITEM}"';
+/**
+ * The default parameters of a child run, as a text with variables: a combination of a matrix by name, any other item as
+ * one value.
+ */
+export function itemParams(item: ItemValue, isMatrix: boolean): string {
+  if (!isMatrix || typeof item !== 'object') return '"${ITEM}"';
   return Object.keys(item)
     .map((field) => `${field}="\${${variableOf(field)}}"`)
     .join(' ');

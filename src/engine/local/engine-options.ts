@@ -1,6 +1,6 @@
 import type { Owner } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { Executor } from '../../executors/executor.ts';
+import type { Executor, SubworkflowRequest } from '../../executors/executor.ts';
 import type { RunStore } from '../../store/store.ts';
 import type { Clock } from '../clock.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
@@ -31,9 +31,6 @@ export type LocalEngineOptions = {
  * Resolves the workflow named by `run:`, and its parameters, in whose values `expand` replaces variables. Throws a
  * `WfError` if the workflow is missing or invalid, or refuses the parameters.
  */
-export type FindSubworkflow = (request: {
-  run: string;
-  params: string;
-  parent: Workflow;
-  expand: (text: string) => string;
-}) => Subworkflow | Promise<Subworkflow>;
+export type FindSubworkflow = (
+  request: SubworkflowRequest & { readonly parent: Workflow; readonly expand: (text: string) => string },
+) => Subworkflow | Promise<Subworkflow>;

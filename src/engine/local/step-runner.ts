@@ -3,12 +3,12 @@ import { itemParams, itemVariables } from '../../core/fan-out/items.ts';
 import { failed } from '../../core/run/outcome.ts';
 import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
-import { type RunState, stepState, steps } from '../../core/run/run-state.ts';
+import { type RunState, stepNode, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
 import { lookupIn } from '../../core/words/interpolate.ts';
 import { resultNames, stepResult } from '../../core/words/step-results.ts';
 import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
-import type { Attempt, ProgramSlot, Scope, Started } from '../../executors/executor.ts';
+import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { Flush } from '../../store/flush.ts';
 import type { LogStream } from '../../store/logs.ts';
@@ -152,8 +152,7 @@ export class StepRunner {
       parts: this.#parts.shared,
       runWorkflow: (request, attempt) => {
         const parent = { ...this.#request, family: secrets.shared };
-        const params = request.params === '' ? itemParams(stepState(run, step.name).item?.value) : request.params;
-        return runSubworkflow(this.#options, parent, { ...request, params }, attempt);
+        return runSubworkflow(this.#options, parent, withItem(request, run, step), attempt);
       },
       // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
       neededFacts: (made, outcome) => neededFacts(made, stepState(run, step.name), outcome),
@@ -175,6 +174,14 @@ export class StepRunner {
   close(): void {
     this.#outputs.close();
   }
+}
+
+/** Adds the item of an instance as the default parameters. Only a matrix, whose axes the file names, gives names. */
+function withItem(request: SubworkflowRequest, run: RunState, { name, instanceOf }: Step): SubworkflowRequest {
+  const item = stepState(run, name).item?.value;
+  if (item === undefined || request.params !== '' || request.json !== undefined) return request;
+  const isMatrix = instanceOf !== undefined && stepNode(run, instanceOf).fanOut?.isMatrix === true;
+  return { ...request, params: itemParams(item, isMatrix), isDefault: true };
 }
 
 /**

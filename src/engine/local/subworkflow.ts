@@ -11,13 +11,13 @@ import { graceOf } from './grace-of.ts';
 export async function runSubworkflow(
   options: LocalEngineOptions & { readonly engine: Engine },
   parent: RunRequest,
-  { run, params }: SubworkflowRequest,
+  asked: SubworkflowRequest,
   attempt: Attempt,
 ): Promise<SubworkflowResult> {
   let isStarted = false;
   try {
     const expand = (text: string) => attempt.expand(text);
-    const found = await options.findSubworkflow({ run: expand(run), params, parent: parent.workflow, expand });
+    const found = await options.findSubworkflow({ ...asked, run: expand(asked.run), parent: parent.workflow, expand });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
     const { workflow, sources, dotenv, params: given } = found;

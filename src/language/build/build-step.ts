@@ -94,7 +94,7 @@ function executorOf(raw: RawAction, context: StepContext): ExecutorSpec {
     if (raw.container === undefined) return inSharedContainer(container, place);
     return inContainer(container, { ...place, isService: isService(raw) });
   }
-  if (raw.run !== undefined) return { type: 'workflow', config: { run: raw.run, params: paramsText(raw.params) } };
+  if (raw.run !== undefined) return { type: 'workflow', config: { run: raw.run, ...runParams(raw.params) } };
   if (raw.executor === undefined) return { type: 'command', config: {} };
   if (typeof raw.executor === 'string') return { type: raw.executor, config: {} };
   return { type: raw.executor.type ?? 'command', config: plainConfig(raw.executor.config ?? {}) };
@@ -107,9 +107,17 @@ function containerOf(raw: RawAction, context: StepContext): RawWorkflow['contain
   return container ?? (isShared ? context.container : undefined);
 }
 
-/** A text stays as written; other forms are converted to the text with the same meaning. */
-function paramsText(params: string | NamedTexts | undefined): string {
-  return typeof params === 'string' ? params : formatParams(parseParamDefaults(params));
+/** A text stays as written; other forms are converted to the text with the same meaning, but for `{json: TEXT}`. */
+function runParams(params: string | NamedTexts | undefined): JsonObject {
+  const json = jsonParams(params);
+  if (json !== null) return { json };
+  return { params: typeof params === 'string' ? params : formatParams(parseParamDefaults(params)) };
+}
+
+/** The text of `params: {json: TEXT}`, whose keys are the parameters; null for any other form. */
+export function jsonParams(params: string | NamedTexts | undefined): string | null {
+  if (!isJsonObject(params) || Object.keys(params).length !== 1) return null;
+  return typeof params.json === 'string' ? params.json : null;
 }
 
 /** Converts forms allowed for convenience to the one form that executors read. */

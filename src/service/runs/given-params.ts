@@ -44,8 +44,11 @@ const longestName = 60;
 /** A rejected parameter, and how the file could accept it. */
 type Fault = { readonly message: string; readonly help: string };
 
-/** `isComplete` false: required parameters may still be missing, since the user is prompted for them. */
-type CheckOptions = { readonly isComplete: boolean };
+/**
+ * `isComplete` false: required parameters may still be missing, since the user is prompted for them. `isJsonValue`: a JSON
+ * object is a value like any other.
+ */
+type CheckOptions = { readonly isComplete: boolean; readonly isJsonValue?: boolean };
 
 /**
  * Returns the parameters of a run: the given ones, with the names of a JSON object. Checks that the workflow declares or
@@ -57,7 +60,7 @@ export function acceptParams(
   asked: readonly Param[],
   options: CheckOptions = { isComplete: true },
 ): readonly Param[] {
-  const given = namedParams(workflow, asked);
+  const given = options.isJsonValue === true ? asked : namedParams(workflow, asked);
   checkParams(workflow, given, { ...options, isFromJson: given !== asked });
   return given;
 }

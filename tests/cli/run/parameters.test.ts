@@ -118,11 +118,17 @@ steps:
   - {name: five, run: child.yaml, params: N=$X}
   - {name: word, run: child.yaml, params: N=$Y}
   - {name: five in JSON, run: child.yaml, params: '{"N": "$X"}'}
-  - {name: JSON, run: child.yaml, params: $Z}
+  - {name: object, run: child.yaml, params: $Z}
+  - {name: JSON, run: child.yaml, params: {json: $Z}}
+  - {name: undeclared, run: child.yaml, params: {json: '{"N": 1, "PATHS": "$X"}'}}
+  - {name: no object, run: child.yaml, params: {json: $X}}
 `;
   await inWorkflow({ 'child.yaml': child, 'w.yaml': parent }, async (run) => {
     const { stdout } = await run('run', 'w.yaml');
     expect(stdout).toContain('"N" must be an integer, got "five"');
+    expect(stdout).toContain('"N" must be an integer, got "{\\"N\\":7}"');
+    expect(stdout).toContain('"PATHS" in the JSON of "params" is undeclared: workflow "child" declares N');
+    expect(stdout).toContain('the text of "params: {json: ...}" is not a JSON object');
     const printed = [...stdout.matchAll(/\[(.*) > a\] +\| (.*)/g)].map(([, name, line]) => `${name}: ${line}`);
     expect(printed.sort()).toEqual(['JSON: n=7', 'five in JSON: n=5', 'five: n=5']);
   });

@@ -33,6 +33,10 @@ it.each([
   expect(accepted(params, given, command)).toEqual([json]);
 });
 
+it('does not read the stored list of a run again', () => {
+  expect(accepted('A=1', 'A=x {"A":"y"}', 'echo $2')).toEqual(['A: x', '{"A":"y"}']);
+});
+
 it('takes two JSON objects as two values', () => {
   expect(accepted('A=1 B=2', '{"A":1} {"B":2}')).toEqual(['{"A":1}', '{"B":2}']);
 });

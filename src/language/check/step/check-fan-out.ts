@@ -2,7 +2,7 @@ import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
 import { MAX_ITEMS } from '../../../core/fan-out/items.ts';
 import { combinations, rawFanOut } from '../../build/fan-out.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
-import type { RawMatrix } from '../../raw.ts';
+import { isJsonObject, type RawFanOut, type RawMatrix } from '../../raw.ts';
 import { type StepEntry, spotIn } from '../../read/spec-file.ts';
 
 /** The name of an axis, as `${ITEM.axis}` can have it. */
@@ -56,8 +56,20 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
   const count = countOf(fanOut);
   if (count === 0)
     return wrong('wrong-value', at, ' has no items', 'List at least one item, or give it a text that is evaluated.');
-  if (count === null || count <= MAX_ITEMS) return [];
+  if (count === null || count <= MAX_ITEMS) return mapWithoutParams(spotIn(file, [...path, ...at]), raw, fanOut.items);
   return wrong('wrong-value', at, ` has ${count} items`, `A step takes at most ${MAX_ITEMS}.`);
+}
+
+/** Warns about a map of the file that another workflow gets as one text. */
+function mapWithoutParams(
+  spot: Parameters<typeof problem>[1],
+  { run, params }: StepEntry['raw'],
+  items: RawFanOut['items'],
+): Problem[] {
+  if (run === undefined || params !== undefined || typeof items === 'string') return [];
+  if (items?.some(isJsonObject) !== true) return [];
+  const help = 'To pass the fields as parameters, write: params: {json: $ITEM}';
+  return [problem('map-as-text', spot, 'each map is passed as one text', { severity: 'warning', help })];
 }
 
 /** Null if the number of items is known only at run time. */

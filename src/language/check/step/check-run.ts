@@ -1,3 +1,5 @@
+import { exactJsonObject } from '../../../core/data/exact-json.ts';
+import { jsonParams } from '../../build/build-step.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import type { Problem } from '../../problem.ts';
 import { problem } from '../../problem.ts';
@@ -41,7 +43,8 @@ export function runProblems(files: readonly SpecFile[], targets: RunTargets): Pr
 
 /** Warns about a text of `params` that gives the other workflow other values than it seems to. */
 export function runParamsProblems({ file, path: step, raw: { params }, what }: ActionEntry): Problem[] {
-  if (typeof params !== 'string') return [];
+  if (typeof params !== 'string')
+    return jsonParamsProblems(spotIn(file, [...step, 'params', 'json']), jsonParams(params));
   const [path, subject] = [[...step, 'params'], `${what}: "params"`];
   if (!/^\s*\{\s*["}]/.test(params))
     return paramTextProblems({ source: file.source, path, text: params, subject }, false);
@@ -50,4 +53,11 @@ export function runParamsProblems({ file, path: step, raw: { params }, what }: A
   const help = 'Put variables into the quotes of a value. A map needs no JSON: params: {NAME: $VALUE}.';
   const message = `${subject} is not JSON (${mistake}), so that its words are the parameters`;
   return [problem('wrong-value', spotIn(file, path), message, { severity: 'warning', help })];
+}
+
+/** Reports a text of `params: {json: TEXT}` that can never be a JSON object. */
+function jsonParamsProblems(spot: Parameters<typeof problem>[1], text: string | null): Problem[] {
+  if (text === null || /[$`]/.test(text) || exactJsonObject(text) !== null) return [];
+  const help = 'The keys of the JSON are the parameters. For a parameter of this name, write: params: ["json=..."]';
+  return [problem('wrong-value', spot, 'the text of "params: {json: ...}" is not a JSON object', { help })];
 }
