@@ -26,7 +26,6 @@ export async function pageFiles(root, outDir) {
       write: false,
       target: 'es2022',
       assetsInlineLimit: 0,
-      cssCodeSplit: false,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
     },

@@ -14,6 +14,7 @@ import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
 import { ProblemList } from './problem-list.tsx';
+import '../styles/editor.css';
 
 /** Delay between the last key and the check of the text, in milliseconds. */
 const CHECK_DELAY_MS = 300;
