@@ -186,18 +186,26 @@ test('steps that start ahead begin within the limit', () => {
 });
 
 test('no more instances of a fan-out are active than it allows, and none starts after a failure that is to be the last', () => {
+  let keptPlaces = 0;
   forRandomRuns(400, ({ moves }) => {
     for (const { after, before } of moves) {
       for (const step of steps(after)) {
         const { maxConcurrent = 0 } = stepNode(after, step.name).fanOut ?? {};
         const active = instancesOf(after, step).filter(isActive);
         expect(active.length).toBe(step.instances?.active ?? 0);
-        expect(active.length).toBeLessThanOrEqual(maxConcurrent);
+        const { failFast = false } = stepNode(after, step.name).fanOut ?? {};
+        const kept = instancesOf(after, step).filter(
+          ({ status, waitingFor }) => failFast && status === 'waiting' && waitingFor === 'retry',
+        );
+        keptPlaces += kept.length;
+        expect(kept.length).toBe(step.instances?.keeping ?? 0);
+        expect(active.length + kept.length).toBeLessThanOrEqual(maxConcurrent);
         if ((stepState(before, step.name).instances?.canceling ?? null) === null) continue;
         expect(active.map(({ name }) => name).filter((name) => !isActive(stepState(before, name)))).toEqual([]);
       }
     }
   });
+  expect(keptPlaces).toBeGreaterThan(10);
 });
 
 test('a fan-out with failFast is canceled by the first failure that is not tolerated, and no other is', () => {
@@ -223,15 +231,16 @@ test('a fan-out with failFast is canceled by the first failure that is not toler
 test('no place stays free while a step is ready, except during the delay', () => {
   forRandomRuns(400, ({ moves }, { workflow: { maxActiveSteps, delayMs } }) => {
     for (const { after } of moves.filter(({ after }) => after.status === 'running' && isInitialized(after))) {
-      const hasRoom = ({ name, instances, unmet }: StepState) =>
-        instances !== undefined &&
-        unmet === 0 &&
-        instances.canceling === null &&
-        instances.active < (stepNode(after, name).fanOut?.maxConcurrent ?? 0);
-      const isReady = [
-        ...steps(after),
-        ...[...steps(after)].filter(hasRoom).flatMap((step) => instancesOf(after, step)),
-      ].some(
+      const open = [...steps(after)].filter(
+        ({ instances, unmet }) => instances !== undefined && unmet === 0 && instances.canceling === null,
+      );
+      const mayStart = (step: StepState) => {
+        const { maxConcurrent = 0, failFast = false } = stepNode(after, step.name).fanOut ?? {};
+        const { active = 0, keeping = 0 } = step.instances ?? {};
+        if (active + keeping < maxConcurrent) return instancesOf(after, step);
+        return instancesOf(after, step).filter(({ waitingFor }) => failFast && waitingFor === 'retry');
+      };
+      const isReady = [...steps(after), ...open.flatMap(mayStart)].some(
         ({ status, unmet, until, waitingFor }) =>
           unmet === 0 &&
           (status === 'pending' || (status === 'waiting' && until === null && waitingFor !== 'approval')),

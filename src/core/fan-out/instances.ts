@@ -19,7 +19,8 @@ export function newInstances(
 ): Instances {
   const ready = indexSet(items.length, items.keys());
   const limit = maxConcurrent === undefined ? {} : { maxConcurrent };
-  return { first: graph.nodes.length, count: items.length, ready, active: 0, settled: 0, canceling: null, ...limit };
+  const none = { again: indexSet(items.length, []), active: 0, keeping: 0, settled: 0, canceling: null };
+  return { first: graph.nodes.length, count: items.length, ready, ...none, ...limit };
 }
 
 /** Adds the instances of a fan-out as nodes of the run. */
@@ -40,11 +41,15 @@ export function countInstance(run: RunState, before: StepState, after: StepState
   const { fanOut = 0, index = 0 } = after.item ?? {};
   const instances = instancesAt(run, fanOut);
   const active = Number(isActive(after)) - Number(isActive(before));
+  const { failFast = false } = nodeAt(run.graph, fanOut).fanOut ?? {};
+  const keeps = ({ status, waitingFor }: StepState) => failFast && status === 'waiting' && waitingFor === 'retry';
   const next = withInstances(run, fanOut, {
     ...instances,
     active: instances.active + active,
     settled: instances.settled + Number(isSettled(after)) - Number(isSettled(before)),
     ready: (mayStart ? withIndex : withoutIndex)(instances.ready, index),
+    again: (mayStart && keeps(after) ? withIndex : withoutIndex)(instances.again, index),
+    keeping: instances.keeping + Number(keeps(after)) - Number(keeps(before)),
   });
   return { ...next, active: next.active + active };
 }

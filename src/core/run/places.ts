@@ -10,7 +10,7 @@ export function withPlace(run: RunState, index: number, step: StepState): RunSta
   const { status, until, unmet, blocking, instances, waitingFor } = step;
   const isOpen = unmet === 0 && (status === 'pending' || (status === 'waiting' && waitingFor !== 'approval'));
   const mayStart = isOpen && blocking === 0 && (status === 'pending' || until === null);
-  const isReady = instances === undefined ? mayStart : unmet === 0 && mayStartInstance(run, index, step);
+  const isReady = instances === undefined ? mayStart : unmet === 0 && nextInstance(run, index, step) !== null;
   const isDue =
     instances === undefined ? isOpen && blocking > 0 : instances.settled === instances.count && !isSettled(step);
   const ready = isReady ? withIndex(run.ready, index) : withoutIndex(run.ready, index);
@@ -18,8 +18,11 @@ export function withPlace(run: RunState, index: number, step: StepState): RunSta
   return ready === run.ready && due === run.due ? run : { ...run, ready, due };
 }
 
-function mayStartInstance(run: RunState, index: number, { instances }: StepState): boolean {
-  const maxConcurrent = instances?.maxConcurrent ?? nodeAt(run.graph, index).fanOut?.maxConcurrent ?? 0;
-  if (instances === undefined || instances.canceling !== null || instances.active >= maxConcurrent) return false;
-  return smallestIndex(instances.ready) !== null;
+/** The instance of a fan-out that starts next, by the index of its item; null if none may. */
+export function nextInstance(run: RunState, fanOut: number, { instances }: StepState): number | null {
+  if (instances === undefined || instances.canceling !== null) return null;
+  const again = smallestIndex(instances.again);
+  if (again !== null) return again;
+  const maxConcurrent = instances.maxConcurrent ?? nodeAt(run.graph, fanOut).fanOut?.maxConcurrent ?? 0;
+  return instances.active + instances.keeping < maxConcurrent ? smallestIndex(instances.ready) : null;
 }

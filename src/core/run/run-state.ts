@@ -100,8 +100,12 @@ export type Instances = {
   readonly count: number;
   /** Instances that may start, subject to the limits, by the index of their item. */
   readonly ready: IndexSet;
+  /** Those of `ready` that start again in the place that they kept. */
+  readonly again: IndexSet;
   /** Instances that are scheduled or running. */
   readonly active: number;
+  /** Instances that keep their place while they wait for a retry: with `failFast`, no other one starts meanwhile. */
+  readonly keeping: number;
   readonly settled: number;
   /** Why no further instance starts although the run continues; null if they may. */
   readonly canceling: string | null;

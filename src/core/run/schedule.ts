@@ -3,6 +3,7 @@ import { itemAt } from '../data/vector.ts';
 import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { mayStartAhead } from './only-program.ts';
+import { nextInstance } from './places.ts';
 import { type RunState, type StepState, stepNode } from './run-state.ts';
 
 /**
@@ -50,7 +51,7 @@ function firstReady(run: RunState): StepState | null {
   if (next === null) return null;
   const step = itemAt(run.nodes, next);
   if (step.instances === undefined) return step;
-  return itemAt(run.nodes, step.instances.first + (smallestIndex(step.instances.ready) ?? 0));
+  return itemAt(run.nodes, step.instances.first + (nextInstance(run, next, step) ?? 0));
 }
 
 /** At most one delay from now, even if the clock was set back. */

@@ -135,6 +135,32 @@ describe('failFast', () => {
     expect(run.step('ship')).toMatchObject({ status: 'failed', message: '1 of 3 failed: a' });
   });
 
+  test('keeps the place of an instance that waits for its retry', () => {
+    const retry = { limit: 1, intervalMs: 50 };
+    const run = expanded([fan({ maxConcurrent: 1, failFast: true }, { retry })], ['a', 'b', 'c']);
+    expect(told(run.fail('ship[a]'))).toEqual(['step.waiting ship[a] retry until 1050']);
+    expect(told(run.fire('ship[a]'))).toEqual(['step.ready ship[a]', 'step.scheduled ship[a] 2']);
+    expect(told(run.succeed('ship[a]'))).toEqual(['step.finished ship[a] succeeded', 'step.scheduled ship[b] 1']);
+    run.fail('ship[b]');
+    run.fire('ship[b]');
+    expect(told(run.fail('ship[b]')).slice(0, 3)).toEqual([
+      'step.finished ship[b] failed',
+      'step.canceling ship',
+      'step.finished ship[c] canceled',
+    ]);
+    expect(run.started).not.toContain('ship[c]');
+  });
+
+  test('uses the other places while an instance waits for its retry', () => {
+    const retry = { limit: 1, intervalMs: 50 };
+    const run = expanded([fan({ maxConcurrent: 2, failFast: true }, { retry })], ['a', 'b', 'c', 'd']);
+    run.fail('ship[b]');
+    expect(told(run.succeed('ship[a]'))).toEqual(['step.finished ship[a] succeeded', 'step.scheduled ship[c] 1']);
+    expect(told(run.fire('ship[b]'))).toEqual(['step.ready ship[b]', 'step.scheduled ship[b] 2']);
+    run.succeed('ship[b]', 'ship[c]', 'ship[d]');
+    expect(run.ending).toEqual(['succeeded', null]);
+  });
+
   test('starts no further attempt at an instance that fails afterwards', () => {
     const run = expanded([fan({ failFast: true }, { retry: { limit: 1, intervalMs: 0 } })], ['a', 'b']);
     run.fail('ship[a]');
