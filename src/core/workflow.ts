@@ -435,6 +435,8 @@ export type Workflow = {
   readonly graceMs: number;
   /** The shell with its options, `sh` by default. */
   readonly shell: string;
+  /** The file names the shell, which then runs every command given as text; absent if it does not. */
+  readonly namesShell?: true;
   /** Settings of the container that steps with `shared` in their `docker` executor share; absent if there is none. */
   readonly container?: JsonObject;
   /** Logins of image registries by host, or the text of a Docker configuration; absent if there are none. */

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { exactJsonObject } from '../core/data/exact-json.ts';
 import type { Param } from '../core/run/run.ts';
+import { endOfUnit } from '../core/words/shell-syntax.ts';
 import type { ParamDefault } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
@@ -16,8 +17,15 @@ import type { Recorder } from './read/reader.ts';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
 
-/** The parts of one value. Sticky expressions, each tried at the start of the value. */
-type Grammar = { readonly doubleQuoted: RegExp; readonly singleQuoted: RegExp; readonly bare: RegExp };
+/**
+ * The parts of one value. Sticky expressions, each tried at the start of the value. `hasCommands`: `$(...)` is one unit.
+ */
+type Grammar = {
+  readonly doubleQuoted: RegExp;
+  readonly singleQuoted: RegExp;
+  readonly bare: RegExp;
+  readonly hasCommands?: true;
+};
 
 const SINGLE_QUOTED = /'([^']*)'(?=\s|$)/y;
 
@@ -28,8 +36,9 @@ const GIVEN: Grammar = {
   bare: /\S*/y,
 };
 
-/** Defaults in a file: text between backticks is one unit, including its spaces and quotes. */
+/** Defaults in a file: text between backticks, or in `$(...)`, is one unit, including its spaces and quotes. */
 const TEMPLATE: Grammar = {
+  hasCommands: true,
   doubleQuoted: /"([^"\\`]*(?:(?:\\[\s\S]|`[^`]*`)[^"\\`]*)*)"(?=\s|$)/y,
   singleQuoted: SINGLE_QUOTED,
   bare: /(?:`[^`]*`|\S)*/y,
@@ -158,6 +167,8 @@ function valueAt(
   start: number,
   grammar: Grammar,
 ): { readonly value: string; readonly end: number; readonly isQuoted: boolean } {
+  const command = grammar.hasCommands ? commandValue(text, start) : null;
+  if (command !== null) return command;
   const double = match(grammar.doubleQuoted, text, start);
   if (double !== null) {
     const value = (double[1] ?? '').replace(/\\(["\\])/g, '$1');
@@ -167,6 +178,25 @@ function valueAt(
   if (single !== null) return { value: single[1] ?? '', end: start + single[0].length, isQuoted: true };
   const bare = match(grammar.bare, text, start)?.[0] ?? '';
   return { value: bare, end: start + bare.length, isQuoted: false };
+}
+
+/** A value that contains `$(...)`; null for others, and if its quotes are not closed. */
+function commandValue(text: string, start: number): ReturnType<typeof valueAt> | null {
+  const isQuoted = text[start] === '"';
+  if (text[start] === "'") return null;
+  let hasCommand = false;
+  let at = isQuoted ? start + 1 : start;
+  while (at < text.length && !(isQuoted ? text[at] === '"' : /\s/.test(text.charAt(at)))) {
+    const isCommand = text.startsWith('$(', at) && text[at + 2] !== '(';
+    const isUnit = isCommand || text[at] === '`' || (isQuoted && text[at] === '\\');
+    const end = isUnit ? endOfUnit(text, at) : at + 1;
+    hasCommand ||= isCommand && end !== null;
+    at = end ?? at + 1;
+  }
+  if (!hasCommand) return null;
+  if (!isQuoted) return { value: text.slice(start, at), end: at, isQuoted };
+  if (!/^"(?:\s|$)/.test(text.slice(at, at + 2))) return null;
+  return { value: text.slice(start + 1, at).replace(/\\(["\\])/g, '$1'), end: at + 1, isQuoted };
 }
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {

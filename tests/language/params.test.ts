@@ -173,3 +173,51 @@ describe('a parameters file', () => {
     expect(() => parseParamsFile(path, content)).toThrow(expect.objectContaining({ code: 'usage', message }));
   });
 });
+
+it.each([
+  [
+    'DAY=$(date +%F) B=2',
+    [
+      ['DAY', '$(date +%F)'],
+      ['B', '2'],
+    ],
+  ],
+  [
+    'DAY="on $(date "+%F %T")" B=2',
+    [
+      ['DAY', 'on $(date "+%F %T")'],
+      ['B', '2'],
+    ],
+  ],
+  [
+    'A=x$(echo $(date +%F))y z',
+    [
+      ['A', 'x$(echo $(date +%F))y'],
+      [null, 'z'],
+    ],
+  ],
+  [
+    "A='$(' B=')'",
+    [
+      ['A', '$('],
+      ['B', ')'],
+    ],
+  ],
+  [
+    'A=$(a b',
+    [
+      ['A', '$(a'],
+      [null, 'b'],
+    ],
+  ],
+  [
+    'A=$((1 + 2))',
+    [
+      ['A', '$((1'],
+      [null, '+'],
+      [null, '2))'],
+    ],
+  ],
+])('a command in the text %s is a part of its value', (text, params) => {
+  expect(parseParamDefaults(text).map(({ name, value }) => [name, value])).toEqual(params);
+});

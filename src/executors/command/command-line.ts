@@ -10,16 +10,22 @@ import type { Attempt } from '../executor.ts';
 /** A program to start, or why the step's settings do not name one. */
 export type CommandLine = Program | { readonly problem: string };
 
-/** The program named by a step's `command`, with words appended verbatim. */
+/**
+ * The program named by a step's `command`, with words appended verbatim. `isNamed`: the file names the shell, which then runs
+ * every text.
+ */
 export function commandLine(
   command: Template | readonly Template[],
   appended: readonly string[],
   attempt: Attempt,
+  isNamed = namesShell(attempt),
 ): CommandLine {
   if (typeof command !== 'string') {
     const { words, env } = listCommand(command, attempt);
     return programOf(words, appended, { ...attempt, env: { ...attempt.env, ...env } });
   }
+  const isAppendable = appended.length === 0 || appendArgs(command, []) !== null;
+  if (isNamed && isAppendable && command.trim() !== '') return inShell(command, appended, attempt);
   const sealed = sealedWords(command, attempt.scope);
   const scope = (name: string) => sealed.env[name] ?? attempt.scope(name);
   const parsed = parseCommand(sealed.code);
@@ -28,6 +34,15 @@ export function commandLine(
       ...attempt,
       env: { ...attempt.env, ...sealed.env },
     });
+  return inShell(command, appended, attempt);
+}
+
+/** Whether the step or its file names a shell: only without one, plain commands start directly. */
+export function namesShell({ step, workflow }: Attempt): boolean {
+  return step.shell !== null || workflow.namesShell === true;
+}
+
+function inShell(command: string, appended: readonly string[], attempt: Attempt): CommandLine {
   const shell = stepShell(attempt);
   if ('problem' in shell) return shell;
   return throughShell(command, appended, attempt, (code) => shellArgv(shell, code, attempt.params));

@@ -37,7 +37,7 @@ async function runScript(script: string, attempt: Attempt): Promise<Outcome> {
 
 function scriptLine(script: string, fileAndArgs: readonly string[], attempt: Attempt): CommandLine {
   const { command } = attempt.step;
-  if (command !== null) return commandLine(command, fileAndArgs, attempt);
+  if (command !== null) return commandLine(command, fileAndArgs, attempt, false);
   const interpreter = interpreterLine(script) ?? stepShell(attempt);
   if ('problem' in interpreter) return interpreter;
   return { argv: [...interpreter, ...fileAndArgs], cwd: attempt.cwd, env: attempt.env };

@@ -71,13 +71,13 @@ function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   }
   const isForShell = typeof command === 'string' && parseCommand(command).kind === 'shell';
   if (!isForShell) {
-    const { argv, env } = lineOf(commandLine(command, args, attempt));
+    const { argv, env } = lineOf(commandLine(command, args, attempt, false));
     return { ...plain, command: argv, env: { ...ofMachine(command, attempt), ...added(env, attempt.env) } };
   }
   const literal = entrypoint.length > 0 ? withoutExpansions(command) : null;
-  if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt)).argv };
+  if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt, false)).argv };
   if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
-  const { argv, env } = lineOf(commandLine(command, args, attempt));
+  const { argv, env } = lineOf(commandLine(command, args, attempt, false));
   return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env) };
 }
 
@@ -88,7 +88,7 @@ function codeInvocation(attempt: Attempt, entrypoint: readonly string[]): Work |
   const text = typeof own === 'string' ? [...entrypoint.map(quoteWord), withoutExpansions(own) ?? own].join(' ') : null;
   if (text !== null && parseCommand(text).kind === 'shell') return null;
   const { command, args } = withCodeArgs({ command: text ?? [...entrypoint, ...(own ?? [])], args: texts });
-  const { argv, env } = lineOf(commandLine(command ?? '', args.map(attempt.expand), attempt));
+  const { argv, env } = lineOf(commandLine(command ?? '', args.map(attempt.expand), attempt, false));
   return {
     ...plain,
     command: argv.slice(entrypoint.length),
@@ -119,7 +119,7 @@ function scriptInvocation(
   const fileAndArgs = [posix.join(directory, name), ...(stepArgs.length > 0 ? stepArgs : attempt.params)];
   const script = { directory, name, text };
   if (command !== null) {
-    const { argv, env } = lineOf(commandLine(command, fileAndArgs, attempt));
+    const { argv, env } = lineOf(commandLine(command, fileAndArgs, attempt, false));
     return { ...inPlaceOf(surroundings, argv), script, env: added(env, attempt.env) };
   }
   const { shell } = surroundings;

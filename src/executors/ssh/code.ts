@@ -10,7 +10,7 @@ import { sealedWords, withoutPaths } from '../../core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '../../core/words/words.ts';
 import type { Template } from '../../core/workflow.ts';
 import { shellArgv } from '../../processes/shell-argv.ts';
-import { stepShell } from '../command/command-line.ts';
+import { namesShell, stepShell } from '../command/command-line.ts';
 import { interpreterLine } from '../command/script-file.ts';
 import type { Attempt, Scope } from '../executor.ts';
 
@@ -65,7 +65,8 @@ function commandCode(
   }
   const sealed = sealedWords(command, attempt.scope);
   const parsed = parseCommand(sealed.code);
-  if (parsed.kind === 'shell') return shellCode(command, appended, attempt);
+  const isNamed = namesShell(attempt) && attempt.step.script === null && appendArgs(command, []) !== null;
+  if (parsed.kind === 'shell' || isNamed) return shellCode(command, appended, attempt);
   const own = ownNames(attempt);
   const scope = (name: string) =>
     sealed.env[name] ?? (own.has(name) || /^\d|\.$/.test(name) ? attempt.scope(name) : undefined);

@@ -93,6 +93,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
     shell: root.shell || base?.shell || 'sh',
+    ...(root.shell || base?.shell ? { namesShell: true } : {}),
     ...sharedContainer(merged.container, input.fileDir),
     ...registryAuthsOf(merged.registryAuths),
   };

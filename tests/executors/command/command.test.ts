@@ -138,3 +138,33 @@ test('a step without a command fails', async () => {
   const { outcome } = await runStep({ command: null });
   expect(outcome).toEqual(failed('error', 'the step has no command'));
 });
+
+describe('a shell that the file names', () => {
+  test.each([
+    ['of the step', { shell: 'bash -O extglob' }, {}],
+    ['of the workflow', {}, { shell: 'bash -O extglob', namesShell: true as const }],
+  ])('runs every text: %s', async (_name, settings, ofWorkflow) => {
+    const world = testAttempt({ step: { command: 'printf %s $BASHOPTS $0', ...settings } });
+    const attempt = { ...world.attempt, workflow: { ...world.attempt.workflow, ...ofWorkflow } };
+    expect(await executor.run({}, attempt)).toEqual(succeeded);
+    expect(world.stdout()).toMatch(/extglob.*bash$/);
+  });
+
+  test('that is missing fails the step', async () => {
+    const { outcome } = await runStep({ shell: '/no/such/shell', command: 'echo hi' });
+    expect(outcome.status).toBe('failed');
+  });
+
+  test('runs neither lists nor the interpreter of a script, nor a command that could not get its args', async () => {
+    const list = await runStep({ shell: 'false', command: ['echo', 'hi'] });
+    const script = await runStep({ shell: 'false', command: 'sh', script: 'echo hi' });
+    const variable = await runStep({ shell: 'false', command: '$ECHO', args: ['hi'] }, { variables: { ECHO: 'echo' } });
+    expect([list, script, variable].map(({ stdout }) => stdout)).toEqual(['hi\n', 'hi\n', 'hi\n']);
+  });
+
+  test('that is only the default starts a plain command directly', async () => {
+    const world = testAttempt({ step: { command: 'echo hi' } });
+    const attempt = { ...world.attempt, workflow: { ...world.attempt.workflow, shell: '/no/such/shell' } };
+    expect(await executor.run({}, attempt)).toEqual(succeeded);
+  });
+});
