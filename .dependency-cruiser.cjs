@@ -66,7 +66,7 @@ const FOLDERS = {
   mail: {
     src: [
       'core/',
-      'render/text/(approve-command|duration|escape-html)[.]ts$',
+      'render/text/(approve-command|duration|escape-html|failures)[.]ts$',
       'store/log-ends[.]ts$',
       '(regular-file|system-problem)[.]ts$',
     ],
@@ -78,7 +78,7 @@ const FOLDERS = {
     src: [
       'core/',
       'executors/http/(header-fields|http-request|json-template|url-login)[.]ts$',
-      'render/text/(approve-command|duration|sanitize)[.]ts$',
+      'render/text/(approve-command|duration|failures|sanitize)[.]ts$',
       'store/log-ends[.]ts$',
       'pause[.]ts$',
     ],
@@ -106,7 +106,7 @@ const FOLDERS = {
       'core/',
       'language/',
       'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
-      'render/text/step-text[.]ts$',
+      'render/text/(failures|step-text)[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
       '(descriptors|durable-file|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',

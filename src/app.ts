@@ -62,9 +62,16 @@ export type AppOptions = {
 
 /** Wires the parts together: the only place that picks the engine and the store. */
 export function createApp(config: Config, options: AppOptions): App {
-  const chat = createNotifier({ ...notifierSettings(config), failedBefore: failedBefore(config, options.keepHistory) });
+  const { keepHistory } = options;
+  const summaryOf = noticeSummary(keepHistory);
+  const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf });
+  const chat = createNotifier({
+    ...notifierSettings(config),
+    summaryOf,
+    failedBefore: failedBefore(config, keepHistory),
+  });
   const engine = createLocalEngine({
-    store: options.keepHistory
+    store: keepHistory
       ? fileStore(config, { queueSync: queueFlush })
       : createMemoryStore({ tempDir: () => os().tmpdir() }),
     clock: systemClock,
@@ -89,11 +96,19 @@ export function createApp(config: Config, options: AppOptions): App {
     newRunId,
     openPipes: async (directory) =>
       (await import('./processes/named-pipes.ts')).openPipes(directory, config.processEnv),
-    notify: options.notify ?? joinNotifiers(createMailNotifier({ host: hostName(), commands: { retry: true } }), chat),
+    notify: options.notify ?? joinNotifiers(mail, chat),
   });
   return {
     engine,
     forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
+  };
+}
+
+/** Returns the look-up of the summary of a notice. */
+function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {
+  return async (notice, lines) => {
+    const { summarizeNotice } = await import('./service/history/run-failures.ts');
+    return summarizeNotice(notice, { lines, kept });
   };
 }
 
@@ -114,9 +129,13 @@ export async function sendSamples(
   const run = await withDotenv(request, config.processEnv);
   const { workflow } = run;
   let deliveries: readonly Delivery[] = [];
-  const notify = createSampler(workflow, notifierSettings(config), (results) => {
-    deliveries = results;
-  });
+  const notify = createSampler(
+    workflow,
+    { ...notifierSettings(config), summaryOf: noticeSummary(false) },
+    (results) => {
+      deliveries = results;
+    },
+  );
   const { engine } = createApp(config, { keepHistory: false, notify });
   const sampled = engine.start({ ...runRequest(run), workflow: withoutWork(workflow) }, () => {});
   const { status, message } = await sampled.finished;

@@ -9,7 +9,14 @@ import {
   stepStatuses,
   type Trigger,
 } from '../core/run/run.ts';
-import type { ApprovalSummary, InstanceSummary, RunSummary, StepSummary } from '../core/summary/summary.ts';
+import type {
+  ApprovalSummary,
+  Failure,
+  Failures,
+  InstanceSummary,
+  RunSummary,
+  StepSummary,
+} from '../core/summary/summary.ts';
 import type { ItemValue } from '../core/workflow.ts';
 import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
@@ -45,6 +52,42 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
     ...readAutoRetry(objectIn(run, 'autoRetry')),
     ...(Array.isArray(run['dotenv']) ? { dotenv: listIn(run, 'dotenv').filter(isObject).map(readDotenv) } : {}),
     ...(Array.isArray(run['waitingFor']) ? { waitingFor: textsIn(run, 'waitingFor') } : {}),
+    ...readFailures(run, settings),
+  };
+}
+
+function readFailures(run: JsonMap, settings: ClientSettings): Partial<Failures> {
+  if (!Array.isArray(run['failures'])) return {};
+  const failures = listIn(run, 'failures').filter(isObject);
+  return {
+    failures: failures.map((failure) => readFailure(failure, settings)),
+    moreFailures: numberIn(run, 'moreFailures') ?? 0,
+  };
+}
+
+function readFailure(failure: JsonMap, settings: ClientSettings): Failure {
+  const place = objectIn(failure, 'place');
+  const file = place === null ? null : textIn(place, 'file');
+  return {
+    path: textsIn(failure, 'path'),
+    runId: required(failure, 'runId', settings),
+    step: required(failure, 'step', settings),
+    key: textIn(failure, 'key'),
+    reason: textIn(failure, 'reason') as FailureReason | null,
+    error: textIn(failure, 'error') ?? 'failed',
+    exitCode: numberIn(failure, 'exitCode'),
+    signal: textIn(failure, 'signal'),
+    attempts: numberIn(failure, 'attempts') ?? 0,
+    ...wordIn(failure, 'tolerated', ['failure', 'exitCode', 'output']),
+    ...(failure['kept'] === true ? { kept: true } : {}),
+    place:
+      place === null || file === null
+        ? null
+        : { file, line: numberIn(place, 'line') ?? 1, column: numberIn(place, 'column') ?? 1 },
+    lines: textsIn(failure, 'lines'),
+    log: textIn(failure, 'log'),
+    command: textIn(failure, 'command'),
+    ...(typeof failure['note'] === 'string' ? { note: failure['note'] } : {}),
   };
 }
 

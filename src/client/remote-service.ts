@@ -1,13 +1,10 @@
 import type { ClientSettings } from '../config/client-settings.ts';
 import { isFinished } from '../core/run/run-state.ts';
-import { failedSteps } from '../core/summary/failed-steps.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import { noSchedule, type Schedule } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
-import { locateSteps } from '../language/locate.ts';
 import type { RunFilter } from '../service/history/select-runs.ts';
 import type { RunView, Service, WorkflowEntry } from '../service/service.ts';
-import { readTail } from '../store/log-ends.ts';
 import { createDaemonClient, type DaemonClient, segment } from './daemon-client.ts';
 import { followRun } from './events/event-feed.ts';
 import { remoteLogs } from './logs/remote-logs.ts';
@@ -89,26 +86,13 @@ async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly
 async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunView> {
   const logs = remoteRunLogs(client, summary.runId, new AbortController().signal);
   const run = await readRemoteRun(client, summary, logs);
-  const failed = failedSteps(summary);
-  const tails = await Promise.all(
-    failed.slice(0, mostTails).map(async ({ name, attempts }) => {
-      const tail = attempts === 0 ? [] : await readTail(logs, { step: name, attempt: attempts });
-      return [name, tail] as const;
-    }),
-  );
-  const names = failed.map(({ name }) => name);
   return {
     summary,
     state: run.state,
     workflow: run.workflow,
-    places: locateSteps(run.sources, names),
-    tails: new Map(tails),
     ...(await maskedOf(client, summary)),
   };
 }
-
-/** The maximum number of failed steps in a recap. */
-const mostTails = 20;
 
 const mostAtOnce = 1000;
 

@@ -62,6 +62,8 @@ export type ActiveRun = {
   readonly state: () => RunState;
   /** The unmasked state: never store or show it. */
   readonly result: () => RunState;
+  /** The last child run of each step whose child run failed. */
+  readonly failedChildren: ReadonlyMap<string, FailedChild>;
   readonly cancel: (request: { reason: CancelReason; message: string; force: boolean }) => void;
   /** Answers a step that waits for approval, with checked inputs; has no effect on others. */
   readonly answer: (given: GivenAnswer) => void;
@@ -71,6 +73,16 @@ export type ActiveRun = {
 
 /** The answer of a person to the approval of a step; `inputs` are complete. */
 export type GivenAnswer = Omit<Extract<RunInput, { type: 'answer' }>, 'type' | 'at'>;
+
+/** A child run that failed, with the data that reports of its parent show. */
+export type FailedChild = {
+  /** The masked state. */
+  readonly state: RunState;
+  readonly sources: readonly Source[];
+  /** The last lines of its failed steps and instances. */
+  readonly tails: ReadonlyMap<string, readonly string[]>;
+  readonly children: ReadonlyMap<string, FailedChild>;
+};
 
 /** Called for every event after it was stored, in order, with the resulting state. */
 export type RunWatcher = (event: StoredEvent, state: RunState) => void;
@@ -155,6 +167,8 @@ export type Notice = {
   /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
   readonly logs: RunLogs;
+  readonly sources: readonly Source[];
+  readonly children: ActiveRun['failedChildren'];
   /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;
 };

@@ -1,8 +1,8 @@
-import { failedSteps } from '../core/summary/failed-steps.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import type { NotificationEvent } from '../core/workflow.ts';
 import { pendingApprovals } from '../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../render/text/duration.ts';
+import { failurePath, failureReason, failuresIn } from '../render/text/failures.ts';
 import { stripControls } from '../render/text/sanitize.ts';
 
 /** A part of a message: a text, or lines of output. */
@@ -18,13 +18,10 @@ export function runTitle({ workflow, status }: RunSummary, event: NotificationEv
   return `${workflow} ${status.replaceAll('_', ' ')}`;
 }
 
-/** The default text: duration, time, what waits for approval with the commands to answer, and the failed steps. `tail` reads the last lines of an attempt; null: none. */
-export async function runText(
-  summary: RunSummary,
-  tail: ((step: string, attempt: number) => Promise<readonly string[]>) | null,
-): Promise<readonly Part[]> {
+/** The default text: duration, time, what waits for approval with the commands to answer, and the failures with their last lines. */
+export function runText(summary: RunSummary): readonly Part[] {
   const { durationMs, finishedAt, reason, error } = summary;
-  const failures = failedSteps(summary);
+  const { failures, moreFailures } = failuresIn(summary);
   const took = durationMs === null ? [] : [`Took ${formatDuration(durationMs)}`];
   const at = finishedAt === null ? [] : [`finished ${utcTime(finishedAt)}`];
   const head = [...took, ...at].join(', ');
@@ -34,13 +31,14 @@ export async function runText(
   }
   // The steps that follow say the same, and more.
   if (error !== null && !(reason === 'step' && failures.length > 0)) parts.push({ text: stripControls(error) });
-  for (const { name, error: why, attempts } of failures.slice(0, most.failures)) {
-    parts.push({ text: stripControls(`${name}: ${why ?? 'failed'}`) });
-    const lines = tail === null || attempts === 0 ? [] : await tail(name, attempts);
+  for (const failure of failures.slice(0, most.failures)) {
+    const { lines, command } = failure;
+    parts.push({ text: stripControls(`${failurePath(failure)}: ${failureReason(failure)}`) });
     if (lines.length > 0) parts.push({ lines: lines.map((line) => cut(stripControls(line), most.lineLength)) });
+    if (command !== null && failure.path.length > 1) parts.push({ text: command });
   }
-  const more = failures.length - most.failures;
-  return more > 0 ? [...parts, { text: `and ${more} more failed steps` }] : parts;
+  const more = moreFailures + Math.max(0, failures.length - most.failures);
+  return more > 0 ? [...parts, { text: `and ${more} more failed` }] : parts;
 }
 
 /** Shortens a text to a number of characters. */

@@ -1,7 +1,7 @@
 import type { RunSummary, StepSummary } from '../core/summary/summary.ts';
 import type { Notification, NotificationEvent, Workflow } from '../core/workflow.ts';
-import type { Notice, Notify } from '../engine/engine.ts';
-import { type Delivery, type NotifierOptions, sendOne, summaryOf } from './send-notifications.ts';
+import type { Notify } from '../engine/engine.ts';
+import { type Delivery, type NotifierOptions, sendOne } from './send-notifications.ts';
 
 /** The workflow without its work: a run of it evaluates parameters, `env` and secrets, and ends. */
 export function withoutWork(workflow: Workflow): Workflow {
@@ -12,14 +12,15 @@ export function withoutWork(workflow: Workflow): Workflow {
 /** At the end of a run, sends a sample of each notification of `workflow`, and reports the results. */
 export function createSampler(
   workflow: Workflow,
-  options: Pick<NotifierOptions, 'env' | 'publicUrl'>,
+  options: Omit<NotifierOptions, 'failedBefore'>,
   report: (deliveries: readonly Delivery[]) => void,
 ): Notify {
   return (notice) => {
     if (notice.step !== null || notice.status === 'failed') return null;
     const sent = (workflow.notify ?? []).map((notification) => {
       const event = firstEvent(notification);
-      return sendOne(notification, { notice, event, summary: sampleRun(notice, workflow, event) }, options);
+      const summaryOf = async () => sampleRun(await options.summaryOf(notice, 0), workflow, event);
+      return sendOne(notification, { notice, event }, { ...options, summaryOf });
     });
     return Promise.all(sent).then((deliveries) => {
       report(deliveries);
@@ -42,8 +43,8 @@ const statuses = {
 } as const;
 
 /** A run that ended with the event; of a failure the first step is the cause. */
-function sampleRun(notice: Notice, { name, steps }: Workflow, event: NotificationEvent): RunSummary {
-  const summary = { ...summaryOf(notice), workflow: `${name} (sample)`, status: statuses[event] };
+function sampleRun(real: RunSummary, { name, steps }: Workflow, event: NotificationEvent): RunSummary {
+  const summary = { ...real, workflow: `${name} (sample)`, status: statuses[event] };
   const [first] = steps;
   if (event !== 'failure' || first === undefined) return { ...summary, error: 'This is a sample.' };
   const error = 'This is a sample of a failure.';

@@ -1,6 +1,4 @@
 import { numberValues, withNotifyNumbers } from '../core/step-numbers.ts';
-import { failedSteps } from '../core/summary/failed-steps.ts';
-import { summarize } from '../core/summary/summarize.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import { expandText } from '../core/words/interpolate.ts';
 import { PathProblem } from '../core/words/json-path.ts';
@@ -8,7 +6,7 @@ import type { Notification, NotificationEvent } from '../core/workflow.ts';
 import type { Notice } from '../engine/engine.ts';
 import { SettingProblem } from '../executors/http/header-fields.ts';
 import { pause } from '../pause.ts';
-import { readTail } from '../store/log-ends.ts';
+import { failuresIn } from '../render/text/failures.ts';
 import { deliver, type Message } from './deliver.ts';
 import { messageFor } from './messages.ts';
 import { reported } from './reported-event.ts';
@@ -22,6 +20,8 @@ export type NotifierOptions = {
   readonly publicUrl: string | null;
   /** Whether the run of this workflow that finished before this one failed. */
   readonly failedBefore: (notice: Notice) => Promise<boolean>;
+  /** Returns the summary of the run of a notice, with its failures and at most `lines` last lines of each. */
+  readonly summaryOf: (notice: Notice, lines: number) => Promise<RunSummary>;
 };
 
 /** Sends every notification for an event of a run; resolves to warnings about those that were not sent. */
@@ -33,11 +33,10 @@ export async function sendNotifications(
   const { notify = [] } = notice.workflow;
   const isRecovery =
     event === 'success' && notify.some(({ on }) => on.includes('recovery')) && (await options.failedBefore(notice));
-  const summary = summaryOf(notice);
   const sent = notify.map(async (notification) => {
     const about = reported(notification.on, event, isRecovery);
     if (about === null) return [];
-    const { to, host, problem } = await sendOne(notification, { notice, event: about, summary }, options);
+    const { to, host, problem } = await sendOne(notification, { notice, event: about }, options);
     const where = host === null ? to : `${to} (${host})`;
     return problem === null ? [] : [`the notification to ${where} was not sent: ${problem}`];
   });
@@ -45,7 +44,7 @@ export async function sendNotifications(
 }
 
 /** The event of a notification. */
-export type Occasion = { readonly notice: Notice; readonly event: NotificationEvent; readonly summary: RunSummary };
+export type Occasion = { readonly notice: Notice; readonly event: NotificationEvent };
 
 /** The result of sending a notification; `problem` is null if it was accepted. Shows no part of the URL but the host. */
 export type Delivery = { readonly to: string; readonly host: string | null; readonly problem: string | null };
@@ -54,14 +53,15 @@ export type Delivery = { readonly to: string; readonly host: string | null; read
 export async function sendOne(
   notification: Notification,
   occasion: Occasion,
-  { env, publicUrl }: Pick<NotifierOptions, 'env' | 'publicUrl'>,
+  { env, publicUrl, summaryOf }: Omit<NotifierOptions, 'failedBefore'>,
 ): Promise<Delivery> {
   const { to } = notification;
   const { signal, scope } = occasion.notice;
   let host: string | null = null;
   try {
     const { lines, timeoutMs } = numbersOf(notification, scope);
-    const message = await messageAbout({ ...notification, lines }, occasion, publicUrl);
+    const summary = await summaryOf(occasion.notice, lines);
+    const message = messageAbout({ ...notification, lines }, { ...occasion, summary }, publicUrl);
     host = message.url.host;
     const problem = await deliver(message, { env, timeoutMs, signal, pause });
     return { to, host, problem: problem !== null && signal.aborted ? String(signal.reason) : problem };
@@ -79,34 +79,29 @@ function numbersOf(notification: Notification, scope: Notice['scope']): Pick<Not
 }
 
 /** Throws a `SettingProblem` or a `PathProblem`. */
-async function messageAbout(
+function messageAbout(
   notification: Notification,
-  { notice, event, summary }: Occasion,
+  { notice, event, summary }: Occasion & { readonly summary: RunSummary },
   publicUrl: string | null,
-): Promise<Message> {
-  const { title, message, lines } = notification;
+): Message {
+  const { title, message } = notification;
+  const [first] = failuresIn(summary).failures;
   const runUrl = publicUrl === null ? null : `${publicUrl}/runs/${summary.runId}`;
   const own = new Map([
     ['WF_RUN_ID', summary.runId],
     ['WF_WORKFLOW', summary.workflow],
     ['WF_STATUS', summary.status],
-    ['WF_ERROR', summary.error ?? ''],
-    ['WF_FAILED_STEP', failedSteps(summary)[0]?.name ?? ''],
+    ['WF_ERROR', summary.error ?? first?.error ?? ''],
+    ['WF_FAILED_STEP', first?.path[0] ?? ''],
     ['WF_RUN_URL', runUrl ?? ''],
   ]);
   const scope = (name: string) => own.get(name) ?? notice.scope(name);
   const masked = (text: string) => notice.mask(expandText(text, scope));
-  const tail = (step: string, attempt: number) => readTail(notice.logs, { step, attempt }, lines);
   return messageFor(notification, scope, {
     event,
     title: title === null ? runTitle(summary, event) : masked(title),
-    parts: message === null ? await runText(summary, lines === 0 ? null : tail) : [{ text: masked(message) }],
+    parts: message === null ? runText(summary) : [{ text: masked(message) }],
     runUrl,
     summary,
   });
-}
-
-/** The public view of the run. */
-export function summaryOf({ state, logs }: Notice): RunSummary {
-  return summarize(state, (name, attempt) => logs.file(name, attempt, 'stdout').path);
 }

@@ -1,8 +1,5 @@
 import { isFinished } from '../core/run/run-state.ts';
-import { failedSteps } from '../core/summary/failed-steps.ts';
 import { isNotFound } from '../errors.ts';
-import { locateSteps } from '../language/locate.ts';
-import { readTail } from '../store/log-ends.ts';
 import type { RunArchive } from '../store/store.ts';
 import { findActive } from './history/active-runs.ts';
 import { attemptsOf } from './history/attempts.ts';
@@ -13,6 +10,7 @@ import { lostText } from './history/logs/lost-text.ts';
 import { missingLogs } from './history/logs/missing-logs.ts';
 import { whyNothing } from './history/logs/why-nothing.ts';
 import type { PastRun } from './history/past-run.ts';
+import { summarizeWithFailures } from './history/run-failures.ts';
 import { requireKnownWorkflow } from './history/run-reference.ts';
 import type { RunFilter } from './history/select-runs.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
@@ -51,7 +49,7 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
       answer: (runId, order) => createLocalRuns(control()).answer(runId, order),
       find: async (reference) => {
         const { history } = past();
-        return history.summarize(await history.find(reference));
+        return summarizeWithFailures(await history.find(reference), history);
       },
       view: (reference) => viewRun(reference, tools),
       list: (filter) => listRuns(filter, tools),
@@ -88,20 +86,10 @@ async function viewRun(reference: string, { past }: LocalServiceTools): Promise<
   const { history } = past();
   const run = await history.find(reference);
   const { state, stored } = run;
-  const summary = history.summarize(run);
-  const failed = failedSteps(summary);
-  const names = failed.map(({ name }) => name);
-  const tails = new Map<string, readonly string[]>();
-  for (const { name, attempts } of failed) {
-    if (attempts === 0 || stored === null) continue;
-    tails.set(name, await readTail(stored.logs, { step: name, attempt: attempts }));
-  }
   return {
-    summary,
+    summary: await summarizeWithFailures(run, history),
     state,
     workflow: stored?.workflow ?? null,
-    places: stored === null || names.length === 0 ? new Map() : locateSteps(stored.sources, names),
-    tails,
     ...(stored?.masked ? { masked: true } : {}),
   };
 }

@@ -3,7 +3,7 @@ import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger
 import type { RunState } from '../core/run/run-state.ts';
 import type { RunSummary } from '../core/summary/summary.ts';
 import type { Schedule, Workflow } from '../core/workflow.ts';
-import type { Diagnostic, Place } from '../language/diagnostic.ts';
+import type { Diagnostic } from '../language/diagnostic.ts';
 import type { LogChunk, LogStream } from '../store/logs.ts';
 import type { LogReader } from './history/logs/log-view.ts';
 import type { RunFilter } from './history/select-runs.ts';
@@ -30,7 +30,7 @@ export type WorkflowService = {
 
 /** The runs of a service. */
 export type RunService = RunActions & {
-  /** Throws `not-found`, or `usage` if several runs match. */
+  /** Returns a run with its failures. Throws `not-found`, or `usage` if several runs match. */
   readonly find: (reference: string) => Promise<RunSummary>;
   /** Throws as `find` does. */
   readonly view: (reference: string) => Promise<RunView>;
@@ -146,10 +146,6 @@ export type RunView = {
   readonly state: RunState;
   /** Null if the stored workflow is lost. */
   readonly workflow: Workflow | null;
-  /** The positions of failed steps in their files, as far as they are known. */
-  readonly places: ReadonlyMap<string, Place>;
-  /** The last lines of its failed steps. */
-  readonly tails: ReadonlyMap<string, readonly string[]>;
   /** Present: secrets in the stored workflow are masked, so that a retry needs the file. */
   readonly masked?: true;
 };

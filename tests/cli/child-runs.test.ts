@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { shortId } from '../../src/render/text/short-id.ts';
 import { crash, type Place, withPlace } from '../support/past-runs.ts';
@@ -65,14 +65,11 @@ describe('a run with a sub-workflow', () => {
         .slice(stdout.indexOf('\nFAILED'))
         .replace(id, 'ID')
         .replace(/ in [0-9.]+s/, ' in TIME');
-      const ended = 'run ID of workflow "child" ended failed: step "pack": run ID of workflow "leaf" ended failed';
       expect(recap).toBe(`
 FAILED parent in TIME   1 failed
-✖ build   ${ended}: step "press": exit 5   parent.yaml:2:5
-  ✖ pack   run ID of workflow "leaf" ended failed: step "press": exit 5   parts/child.yaml:3:5
-    ✖ press   exit 5   parts/leaf.yaml:1:9
-      │ jammed
-      logs: wf logs ID press
+✖ build > pack > press   exit 5   parts/leaf.yaml:1:9
+  │ jammed
+  logs: wf logs ID press
 
 retry what failed: wf retry p1
 `);
@@ -84,9 +81,21 @@ retry what failed: wf retry p1
     withParts(async ({ wf }) => {
       await wf('run', 'parent.yaml', '--run-id', 'p1');
       const { stdout } = await wf('status', 'p1');
-      expect(stdout).toMatch(/\n {2}✖ pack .*\n {4}✖ press {3}exit 5 .*\n {6}│ jammed\n {6}logs: wf logs \S+ press\n/);
+      expect(stdout).toMatch(/\n✖ build > pack > press {3}exit 5 .*\n {2}│ jammed\n {2}logs: wf logs \S+ press\n/);
       const [command = ''] = /wf logs \S+ press/.exec(stdout) ?? [];
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');
+    }));
+
+  it('shows failures of a sub-run in JSON, of a run without history, and names a sub-run that was removed', () =>
+    withParts(async ({ wf, json }) => {
+      const { stdout } = await wf('run', 'parent.yaml', '--no-history');
+      expect(stdout).toMatch(/\n✖ build > pack > press {3}exit 5 .*\n {2}│ jammed\n$/);
+      await wf('run', 'parent.yaml', '--run-id', 'p1');
+      const { failures = [], steps } = await json('status', 'p1');
+      expect(failures).toMatchObject([{ path: ['build', 'pack', 'press'], error: 'exit 5', lines: ['jammed'] }]);
+      const runs = join(dirname(failures[0]?.log ?? ''), '../..');
+      rmSync(join(runs, steps[0]?.child ?? 'none'), { recursive: true });
+      expect((await wf('status', 'p1')).stdout).toMatch(/its run \S+ cannot be read/);
     }));
 
   it('shows failed steps of a sub-run in its report, with last lines and the command for its report', () =>

@@ -183,7 +183,7 @@ steps:
       },
       async ({ wf, json, cwd }) => {
         expect((await wf('run', 'w.yaml')).code).toBe(1);
-        expect(itemsOf(await json<RunSummary>('status', 'w'))).toEqual(['0 succeeded', '1 failed']);
+        expect(itemsOf(await json<RunSummary>('status', 'w'))).toEqual(['a succeeded', 'b failed']);
         writeFileSync(join(cwd, 'go'), '');
         const { code, stdout } = await wf('retry', 'w', '--reporter', 'plain');
         expect([code, stdout]).toEqual([0, expect.stringContaining('| done b')]);
@@ -219,7 +219,7 @@ steps:
             'mentioned[v2]: v2',
             'none[a]: none',
             'none[b]: none',
-            'one[0]: {"TAG":"evil"} good',
+            'one[evil]: {"TAG":"evil"} good',
             'position[0]: a b',
           ],
         ]);

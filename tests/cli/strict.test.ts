@@ -23,7 +23,7 @@ test('strict determines the exit code, the status, the handlers, and the report 
     expect([lenient.code, lenient.stdout.match(/good|bad: \w+/g)]).toEqual([0, ['good', 'good']]);
     expect([strict.code, strict.stdout.match(/\| (good|bad: \w+)/g)]).toEqual([1, ['| bad: failed']]);
     expect(lenient.stdout).toMatch(/FAIL {3}exit 1 after .*, tolerated\n/);
-    expect(lenient.stdout).toMatch(/✖ a {3}exit 1 {3}tolerated by continueOn\.failure/);
+    expect(lenient.stdout).toMatch(/⚠ a {3}exit 1 {3}tolerated by continueOn\.failure/);
     expect((await wf('status', 'w')).stdout + strict.stdout).not.toContain('tolerated');
     expect(readFileSync(join(cwd, 'out.xml'), 'utf8')).toContain('<failure message="exit 1" type="exit">');
     expect(await json<RunSummary>('status', 'w')).toMatchObject({ status: 'failed', reason: 'step', strict: true });

@@ -1,12 +1,13 @@
 import type { StoredEvent } from '../../core/run/run.ts';
 import type { RunState } from '../../core/run/run-state.ts';
-import { failedSteps } from '../../core/summary/failed-steps.ts';
+import { failedSteps, shownFailures } from '../../core/summary/failed-steps.ts';
 import { originsOf } from '../../core/summary/origin.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Source } from '../../language/diagnostic.ts';
 import { locateSteps } from '../../language/locate.ts';
 import type { ChildReporter, OutputChunk, Recap, Reporter } from '../../render/reporters/reporter.ts';
+import { type FailedRun, withFailures } from '../../render/text/failures.ts';
 
 /** The workflow of a run, with secrets masked. */
 export type PresentedWorkflow = { readonly workflow: Workflow; readonly sources: readonly Source[] };
@@ -76,7 +77,8 @@ export class Presenter {
 
   /** Prints the recap. Call it last, for the run itself. */
   end(state: RunState, result: PresentedResult): void {
-    this.#reporter.end(this.#recap(state, result));
+    const run = this.#failedRun(state, result.summary);
+    this.#reporter.end({ ...result, summary: withFailures(run, result.kept), places: run.places, tails: this.#tails });
   }
 
   #begin(runId: string): void {
@@ -85,23 +87,21 @@ export class Presenter {
     else this.#target = this.#reporter.child?.({ runId, workflow, path: this.#path }) ?? null;
   }
 
-  /** Returns the recap of the run and of the child runs of its failed steps. */
-  #recap(state: RunState, { summary, ...result }: PresentedResult): Recap {
-    const failed = failedSteps(summary);
-    const names = failed.map(({ name }) => name);
+  /** Returns the run with what is known of the child runs of its failed steps. */
+  #failedRun(state: RunState, summary: RunSummary): FailedRun {
+    const names = failedSteps(summary).map(({ name }) => name);
     return {
       summary,
       places: names.length > 0 ? locateSteps(this.#loaded.sources, names) : new Map(),
       tails: this.#tails,
       origins: originsOf(state),
-      children: new Map(names.flatMap((name) => this.#childRecap(name))),
-      ...result,
+      children: new Map(shownFailures(summary).shown.map(({ name }) => [name, this.#failedChild(name)])),
     };
   }
 
-  #childRecap(step: string): readonly (readonly [string, Recap])[] {
+  #failedChild(step: string): FailedRun | null {
     const child = this.#children.get(step);
-    if (child === undefined || child.#state === null || child.#parent === null) return [];
-    return [[step, child.#recap(child.#state, child.#parent.resultOf(child.#state))]];
+    if (child === undefined || child.#state === null || child.#parent === null) return null;
+    return child.#failedRun(child.#state, child.#parent.resultOf(child.#state).summary);
   }
 }

@@ -23,7 +23,7 @@ export function itemsInText(text: string): readonly ItemValue[] {
 }
 
 /**
- * The keys of items: their text, of combinations the values, of maps `name` or `id`, if it is unique and short enough;
+ * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique and short enough;
  * else their index. `isHidden`: whether a text must not be shown.
  */
 export function itemKeys(
@@ -85,8 +85,8 @@ function scalarOf(json: Json): string | number | boolean {
 function keyText(item: ItemValue, isMatrix: boolean): string {
   if (typeof item !== 'object') return String(item);
   if (isMatrix) return Object.values(item).join(',');
-  const { name, id } = item;
-  return String(name ?? id ?? '');
+  const values = Object.values(item);
+  return String(item['name'] ?? item['id'] ?? (values.length === 1 ? values[0] : ''));
 }
 
 /** Splits at each separator outside quotes, and removes the quotes. */

@@ -73,8 +73,43 @@ export type ApprovalSummary = {
   readonly comment: string | null;
 };
 
+/** A step, handler or instance that failed, in a run or in one of its child runs. */
+export type Failure = {
+  /** The steps that lead to it from the run itself: `['deploy[eu]', 'push']`. */
+  readonly path: readonly string[];
+  /** The run that has its log: the run itself, a child run, or the earlier run whose result a retry kept. */
+  readonly runId: string;
+  /** Its name in its run: the last one of `path`. */
+  readonly step: string;
+  /** The key of an instance; null for any other step. */
+  readonly key: string | null;
+  readonly reason: FailureReason | null;
+  /** Why it failed, in one line. */
+  readonly error: string;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly attempts: number;
+  /** The part of `continueOn` that tolerated it, or a step of its path; absent if it counts. */
+  readonly tolerated?: ToleratedBy;
+  /** Present: the result of an earlier run (`runId`), which a retry kept. */
+  readonly kept?: true;
+  /** Its position in its file, as far as it is known. */
+  readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
+  /** The last lines of its output. */
+  readonly lines: readonly string[];
+  /** The path of the log of its last attempt; null if it is not stored here. */
+  readonly log: string | null;
+  /** The command that shows its log; null if the run is not stored. */
+  readonly command: string | null;
+  /** Why its child run is not shown; absent for any other step. */
+  readonly note?: string;
+};
+
+/** The failures of a run: the first of each fan-out, and the number of those that are left out. */
+export type Failures = { readonly failures: readonly Failure[]; readonly moreFailures: number };
+
 /** The one JSON view of a run: `wf status --json`, `wf history --json`, `/api/v2`. */
-export type RunSummary = {
+export type RunSummary = Partial<Failures> & {
   readonly runId: string;
   readonly workflow: string;
   readonly group: string;
@@ -113,4 +148,4 @@ export type RunSummary = {
 };
 
 /** A run in a list: everything but its steps, of which there may be many thousand in all. */
-export type RunHead = Omit<RunSummary, 'steps' | 'handlers' | 'warnings'>;
+export type RunHead = Omit<RunSummary, 'steps' | 'handlers' | 'warnings' | keyof Failures>;

@@ -7,7 +7,7 @@ import { type Decision, transition } from '../../core/run/transition.ts';
 import { WfError } from '../../errors.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
-import type { Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
+import type { ActiveRun, Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
@@ -114,6 +114,7 @@ export class LocalRun {
       secrets,
       runner: this.#runner,
       logs: journal.logs,
+      sources: request.sources,
       warn,
     });
     this.#effects = new RunEffects({
@@ -145,6 +146,10 @@ export class LocalRun {
   /** The unmasked state, for the parent run. */
   get result(): RunState {
     return this.#record.state;
+  }
+
+  get failedChildren(): ActiveRun['failedChildren'] {
+    return this.#runner.failedChildren;
   }
 
   /** Stores the first events, then evaluates the environment and starts the run. */

@@ -37,6 +37,7 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
       logs: own.journal.logs,
       state: () => run.state,
       result: () => run.result,
+      failedChildren: run.failedChildren,
       cancel: (asked) => run.cancel(asked),
       answer: (given) => run.answer(given),
       finished: run.finished,

@@ -1,4 +1,5 @@
 import type { Step, Workflow } from '../../core/workflow.ts';
+import type { Source } from '../../language/diagnostic.ts';
 import type { RunLogs } from '../../store/logs.ts';
 import type { Clock } from '../clock.ts';
 import type { Notice, Notify } from '../engine.ts';
@@ -16,6 +17,7 @@ export type NoticeParts = {
   readonly secrets: RunSecrets;
   readonly runner: StepRunner;
   readonly logs: RunLogs;
+  readonly sources: readonly Source[];
   readonly warn: (step: string | null, message: string) => void;
 };
 
@@ -43,7 +45,7 @@ export class Notices {
 
   /** Resolves when the notification is sent or abandoned; `step` null: about the run. */
   send(step: Step | null, status: Notice['status']): Promise<void> {
-    const { workflow, record, secrets, runner, logs } = this.#parts;
+    const { workflow, record, secrets, runner, logs, sources } = this.#parts;
     const ending = () => this.#ending();
     const sending = this.#notify({
       step,
@@ -54,6 +56,8 @@ export class Notices {
       scope: (name) => runner.scope()(name),
       mask: (text) => secrets.shared.mask(text),
       logs,
+      sources,
+      children: runner.failedChildren,
       get signal() {
         return ending().signal;
       },

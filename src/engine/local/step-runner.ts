@@ -3,7 +3,7 @@ import { itemParams, itemVariables } from '../../core/fan-out/items.ts';
 import { failed } from '../../core/run/outcome.ts';
 import { neededFacts } from '../../core/run/policies.ts';
 import type { Outcome, Outputs } from '../../core/run/run.ts';
-import { type RunState, stepNode, stepState, steps } from '../../core/run/run-state.ts';
+import { instancesOf, type RunState, stepNode, stepState, steps } from '../../core/run/run-state.ts';
 import { verdict } from '../../core/run/verdict.ts';
 import { lookupIn } from '../../core/words/interpolate.ts';
 import { resultNames, stepResult } from '../../core/words/step-results.ts';
@@ -14,7 +14,7 @@ import type { Flush } from '../../store/flush.ts';
 import type { LogStream } from '../../store/logs.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
-import type { Engine, RunRequest } from '../engine.ts';
+import type { Engine, FailedChild, RunRequest } from '../engine.ts';
 import { type AttemptReport, runAttempt } from './attempt/attempt.ts';
 import type { ServiceCalls } from './attempt/attempt-context.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
@@ -61,6 +61,8 @@ export class StepRunner {
   readonly #outputs: MaskedOutputs;
   readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
+  /** The last child run of each step whose child run failed. */
+  readonly failedChildren = new Map<string, FailedChild>();
   #variables: RunVariables | null = null;
   /** As of the last attempt, which is sufficient for the results of steps before it. */
   #run: RunState | null = null;
@@ -152,7 +154,8 @@ export class StepRunner {
       parts: this.#parts.shared,
       runWorkflow: (request, attempt) => {
         const parent = { ...this.#request, family: secrets.shared };
-        return runSubworkflow(this.#options, parent, withItem(request, run, step), attempt);
+        const keepFailed = (child: FailedChild) => this.failedChildren.set(step.name, child);
+        return runSubworkflow({ ...this.#options, keepFailed }, parent, withItem(request, run, step), attempt);
       },
       // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
       neededFacts: (made, outcome) => neededFacts(made, stepState(run, step.name), outcome),
@@ -185,12 +188,16 @@ function withItem(request: SubworkflowRequest, run: RunState, { name, instanceOf
 }
 
 /**
- * Variables for handlers: the status of the run, the first failed step, and the reason of the failure; empty where not
- * applicable.
+ * Variables for handlers: the status of the run, the first failed step or instance, and the reason of the failure; empty
+ * where not applicable.
  */
 function handlerVariables(run: RunState): Readonly<Record<string, string>> {
   const { status, message } = verdict(run);
   const [failed] = [...steps(run)]
+    .flatMap((step) => {
+      const instances = instancesOf(run, step).filter(({ status }) => status === 'failed');
+      return step.status === 'failed' && instances.length > 0 ? instances : [step];
+    })
     .filter((step) => step.status === 'failed')
     .sort((a, b) => Number(a.restored) - Number(b.restored) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
   return {

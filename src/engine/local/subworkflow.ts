@@ -1,15 +1,15 @@
-import type { Outputs } from '../../core/run/run.ts';
+import type { Outputs, StoredEvent } from '../../core/run/run.ts';
 import { stepState } from '../../core/run/run-state.ts';
 import { handlerKind, type Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '../../executors/executor.ts';
-import type { ActiveRun, ChildRetryRequest, Engine, RetryChild, RunRequest } from '../engine.ts';
+import type { ActiveRun, ChildRetryRequest, Engine, FailedChild, RetryChild, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { graceOf } from './grace-of.ts';
 
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
-  options: LocalEngineOptions & { readonly engine: Engine },
+  options: LocalEngineOptions & { readonly engine: Engine; readonly keepFailed: (child: FailedChild) => void },
   parent: RunRequest,
   asked: SubworkflowRequest,
   attempt: Attempt,
@@ -30,7 +30,8 @@ export async function runSubworkflow(
     attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
     const family = parent.family === undefined ? {} : { family: parent.family };
     const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
-    const child = options.engine.start(
+    const tails = new Map<string, readonly string[]>();
+    const child: ActiveRun = options.engine.start(
       {
         runId,
         workflow,
@@ -46,16 +47,26 @@ export async function runSubworkflow(
         parentGraceMs: graceOf(parent),
         ...family,
       },
-      watcher?.watch ?? (() => {}),
+      (event, state) => {
+        // A run that is not stored removes its logs when it ends.
+        if (isFailedAttempt(event)) tails.set(event.step, child.logs.tail(event));
+        watcher?.watch(event, state);
+      },
     );
     watcher?.attach(child);
     await endWith(child, attempt);
-    return describe(child);
+    const result = describe(child);
+    if (!result.ok) options.keepFailed({ state: child.state(), sources, tails, children: child.failedChildren });
+    return result;
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     if (!isStarted) attempt.started(null);
     return { ok: false, canceled: false, json: '', message: error.message.replaceAll('\n', '; ') };
   }
+}
+
+function isFailedAttempt(event: StoredEvent): event is Extract<StoredEvent, { type: 'step.finished' }> {
+  return event.type === 'step.finished' && event.status === 'failed' && event.attempt > 0;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { summarize } from '../../core/summary/summarize.ts';
 import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { expandText } from '../../core/words/interpolate.ts';
 import { PathProblem } from '../../core/words/json-path.ts';
@@ -10,7 +9,7 @@ import { addresses } from '../addresses.ts';
 import { MailProblem } from '../mail-problem.ts';
 import { mailServer } from '../mail-server.ts';
 import { type Attachment, type Mail, type Sent, sendMail } from '../send-mail.ts';
-import { type ReportFacts, renderMailReport, reportedFailures } from './mail-report.ts';
+import { type ReportFacts, renderMailReport } from './mail-report.ts';
 
 /** Outcomes that can trigger a mail. */
 export type MailOccasion = 'success' | 'failure' | 'cancel' | 'wait';
@@ -21,6 +20,8 @@ export type MailNoticeOptions = {
   readonly host: string;
   /** Commands that the mail may suggest. */
   readonly commands: { readonly retry: boolean };
+  /** Returns the summary of the run of a notice, with its failures. */
+  readonly summaryOf: (notice: Notice, lines: number) => Promise<RunSummary>;
 };
 
 const tailLines = 20;
@@ -81,21 +82,20 @@ function mailKey({ waitMail }: Notice['workflow'], occasion: MailOccasion): 'err
   return occasion === 'success' || occasion === 'wait' ? 'infoMail' : 'errorMail';
 }
 
-async function factsOf(
-  { step, status, state, isMasked, logs }: Notice,
-  { host, commands }: MailNoticeOptions,
-): Promise<ReportFacts> {
-  const summary = summarize(state, (name, attempt) => logs.file(name, attempt, 'stdout').path);
-  const tails = new Map<string, readonly string[]>();
-  for (const { name, attempts } of reportedFailures(summary, step?.name ?? null)) {
-    if (attempts > 0) tails.set(name, await readTail(logs, { step: name, attempt: attempts }, tailLines));
-  }
+async function factsOf(notice: Notice, { host, commands, summaryOf }: MailNoticeOptions): Promise<ReportFacts> {
+  const { step, status, isMasked, logs } = notice;
+  const summary = await summaryOf(notice, tailLines);
+  const own = [...summary.steps, ...summary.handlers].find(({ name }) => name === step?.name);
+  const tail =
+    own === undefined || own.attempts === 0
+      ? []
+      : await readTail(logs, { step: own.name, attempt: own.attempts }, tailLines);
   return {
     summary,
     step: step?.name ?? null,
     status,
     host,
-    tail: ({ name }) => tails.get(name) ?? [],
+    tail,
     again: commands.retry ? retryOf(summary, isMasked) : null,
   };
 }

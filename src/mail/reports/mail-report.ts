@@ -1,9 +1,10 @@
+import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
 import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
-import { failedSteps } from '../../core/summary/failed-steps.ts';
-import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import type { Failure, RunSummary } from '../../core/summary/summary.ts';
 import { pendingApprovals } from '../../render/text/approve-command.ts';
 import { formatDuration, utcTime } from '../../render/text/duration.ts';
 import { escapeHtml } from '../../render/text/escape-html.ts';
+import { failurePath, failureReason, failuresIn } from '../../render/text/failures.ts';
 
 /** Facts about a run, or one of its steps, for a mail. */
 export type ReportFacts = {
@@ -13,7 +14,8 @@ export type ReportFacts = {
   /** Status of the step or the run; `waiting`: for approval. */
   readonly status: FinishedStatus | SettledStatus | 'waiting';
   readonly host: string;
-  readonly tail: (step: StepSummary) => readonly string[];
+  /** The last lines of the step of the mail; empty if the mail is about the run, or the step failed. */
+  readonly tail: readonly string[];
   /** The command to retry; null if there is none. */
   readonly again: string | null;
 };
@@ -21,8 +23,8 @@ export type ReportFacts = {
 /** The content of a mail: HTML, and the same as text. */
 export type Report = { readonly subject: string; readonly message: string; readonly text: string };
 
-/** Limits: rows, failed steps shown with their last lines, and line length; further steps are only counted. */
-const most = { rows: 500, failures: 20, lineLength: 500 };
+/** Limits: rows, and line length; further steps are only counted. */
+const most = { rows: 500, lineLength: 500 };
 
 /** Terminal escape sequences and control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -32,7 +34,7 @@ const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x
 export function renderMailReport(prefix: string, facts: ReportFacts, cut: readonly string[]): Report {
   const heads = headRows(facts);
   const rows = stepRows(facts);
-  const failures = failuresOf(facts);
+  const failures = failureParts(facts);
   const notes = [
     ...approvalNotes(facts),
     ...leftOut(facts),
@@ -97,16 +99,27 @@ function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (read
     .map((row) => row.map(oneLine));
 }
 
-/** The steps shown with their last lines: failed ones; in a mail about one step only that step, failed or not. */
-export function reportedFailures(summary: RunSummary, step: string | null): readonly StepSummary[] {
-  const shown = [...summary.steps, ...summary.handlers].filter(({ name }) => name === step);
-  return (step === null ? failedSteps(summary) : shown).slice(0, most.failures);
+/** The failures with their last lines; in a mail about one step only those of that step, or its last lines. */
+function failureParts({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
+  const { failures, moreFailures } = failuresIn(summary);
+  const shown = step === null ? failures : failures.filter(({ path }) => isOf(path[0] ?? '', step));
+  const own = shown.length === 0 && tail.length > 0 && step !== null;
+  return [
+    ...shown.map(
+      (failure) => [`${oneLine(failurePath(failure))}: ${oneLine(failureReason(failure))}`, linesOf(failure)] as const,
+    ),
+    ...(own ? [[`Last lines of "${oneLine(step)}"`, tail.map(oneLine)] as const] : []),
+    ...(step === null && moreFailures > 0 ? [[`and ${moreFailures} more failed`, []] as const] : []),
+  ];
 }
 
-function failuresOf({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
-  return reportedFailures(summary, step)
-    .map((failed) => [`Last lines of "${oneLine(failed.name)}"`, tail(failed).map(oneLine)] as const)
-    .filter(([, lines]) => lines.length > 0);
+/** Whether a node is a step or one of its instances. */
+function isOf(node: string, step: string): boolean {
+  return node === step || splitInstanceName(node)?.step === step;
+}
+
+function linesOf(failure: Failure): readonly string[] {
+  return [...failure.lines.map(oneLine), ...(failure.command === null ? [] : [`log: ${failure.command}`])];
 }
 
 function approvalNotes({ summary }: ReportFacts): readonly string[] {

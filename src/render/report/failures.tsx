@@ -8,7 +8,7 @@ import { explainingNode } from '../../page/run-view/view.ts';
 import { readExcerpt } from '../../store/log-ends.ts';
 import type { LogFile, RunLogs } from '../../store/logs.ts';
 import { createLineSplitter } from '../text/lines.ts';
-import { suggestRetry } from '../views/recap-commands.ts';
+import { suggestRetry } from '../text/suggested-commands.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { placeLink, type SourcePlaces } from './places.tsx';
 import type { ChildView, ReportStep, ReportView } from './view.ts';

@@ -1,5 +1,6 @@
 import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import type { Failure, RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import { failureCommand, failurePath, failureReason, failuresIn } from '../text/failures.ts';
 import { fileText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { stepStatusText } from '../text/step-text.ts';
@@ -112,12 +113,25 @@ function caseLines({ step, verdict }: TestCase, { summary, places, tails, cwd }:
     time: seconds(step.durationMs),
     ...(place === undefined ? {} : { file: fileText(place.file, cwd), line: String(place.start.line) }),
   });
-  const tail = (tails.get(step.name) ?? []).join('\n');
+  const own = (tails.get(step.name) ?? []).join('\n');
+  const inner = verdict === null ? [] : failuresIn(summary).failures.filter(({ path }) => path[0] === step.name);
+  const isChild = inner.some(({ path }) => path.length > 1);
+  const tail = isChild ? inner.flatMap(innerLines).join('\n') : own;
   const lines = [
     ...(verdict === null ? [] : [verdictLine(verdict, tail)]),
     ...(tail === '' ? [] : [`      <system-out>${xmlText(tail)}</system-out>`]),
   ];
   return lines.length === 0 ? [`    <testcase${head}/>`] : [`    <testcase${head}>`, ...lines, '    </testcase>'];
+}
+
+/** A failure in a child run: its path and reason, its last lines, and the command that shows its log. */
+function innerLines(failure: Failure): readonly string[] {
+  const command = failureCommand(failure);
+  return [
+    `${failurePath(failure)}: ${failureReason(failure)}`,
+    ...failure.lines,
+    ...(command === null ? [] : [`log: ${command}`]),
+  ];
 }
 
 function verdictLine({ kind, type, message }: Verdict, tail: string): string {

@@ -14,14 +14,13 @@ export type OutputChunk = {
 
 /** The data of a recap. */
 export type Recap = {
+  /** With its failures, as far as they are known. */
   readonly summary: RunSummary;
-  /** The position of each failed step in its file; a step without an entry has none. */
+  /** The positions of failed steps in their files, as far as they are known. */
   readonly places: ReadonlyMap<string, Place>;
   /** The last lines of output of each failed step (of every step with `wantsTails`), without line breaks. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
-  /** For each step that a retry took over, the id of the run with its logs. */
-  readonly origins: ReadonlyMap<string, string>;
-  /** For each sub-workflow step, the result of its last child run in this run. */
+  /** The child runs of running steps, which may wait for approval. */
   readonly children?: ReadonlyMap<string, Recap>;
   /** False if the run was not stored (`--no-history`), so that it cannot be looked up or retried. */
   readonly kept: boolean;

@@ -4,6 +4,8 @@ import type { SettledStatus, StepStatus } from '../../core/run/run.ts';
 export type Glyphs = {
   readonly run: string;
   readonly status: { readonly [status in Extract<StepStatus, SettledStatus | 'pending' | 'waiting'>]: string };
+  /** A failure that does not fail the run. */
+  readonly tolerated: string;
   /** The frames of the animation beside a running step. */
   readonly spinner: readonly string[];
   readonly bar: string;
@@ -25,6 +27,7 @@ const unicodeGlyphs: Glyphs = {
     pending: '○',
     waiting: '↻',
   },
+  tolerated: '⚠',
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
   bar: '│',
   corner: '┌─',
@@ -44,6 +47,7 @@ const asciiGlyphs: Glyphs = {
     pending: '.',
     waiting: '~',
   },
+  tolerated: '*',
   spinner: ['|', '/', '-', '\\'],
   bar: '|',
   corner: '-->',

@@ -1,19 +1,20 @@
 import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '../../core/run/run.ts';
 import { failedSteps } from '../../core/summary/failed-steps.ts';
-import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import type { Failure, RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
 import { formatDuration } from '../text/duration.ts';
+import { failureCommand, failuresIn } from '../text/failures.ts';
 import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
 import { columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
 import { fileText, placeText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
+import { commandLines, type SuggestedCommands, suggestRetry } from '../text/suggested-commands.ts';
 import { cut, nameText } from '../text/width.ts';
-import { commandLines, type SuggestedCommands, suggestLogs, suggestRetry } from './recap-commands.ts';
 
 /** The options of a recap. */
 export type RecapOptions = {
@@ -153,66 +154,58 @@ type RecapStyle = {
   readonly columns: number;
 };
 
-/** Further failed steps are only counted. */
-const mostFailures = 20;
 const tailLines = 10;
 const widestTail = 500;
 
 /**
- * Renders each failed step with its position in the file, its last lines, and the command that prints all of them; for a
- * sub-workflow, the failed steps of the child run with its commands.
+ * Renders each failure with its position in the file, its last lines, and the command that prints all of them; then the
+ * number of those that are left out.
  */
-function failureLines(recap: Recap, style: RecapStyle): readonly string[] {
-  const failed = failedSteps(recap.summary);
+function failureLines({ summary }: Recap, style: RecapStyle): readonly string[] {
+  const { failures, moreFailures } = failuresIn(summary);
   return [
-    ...failed.slice(0, mostFailures).flatMap((step) => oneFailure(step, recap, style)),
-    ...(failed.length > mostFailures ? [`and ${failed.length - mostFailures} more failed`] : []),
+    ...failures.flatMap((failure) => oneFailure(failure, style)),
+    ...(moreFailures > 0 ? [`and ${moreFailures} more failed`] : []),
   ];
 }
 
-function oneFailure(step: StepSummary, recap: Recap, style: RecapStyle): readonly string[] {
+function oneFailure(failure: Failure, style: RecapStyle): readonly string[] {
   const { colors, glyphs } = style;
-  const child = recap.children?.get(step.name);
-  const inner = child === undefined ? [] : failureLines(child, { ...style, columns: style.columns - 2 });
-  // The output of the step itself is only the result of the child run, as JSON.
-  if (inner.length > 0)
-    return [...packLines(factsOf(step, recap, style), 3, style.columns), ...inner.map((line) => `  ${line}`)];
-  const tail = (recap.tails.get(step.name) ?? []).slice(-tailLines);
   return [
-    ...packLines(factsOf(step, recap, style), 3, style.columns),
-    ...tail.map((line) =>
-      `  ${colors.dim(glyphs.bar)} ${cut(stripControls(line), widestTail, glyphs.ellipsis)}`.trimEnd(),
-    ),
-    ...(recap.kept ? logsLines(step, recap, style) : []),
+    ...packLines(factsOf(failure, style), 3, style.columns),
+    ...failure.lines
+      .slice(-tailLines)
+      .map((line) => `  ${colors.dim(glyphs.bar)} ${cut(stripControls(line), widestTail, glyphs.ellipsis)}`.trimEnd()),
+    ...logsLines(failure, style),
   ];
 }
 
-function factsOf(step: StepSummary, recap: Recap, { colors, glyphs, cwd }: RecapStyle): readonly LinePart[] {
-  const place = recap.places.get(step.name);
-  const origin = recap.origins.get(step.name);
+function factsOf(failure: Failure, { colors, glyphs, cwd }: RecapStyle): readonly LinePart[] {
+  const { path, place, tolerated, attempts, kept, runId, note } = failure;
   const plain = (text: string): LinePart => ({ text, paint: (shown) => shown });
-  const mark = `${glyphs.status.failed} `;
+  const mark = `${tolerated === undefined ? glyphs.status.failed : glyphs.tolerated} `;
+  const paintMark = tolerated === undefined ? colors.red : colors.yellow;
   return [
     {
-      text: mark + nameText(step.name, glyphs.ellipsis),
-      paint: (text) => `${colors.red(mark.trim())} ${colors.bold(text.slice(mark.length))}`,
+      text: mark + path.map((name) => nameText(name, glyphs.ellipsis)).join(' > '),
+      paint: (text) => `${paintMark(mark.trim())} ${colors.bold(text.slice(mark.length))}`,
     },
-    plain(escapeControls(step.error ?? 'failed')),
-    ...(step.tolerated !== undefined && !recap.summary.strict
-      ? [plain(`tolerated by continueOn.${step.tolerated}`)]
-      : []),
-    ...(step.attempts > 1 ? [plain(`after ${step.attempts} attempts`)] : []),
-    ...(origin === undefined ? [] : [plain(`in run ${escapeControls(shortId(origin))}, not run again`)]),
-    ...(place === undefined ? [] : [{ text: placeText(place, cwd), paint: colors.cyan }]),
+    plain(escapeControls(failure.error)),
+    ...(tolerated === undefined ? [] : [plain(`tolerated by continueOn.${tolerated}`)]),
+    ...(attempts > 1 ? [plain(`after ${attempts} attempts`)] : []),
+    ...(kept ? [plain(`in run ${escapeControls(shortId(runId))}, not run again`)] : []),
+    ...(note === undefined ? [] : [plain(escapeControls(note))]),
+    ...(place === null ? [] : [{ text: placeText({ file: place.file, start: place }, cwd), paint: colors.cyan }]),
   ];
 }
 
-function logsLines(step: StepSummary, recap: Recap, { commands, colors, cwd, columns }: RecapStyle): readonly string[] {
-  const log = step.log === null ? [] : [`  log: ${fileText(step.log, cwd)}`];
-  if (!commands.logs) return log.map((line) => colors.dim(line));
-  const { options = '' } = commands;
-  const runId = recap.origins.get(step.name) ?? recap.summary.runId;
-  const all = `wf logs${options} ${shellQuote(shortId(runId))}`;
-  const lines = commandLines('  logs:', suggestLogs(runId, step.name, options), columns, all);
-  return lines.map((line) => colors.dim(line));
+function logsLines(failure: Failure, { commands, colors, cwd, columns }: RecapStyle): readonly string[] {
+  const command = failureCommand(failure, commands.options);
+  if (command === null) return [];
+  if (!commands.logs) {
+    return failure.log === null ? [] : [colors.dim(`  log: ${fileText(failure.log, cwd)}`)];
+  }
+  const all = `wf logs${commands.options ?? ''} ${shellQuote(shortId(failure.runId))}`;
+  const label = command.startsWith('wf logs') ? '  logs:' : '  status:';
+  return commandLines(label, command, columns, all).map((line) => colors.dim(line));
 }

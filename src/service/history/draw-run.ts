@@ -9,6 +9,7 @@ import type { StoredRun } from '../../store/store.ts';
 import { nextTurn } from '../../turns.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
+import { summarizeWithFailures } from './run-failures.ts';
 
 /** A run with the data that a report or the page draws. */
 export type DrawnRun = {
@@ -42,7 +43,7 @@ const RUNS_PER_TURN = 20;
 /** Reads the data that a report or the page draws of a run. */
 export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'summarize'>): Promise<DrawnRun> {
   const { stored } = run;
-  const summary = history.summarize(run);
+  const summary = await summarizeWithFailures(run, history);
   const sources = stored?.sources ?? [];
   return {
     run,

@@ -1,7 +1,8 @@
 import { type Graph, nodeAt } from '../../core/graph.ts';
 import type { StepState } from '../../core/run/run-state.ts';
 import type { AttemptRecord } from '../../core/summary/attempt-history.ts';
-import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import { headOf } from '../../core/summary/summarize.ts';
+import type { RunHead, RunSummary, StepSummary } from '../../core/summary/summary.ts';
 import { handlerKind } from '../../core/workflow.ts';
 import { stepTitle } from '../../render/text/step-text.ts';
 import type { DrawnRun } from './draw-run.ts';
@@ -21,6 +22,8 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
     description: workflow?.description ?? '',
     tags: workflow?.tags ?? [],
     warnings: summary.warnings,
+    failures: summary.failures ?? [],
+    moreFailures: summary.moreFailures ?? 0,
     steps: summary.steps.map(view),
     handlers: summary.handlers.map(view),
     graph: run.stored === null ? null : graphJson(run.state.graph, drawn),
@@ -31,10 +34,9 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
   };
 }
 
-/** Returns a run without its steps, handlers and warnings. */
-function runHeadJson(summary: RunSummary): Omit<RunSummary, 'steps' | 'handlers' | 'warnings'> {
-  const { steps: _, handlers: __, warnings: ___, ...head } = summary;
-  return head;
+/** Returns a run without its steps, handlers, warnings and failures. */
+function runHeadJson({ failures: _, moreFailures: __, ...summary }: RunSummary): RunHead {
+  return headOf(summary);
 }
 
 /**

@@ -42,7 +42,7 @@ describe('the keys of items', () => {
   });
 
   test('are the index if a text is long, unusual, repeated, or must not be shown', () => {
-    const items = ['x', 'a b', 'x', 'ok', 'y'.repeat(41), { port: 1 }, 'secret', ''];
+    const items = ['x', 'a b', 'x', 'ok', 'y'.repeat(41), { port: 1, host: 'a' }, 'secret', ''];
     expect(itemKeys(items, { isHidden: (text) => text === 'secret' })).toEqual([
       '0',
       '1',
@@ -53,6 +53,10 @@ describe('the keys of items', () => {
       '6',
       '7',
     ]);
+  });
+
+  test('are the only value of a map', () => {
+    expect(itemKeys([{ arch: 'arm' }, { arch: 'x86', os: 'mac' }, { port: 80 }])).toEqual(['arm', '1', '80']);
   });
 
   test('are all indexes if one of them would be the text of another item', () => {

@@ -41,7 +41,7 @@ function textOf({ raw }: Received): string {
     .replaceAll('\r\n', '\n')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, '<time>')
     .replace(/\d+\.\d+s\b/g, '<took>')
-    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{8}-[0-9a-f]{4}(?= )/g, '<id>')
     .replace(/(File +).*/, '$1<file>')
     .replace(/(Host +).*/, '$1<host>');
 }
@@ -96,16 +96,17 @@ lädt            failed     <time>  <time>  <took>  exit 3
 after           not run                                                            "lädt" failed
 handlerOn.exit  succeeded  <time>  <time>  <took>
 
-Last lines of "lädt"
+lädt: exit 3
   <one>
   two
+  log: wf logs <id> 'lädt'
 
 Retry with: wf retry <id>
 `,
     );
     const html = unquoted(received.raw);
     expect(html).toContain('<td>lädt</td><td>failed</td>');
-    expect(html).toContain('<h3>Last lines of &#34;lädt&#34;</h3><pre>&#60;one&#62;\r\ntwo</pre>');
+    expect(html).toContain('<h3>lädt: exit 3</h3><pre>&#60;one&#62;\r\ntwo\r\nlog: wf logs ');
   });
 
   test('suggests a retry from the file if its secrets are not stored', async () => {
@@ -201,7 +202,9 @@ handlerOn:
     '[Error] deploy: step a failed',
     '[Info] deploy: step handlerOn.failure succeeded',
   ]);
-  expect(mails.find(([subject]) => subject?.startsWith('[Error]'))?.[1]).toMatch(/\nLast lines of "a"\n {2}why\n$/);
+  expect(mails.find(([subject]) => subject?.startsWith('[Error]'))?.[1]).toMatch(
+    /\na: exit 1 after 2 attempts\n {2}why\n {2}log: wf logs <id> a\n$/,
+  );
 });
 
 test('a secret is in no mail', async () => {

@@ -47,7 +47,7 @@ const summary: RunSummary = {
   warnings: [],
 };
 
-const facts: ReportFacts = { summary, step: null, status: 'failed', host: 'build1', tail: () => [], again: null };
+const facts: ReportFacts = { summary, step: null, status: 'failed', host: 'build1', tail: [], again: null };
 
 describe('the report', () => {
   test('is the same as text and as HTML', () => {
@@ -68,6 +68,9 @@ Host        build1
 Step  Status  Started                  Finished                 Took   Error
 a     failed  2026-03-01 12:00:00 UTC  2026-03-01 12:01:05 UTC  1m05s  exit 1
 
+a: exit 1
+  log: wf logs run-1 a
+
 a.log is left out
 
 Retry with: wf retry run-1
@@ -87,17 +90,22 @@ Retry with: wf retry run-1
   });
 
   test('shows the output of a program as text, without colours and control characters', () => {
-    const tail = () => ['\x1b[31mred\x1b[0m \x1b]0;title\x07<b>\ttab\x00', 'x'.repeat(600)];
-    const { message, text } = renderMailReport('', { ...facts, tail }, []);
+    const tail = ['\x1b[31mred\x1b[0m \x1b]0;title\x07<b>\ttab\x00', 'x'.repeat(600)];
+    const { message, text } = renderMailReport(
+      '',
+      { ...facts, step: 'a', summary: { ...summary, steps: [{ ...stepSummary('a'), status: 'succeeded' }] }, tail },
+      [],
+    );
     expect(text).toContain(`Last lines of "a"\n  red <b>\ttab\n  ${'x'.repeat(500)}...\n`);
     expect(message).toContain('<pre>red &#60;b&#62;\ttab\n');
   });
 
   test('of a run with very many steps counts those that are not shown', () => {
     const steps = Array.from({ length: 600 }, (_, i) => stepSummary(`s${i}`));
-    const { text } = renderMailReport('', { ...facts, summary: { ...summary, steps }, tail: () => ['why'] }, []);
+    const { text } = renderMailReport('', { ...facts, summary: { ...summary, steps } }, []);
     expect(text.match(/^s\d+ /gm)).toHaveLength(500);
-    expect(text.match(/^Last lines/gm)).toHaveLength(20);
+    expect(text.match(/^s\d+: exit 1/gm)).toHaveLength(20);
+    expect(text).toContain('\nand 580 more failed\n');
     expect(text).toContain('\n100 more steps are not shown.\n');
   });
 });

@@ -4,6 +4,7 @@ import { initialRun } from '../../../src/core/run/run-state.ts';
 import type { RunSummary, StepSummary } from '../../../src/core/summary/summary.ts';
 import type { Workflow } from '../../../src/core/workflow.ts';
 import type { Recap, Reporter } from '../../../src/render/reporters/reporter.ts';
+import { type FailedRun, withFailures } from '../../../src/render/text/failures.ts';
 
 /** 10:31:02 on the 15th of January 2026, wherever the test runs. */
 export const runStart = new Date(2026, 0, 15, 10, 31, 2).getTime();
@@ -134,10 +135,13 @@ export function runSummary(settings: Partial<RunSummary> = {}): RunSummary {
   };
 }
 
-/** The recap at the end of a reporter; by default only the summary. */
-export function recapOf(summary: Partial<RunSummary> = {}, settings: Partial<Omit<Recap, 'summary'>> = {}): Recap {
-  const nothing = { places: new Map(), tails: new Map(), origins: new Map() };
-  return { summary: runSummary(summary), ...nothing, kept: true, ...settings };
+type RecapSettings = Partial<Omit<Recap, 'summary' | 'children'> & Pick<FailedRun, 'origins' | 'children'>>;
+
+/** The recap at the end of a reporter; by default only the summary. `children`: those of failed steps. */
+export function recapOf(summary: Partial<RunSummary> = {}, settings: RecapSettings = {}): Recap {
+  const { origins = new Map(), children = new Map(), ...rest } = settings;
+  const recap = { places: new Map(), tails: new Map(), kept: true, ...rest };
+  return { ...recap, summary: withFailures({ summary: runSummary(summary), ...recap, origins, children }, recap.kept) };
 }
 
 /** A position in `/project/etl.yaml`. */

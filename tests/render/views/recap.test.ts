@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../../src/core/summary/summary.ts';
-import type { Recap } from '../../../src/render/reporters/reporter.ts';
 import { renderRecap } from '../../../src/render/views/recap.ts';
 import { etlEnd } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';
@@ -8,7 +7,7 @@ import { etlPlace, failedSummary, recapOf, recapOptions, stepSummary } from '../
 
 const style = { color: false, unicode: true };
 
-function recap(summary: Partial<RunSummary>, settings: Partial<Omit<Recap, 'summary'>> = {}, commands = false): string {
+function recap(summary: Partial<RunSummary>, settings: Parameters<typeof recapOf>[1] = {}, commands = false): string {
   return renderRecap(recapOf(summary, settings), style, {
     ...recapOptions,
     commands: { logs: commands, retry: commands },

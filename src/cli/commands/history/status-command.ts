@@ -1,6 +1,4 @@
 import { isFinished } from '../../../core/run/run-state.ts';
-import { failedSteps } from '../../../core/summary/failed-steps.ts';
-import { originsOf } from '../../../core/summary/origin.ts';
 import type { StepSummary } from '../../../core/summary/summary.ts';
 import { isNotFound } from '../../../errors.ts';
 import type { Recap } from '../../../render/reporters/reporter.ts';
@@ -39,18 +37,18 @@ export function statusCommand({ run, json, ...options }: StatusOptions, console:
 const mostChildren = 20;
 
 /**
- * Returns the recap of a past run, with the recaps of the child runs of its failed steps and, where steps may wait for
- * approval, of its running ones.
+ * Returns the recap of a past run, with the recaps of the child runs of its running steps, which may wait for approval.
  */
 async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promise<Recap> {
-  const { summary, state, places, tails, masked } = view;
+  const { summary, masked } = view;
   const running = summary.steps.flatMap((step) => [step, ...(step.items ?? [])]).filter(isRunningChild);
   const children = new Map<string, Recap>();
-  for (const { name, child } of [...failedSteps(summary), ...running].slice(0, mostChildren)) {
+  for (const { name, child } of running.slice(0, mostChildren)) {
     const run = child === undefined ? null : await viewIfThere(child, runs);
     if (run !== null) children.set(name, await recapOfPast(run, runs));
   }
-  return { summary, places, tails, origins: originsOf(state), kept: true, children, ...(masked ? { masked } : {}) };
+  const none = new Map<string, never>();
+  return { summary, places: none, tails: none, kept: true, children, ...(masked ? { masked } : {}) };
 }
 
 function isRunningChild({ status, child }: Pick<StepSummary, 'status' | 'child'>): boolean {

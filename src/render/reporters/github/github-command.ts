@@ -21,14 +21,17 @@ export function githubCommand(
  * The properties that show an annotation at a place; the file is named relative to `cwd` (null: never). GitHub's end
  * column is the last one that belongs to the range, and given only for a range within one line.
  */
-export function githubPlace({ file, start, end }: Place, cwd: string | null): readonly GithubProperty[] {
-  const endColumn = Math.max(start.column, end.column - 1);
+export function githubPlace(
+  { file, start, end }: Pick<Place, 'file' | 'start'> & Partial<Place>,
+  cwd: string | null,
+): readonly GithubProperty[] {
+  const endColumn = end && Math.max(start.column, end.column - 1);
   return [
     ...(file === '-' ? [] : [['file', fileText(file, cwd)] as const]),
     ['line', String(start.line)],
     ['col', String(start.column)],
-    ['endLine', String(end.line)],
-    ...(end.line === start.line ? [['endColumn', String(endColumn)] as const] : []),
+    ...(end ? [['endLine', String(end.line)] as const] : []),
+    ...(end?.line === start.line ? [['endColumn', String(endColumn)] as const] : []),
   ];
 }
 

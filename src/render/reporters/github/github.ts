@@ -1,10 +1,11 @@
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
-import type { StepSummary } from '../../../core/summary/summary.ts';
+import type { Failure } from '../../../core/summary/summary.ts';
 import type { Workflow } from '../../../core/workflow.ts';
 import { suggestApprove } from '../../text/approve-command.ts';
 import { createColors } from '../../text/colors.ts';
 import { formatElapsed, timeOfDay } from '../../text/duration.ts';
+import { failurePath, failureReason, failuresIn } from '../../text/failures.ts';
 import { escapeControls, stripControls } from '../../text/sanitize.ts';
 import { headerLine } from '../../views/header.ts';
 import { type RecapOptions, renderRecap, statusText } from '../../views/recap.ts';
@@ -31,7 +32,7 @@ export type GithubOptions = RecapOptions & {
 
 type Finished = Extract<StoredEvent, { type: 'step.finished' }>;
 /** A failed step, with the text for the end of the run. */
-type Failure = { readonly title: string; readonly text: string };
+type FailedStep = { readonly title: string; readonly text: string };
 
 const silenceMs = 30_000;
 const mostNamed = 5;
@@ -67,7 +68,7 @@ class GithubLog {
   readonly #outputColors;
   readonly #held = new Map<string, HeldLines>();
   readonly #startedAt = new Map<string, number>();
-  readonly #failures = new Map<string, Failure>();
+  readonly #failures = new Map<string, FailedStep>();
 
   constructor({ workflow, runId }: { workflow: Workflow; runId: string }, terminal: Terminal, options: GithubOptions) {
     this.#workflow = workflow;
@@ -98,22 +99,31 @@ class GithubLog {
 
   end(recap: Recap): void {
     this.#heartbeat.stop();
-    const { summary, places } = recap;
+    const { summary } = recap;
+    const { failures, moreFailures } = failuresIn(summary);
     for (const warning of summary.warnings) this.#command('warning', escapeControls(warning));
-    const reached = [...summary.steps, ...summary.handlers];
+    const unfolded = new Set(failures.map(({ path }) => path[0]));
     for (const [name, { title, text }] of this.#failures) {
+      if (!unfolded.has(name)) {
+        if (text !== '') this.#group(stripControls(title), text);
+        continue;
+      }
       this.#put(`${title}\n`);
       this.#terminal.write(fenced(text, this.#options.token()));
-      const step = reached.find((found) => found.name === name);
-      if (step) this.#annotate(step, recap, places.get(name));
     }
+    for (const failure of failures) this.#annotate(failure, recap);
+    if (moreFailures > 0)
+      this.#command(summary.status === 'failed' ? 'error' : 'warning', `and ${moreFailures} more failed`);
     if (summary.status === 'failed' && this.#failures.size === 0) {
       this.#command('error', escapeControls(summary.error ?? statusText(summary.status)), [
         ['title', escapeControls(summary.workflow)],
       ]);
     }
-    // The last lines of the failed steps are right above.
-    this.#put(renderRecap({ ...recap, tails: new Map() }, this.#terminal, this.#options));
+    // The last lines of the failed steps of this run are right above.
+    const shown = failures.map((failure) => (failure.path.length > 1 ? failure : { ...failure, lines: [] }));
+    this.#put(
+      renderRecap({ ...recap, summary: { ...summary, failures: shown, moreFailures } }, this.#terminal, this.#options),
+    );
     this.#options.summarize(recap, this.#workflow);
   }
 
@@ -137,13 +147,15 @@ class GithubLog {
   }
 
   /** A tolerated failure is a warning, unless the run is strict. */
-  #annotate(step: StepSummary, { summary, tails }: Recap, place: Parameters<typeof githubPlace>[0] | undefined): void {
-    const tail = (tails.get(step.name) ?? []).map((line) => escapeControls(stripControls(line)));
-    const after = step.attempts > 1 ? ` after ${step.attempts} attempts` : '';
-    const message = [`${escapeControls(step.error ?? 'failed')}${after}`, ...tail].join('\n');
-    const where = place === undefined ? [] : githubPlace(place, this.#options.workspace);
-    const isTolerated = !summary.strict && step.tolerated !== undefined;
-    this.#command(isTolerated ? 'warning' : 'error', message, [...where, ['title', escapeControls(step.name)]]);
+  #annotate(failure: Failure, { places }: Recap): void {
+    const { path, step, key, place: start, tolerated, lines } = failure;
+    const fanOut = key === null ? step : step.slice(0, -key.length - 2);
+    const place = path.length > 1 || start === null ? start && { file: start.file, start } : places.get(fanOut);
+    const tail = lines.map((line) => escapeControls(stripControls(line)));
+    const message = [escapeControls(failureReason(failure)), ...tail].join('\n');
+    const where = place == null ? [] : githubPlace(place, this.#options.workspace);
+    const title = ['title', escapeControls(failurePath(failure))] as const;
+    this.#command(tolerated === undefined ? 'error' : 'warning', message, [...where, title]);
   }
 
   #command(...[name, message, properties]: Parameters<typeof githubCommand>): void {

@@ -3,6 +3,7 @@ import { steps } from '../../../core/run/run-state.ts';
 import { reachedHandlers } from '../../../core/summary/summarize.ts';
 import { drawRun } from '../../../service/history/draw-run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
+import { summarizeWithFailures } from '../../../service/history/run-failures.ts';
 import { runViewJson } from '../../../service/history/run-view-json.ts';
 import { entityTag } from '../../reply/send.ts';
 import { type Handler, jsonReply } from '../../route.ts';
@@ -62,5 +63,6 @@ function stampOf({ runIds, files }: Others, { runStamp }: V2Parts): string {
 
 /** `GET /api/v2/runs/{id}`. */
 export function showRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' } }) => jsonReply(parts.history.summarize(await namedRun(id, parts)));
+  return async ({ params: { id = '' } }) =>
+    jsonReply(await summarizeWithFailures(await namedRun(id, parts), parts.history));
 }

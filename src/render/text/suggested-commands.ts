@@ -1,6 +1,6 @@
-import { shellQuote } from '../text/shell-quote.ts';
-import { shortId } from '../text/short-id.ts';
-import { textWidth } from '../text/width.ts';
+import { shellQuote } from './shell-quote.ts';
+import { shortId } from './short-id.ts';
+import { textWidth } from './width.ts';
 
 /** The commands that a recap can suggest, each with its options and a leading space. */
 export type SuggestedCommands = { readonly logs: boolean; readonly retry: boolean; readonly options?: string };
@@ -10,6 +10,11 @@ export function suggestLogs(runId: string, step: string, options = ''): string {
   // A name that starts with a dash must not be parsed as an option.
   const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
   return `wf logs${options} ${shellQuote(shortId(runId))} ${name}`;
+}
+
+/** Returns the command that shows a run. */
+export function suggestStatus(runId: string): string {
+  return `wf status ${shellQuote(shortId(runId))}`;
 }
 
 /** Returns the command that retries a run; with `--file` if the stored workflow has `masked` secrets. */
