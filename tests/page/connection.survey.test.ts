@@ -42,6 +42,40 @@ function setHidden(page: Page, isHidden: boolean): Promise<unknown> {
 }
 
 describeWith('chromium', browserPath !== null, 'the connection of the page', () => {
+  it.each(['fast', 'slow'])('of a %s stream asks for the view of a run once', async (speed) => {
+    await withPage(files, async ({ open, start, daemon, write }) => {
+      const runs = [await start('live'), await start('day'), await start('day')];
+      for (const runId of runs.slice(1))
+        await expect.poll(() => daemon.get(`/api/v2/runs/${runId}`)).toContain('"status":"succeeded"');
+      const asked: string[] = [];
+      const prepare = async (page: Page) => {
+        page.on('request', (request) => {
+          const { pathname } = new URL(request.url());
+          if (pathname.endsWith('/view')) asked.push(pathname);
+        });
+        if (speed === 'fast') return;
+        // The view is drawn before the stream begins.
+        await page.route('**/api/v2/events*', async (route) => {
+          await page.locator('.run-header').waitFor();
+          await route.continue();
+        });
+      };
+      for (const runId of runs) {
+        const page = await open(`/runs/${runId}`, {}, prepare);
+        const begun = page.waitForResponse((response) => response.url().includes('/api/v2/events'));
+        await page.locator('.run-header').waitFor();
+        await begun;
+      }
+      const live = await open(`/runs/${runs[0]}`, {}, prepare);
+      await line(live, 'first').waitFor();
+      write('on', '');
+      write('end', '');
+      await live.locator('.run-header').getByText('Succeeded after').waitFor();
+      await line(live, 'third').waitFor();
+      expect(asked).toEqual([...runs, runs[0]].map((runId) => `/api/v2/runs/${runId}/view`));
+    });
+  });
+
   it('is only interrupted by a request that is lost', async () => {
     await withPage(
       files,

@@ -26,13 +26,16 @@ export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
   return (await askTagged(request)).data;
 }
 
-/** Returns the data of a response with its `ETag`. Throws as `ask` does. */
-export async function askTagged<T>(request: Promise<Answer<T>>): Promise<{ readonly data: T; readonly tag: string }> {
+/** Returns the data of a response with its `ETag` and its cursor of the event stream, if any. Throws as `ask` does. */
+export async function askTagged<T>(
+  request: Promise<Answer<T>>,
+): Promise<{ readonly data: T; readonly tag: string; readonly cursor: string }> {
   const answer = await request.catch((error: unknown) => {
     disconnected();
     throw ApiProblem.unreachable(error);
   });
   connected();
-  if (answer.response.ok) return { data: answer.data as T, tag: answer.response.headers.get('ETag') ?? '' };
-  throw ApiProblem.refused(answer.response, answer.error);
+  const { headers, ok } = answer.response;
+  if (!ok) throw ApiProblem.refused(answer.response, answer.error);
+  return { data: answer.data as T, tag: headers.get('ETag') ?? '', cursor: headers.get('WF-Cursor') ?? '' };
 }

@@ -18,12 +18,11 @@ const CHECK_MS = 1000;
 
 /**
  * Follows the changes of the daemon and, with `run`, the steps and logs of that run. Calls `reload` when lists and
- * views must be loaded again: at the start, after missed changes, and after a reconnection, since a request may have failed
- * meanwhile. Returns a function that stops it.
+ * views must be loaded again: at the start without the `cursor` of what is loaded, after missed changes, and after a
+ * reconnection, since a request may have failed meanwhile. Returns a function that stops it.
  */
-export function followLive(run: string | null, events: LiveEvents, reload: () => void): () => void {
+export function followLive(run: string | null, events: LiveEvents, reload: () => void, cursor = ''): () => void {
   let source: EventSource | null = null;
-  let cursor = '';
   let pauseMs = 1000;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let heardAt = Date.now();

@@ -1,5 +1,5 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { api, ask } from '../api/client.ts';
+import { api, askTagged } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { LogSize, RunHead, RunView, StepView } from '../api/types.ts';
 import { followLive } from './live.ts';
@@ -52,6 +52,7 @@ export function showRun(id: string): ShownRun {
   const state = createLiveState();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let newestHead: RunHead | null = null;
+  let cursor = '';
   // The events of a run and of its steps arrive one after another, and describe one state only together.
   const summarize = () => {
     timer = undefined;
@@ -84,7 +85,9 @@ export function showRun(id: string): ShownRun {
     });
   const load = async (read: Read) => {
     try {
-      const loaded = await ask(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
+      const answer = await askTagged(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
+      const loaded = answer.data;
+      cursor = answer.cursor;
       show(loaded, read);
       if (read.isObsolete()) return;
       if (isActive(loaded.run.status) && summary.value.some((step) => childrenOf(step).length > 0))
@@ -146,7 +149,7 @@ export function showRun(id: string): ShownRun {
       };
       // A run that does not exist has no stream either. It may exist when the user retries.
       const forget = view.subscribe((known) => {
-        if (known !== null) stop ??= followLive(known.run.runId, events, () => void reload());
+        if (known !== null) stop ??= followLive(known.run.runId, events, () => void reload(), cursor);
       });
       void loadFirst();
       return () => {

@@ -45,7 +45,10 @@ const requestHeaders = 'Accept, Authorization, Content-Type, If-Match, If-None-M
 /** Returns the headers that let a page of an allowed origin read a response; empty for other origins. */
 export function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
   if (origin === null) return {};
-  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': 'ETag, Retry-After, Location' };
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': 'ETag, WF-Cursor, Retry-After, Location',
+  };
 }
 
 /** Whether a request is a CORS preflight, which browsers send without a login. */

@@ -1,11 +1,13 @@
 import { afterAll, beforeEach, vi } from 'vitest';
 import type { RunHead } from '../../../src/page/api/types.ts';
 
+type AnswerOptions = { readonly status?: number; readonly tag?: string; readonly cursor?: string };
+
 /** A request of the page that waits for its response. */
 export type HeldRequest = {
   readonly query: URLSearchParams;
   /** Sends a response; a body that is not a text is sent as JSON. */
-  readonly answer: (body: unknown, options?: { readonly status?: number; readonly tag?: string }) => void;
+  readonly answer: (body: unknown, options?: AnswerOptions) => void;
 };
 
 type Held = HeldRequest & { readonly method: string; readonly path: string };
@@ -52,6 +54,11 @@ export async function requestOf(wanted: string): Promise<HeldRequest> {
   }
 }
 
+/** The number of requests that have no response yet. */
+export function heldCount(): number {
+  return held.length;
+}
+
 /** Sends an event to the last stream that the page has opened. */
 export function sendEvent(name: string, data: unknown, lastEventId = ''): void {
   HeldStream.opened.at(-1)?.listeners.get(name)?.({ data: JSON.stringify(data), lastEventId });
@@ -85,9 +92,10 @@ function hold(input: Request | URL, init?: RequestInit): Promise<Response> {
       method: request.method,
       path: pathname,
       query: searchParams,
-      answer: (body, { status = 200, tag = '' } = {}) => {
+      answer: (body, { status = 200, tag = '', cursor = '' } = {}) => {
         const text = typeof body === 'string' ? body : JSON.stringify(body);
-        resolve(new Response(text, { status, headers: { 'Content-Type': 'application/json', ETag: tag } }));
+        const headers = { 'Content-Type': 'application/json', ETag: tag, 'WF-Cursor': cursor };
+        resolve(new Response(text, { status, headers }));
       },
     });
     onRequest();

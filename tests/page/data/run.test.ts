@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals';
 import { expect, test } from 'vitest';
 import type { RunHead, RunView, StepView } from '../../../src/page/api/types.ts';
-import { holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
+import { heldCount, holdDaemon, openedStreams, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
 const { showRun } = await import('../../../src/page/data/run.ts');
@@ -25,6 +25,23 @@ test('the view that was requested first does not replace the newer one', async (
 
   expect(run.view.value?.run.status).toBe('succeeded');
   expect(run.head.value?.status).toBe('succeeded');
+});
+
+test('a run is requested once, and its stream begins after the view', async () => {
+  const run = showRun('r1');
+  const stop = run.follow();
+  (await requestOf(VIEW)).answer(viewOf('running'), { cursor: '5f0c.17.4' });
+  await expect.poll(() => run.head.value?.status).toBe('running');
+  sendEvent('daemon', { version: '1.0.0' }, '5f0c.17.4');
+  sendEvent('daemon', { version: '1.0.0' }, '5f0c.17.4');
+  await expect.poll(openedStreams).toEqual([{ query: '?run=r1&instances=changed&after=5f0c.17.4', isClosed: false }]);
+  expect(heldCount()).toBe(0);
+
+  // The daemon no longer knows that cursor.
+  sendEvent('reset', { why: 'unknown' }, '7abc.1.4');
+  (await requestOf(VIEW)).answer(viewOf('succeeded'), { cursor: '7abc.1.9' });
+  await expect.poll(() => run.head.value?.status).toBe('succeeded');
+  stop();
 });
 
 test('the problem of a view that was requested first does not replace the newer one', async () => {

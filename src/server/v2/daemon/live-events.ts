@@ -121,7 +121,7 @@ function resetFrame(id: string, why: 'unknown' | 'too-old'): string {
 type LiveCursor = { readonly position: number; readonly run: number | null };
 
 /** The cursor as an opaque text. */
-function liveCursorText({ epoch }: Pick<LiveChanges, 'epoch'>, { position, run }: LiveCursor): string {
+export function liveCursorText({ epoch }: Pick<LiveChanges, 'epoch'>, { position, run }: LiveCursor): string {
   return run === null ? `${epoch}.${position}` : `${epoch}.${position}.${run}`;
 }
 

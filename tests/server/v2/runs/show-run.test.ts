@@ -149,3 +149,24 @@ async function viewOf({ ask, runs }: ApiWorld, name: string): Promise<View> {
   await runs.settled();
   return jsonOf<View>(await ask('GET', '/api/v2/runs/r/view'));
 }
+
+test('a stream after the cursor of a view reports what has changed since, also when the view was not sent again', async () => {
+  const world = await apiWorld({ 'inner.yaml': inner });
+  await viewOf(world, 'inner');
+  const shown = (await world.ask('GET', '/api/v2/runs/r/view')).headers;
+  const again = await world.ask('GET', '/api/v2/runs/r/view', { headers: { 'If-None-Match': shown.etag ?? '' } });
+  const cursors = [shown, again.headers].map((headers) => String(headers['wf-cursor']));
+  const changed = async () =>
+    Promise.all(
+      cursors.map(async (after) => {
+        const { body } = await world.ask('GET', `/api/v2/events?run=r&after=${after}&follow=false`);
+        return body.match(/(?<=^event: ).*/gm);
+      }),
+    );
+  expect(again.status).toBe(304);
+  expect(await changed()).toEqual([['daemon'], ['daemon']]);
+
+  const [step] = jsonOf<View>(await world.ask('GET', '/api/v2/runs/r/view')).steps;
+  await world.ask('POST', `/api/v2/runs/r/steps/${step?.name}/mark`, { body: { status: 'failed' } });
+  for (const events of await changed()) expect(events).toEqual(expect.arrayContaining(['run', 'step']));
+});
