@@ -48,13 +48,21 @@ const token = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
 /** Maximum number of keys named in a message. */
 const MOST_KEYS = 8;
 
-/** The part of a JSON text at a path, which may be empty. `name` is for the problem. */
-export function partOf(name: string, path: string, json: string): Found {
-  if (!isJson(json)) return { problem: `${name} is not JSON` };
+/**
+ * The part of a JSON text at a path, which may be empty; the path continues in a string that is JSON itself. `name` is for
+ * the problem.
+ */
+export function partOf(name: string, path: string, text: string): Found {
+  if (!isJson(text)) return { problem: `${name} is not JSON` };
+  let json = text;
   let range = rangeAt(json, 0);
   let label = name;
   for (const [step, key, index, quoted] of path.matchAll(steps)) {
     const wanted = index === undefined ? (key ?? keyText(quoted)) : Number(index);
+    for (let inner = innerJson(json, range); inner !== null; inner = innerJson(json, range)) {
+      json = inner;
+      range = rangeAt(json, 0);
+    }
     const entries = entriesOf(json, range);
     const kind = json[range[0]];
     if (kind !== (index === undefined ? '{' : '[')) {
@@ -66,8 +74,15 @@ export function partOf(name: string, path: string, json: string): Found {
     range = entry.range;
     label += step;
   }
-  const text = json.slice(...range);
-  return { value: valueText(text), isNull: text === 'null' };
+  const found = json.slice(...range);
+  return { value: valueText(found), isNull: found === 'null' };
+}
+
+/** The text of a string if it is JSON; null for any other value. */
+function innerJson(json: string, range: Range): string | null {
+  if (json[range[0]] !== '"') return null;
+  const text = JSON.parse(json.slice(...range)) as string;
+  return isJson(text) ? text : null;
 }
 
 function isJson(text: string): boolean {
