@@ -23,8 +23,8 @@ export function itemsInText(text: string): readonly ItemValue[] {
 }
 
 /**
- * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique and short enough;
- * else their index. `isHidden`: whether a text must not be shown.
+ * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique,
+ * short enough and not the index of another item; else their index. `isHidden`: whether a text must not be shown.
  */
 export function itemKeys(
   items: readonly ItemValue[],
@@ -33,11 +33,12 @@ export function itemKeys(
   const texts = items.map((item) => keyText(item, isMatrix));
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  const keys = texts.map((text, index) =>
-    KEY.test(text) && counts.get(text) === 1 && !isHidden(text) ? text : String(index),
+  // An index always names its item, so the index of another item is no key.
+  const isOtherIndex = (text: string, index: number) =>
+    /^(?:0|[1-9]\d*)$/.test(text) && Number(text) < items.length && Number(text) !== index;
+  return texts.map((text, index) =>
+    KEY.test(text) && counts.get(text) === 1 && !isHidden(text) && !isOtherIndex(text, index) ? text : String(index),
   );
-  const isUnique = new Set(keys).size === keys.length;
-  return isUnique ? keys : items.map((_, index) => String(index));
 }
 
 /** An item as text: a scalar as written, a map as compact JSON. */

@@ -59,9 +59,11 @@ describe('the keys of items', () => {
     expect(itemKeys([{ arch: 'arm' }, { arch: 'x86', os: 'mac' }, { port: 80 }])).toEqual(['arm', '1', '80']);
   });
 
-  test('are all indexes if one of them would be the text of another item', () => {
+  test('are the index of their own item if they would be that of another one', () => {
     expect(itemKeys(['a b', '0'])).toEqual(['0', '1']);
-    expect(itemKeys(['1', '0'])).toEqual(['1', '0']);
+    expect(itemKeys(['1', '0'])).toEqual(['0', '1']);
+    expect(itemKeys(['2', 'i1', 'i2'])).toEqual(['0', 'i1', 'i2']);
+    expect(itemKeys(['0', '-1', '3', '02', '20', '1.0'])).toEqual(['0', '-1', '2', '02', '20', '1.0']);
   });
 });
 
