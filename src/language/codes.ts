@@ -55,6 +55,9 @@ export const diagnosticCodes = [
   'unknown-function',
   'function-arguments',
   'missing-workflow',
+  'unordered-steps',
+  'unordered-output',
+  'limit-of-runs',
   // other files
   'import-not-found',
   'import-outside',

@@ -4,6 +4,7 @@ import type { JsonObject, Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
+import { silence } from './check/silenced.ts';
 import { type RunTargets, runProblems } from './check/step/check-run.ts';
 import { unsetProblems } from './check/variables/check-unset.ts';
 import type { Diagnostic, Source } from './diagnostic.ts';
@@ -29,6 +30,8 @@ export type LoadRequest = {
   readonly runTargets?: (dir: string) => RunTargets;
   /** The names of the process's environment. If absent, variables that are set nowhere are not reported. */
   readonly environment?: readonly string[];
+  /** Outputs of steps that are no dependencies are errors. */
+  readonly isStrict?: boolean;
   /** Maximum size of the file, its imports and its base together, in bytes. */
   readonly mostBytes?: number;
 } & (
@@ -46,6 +49,8 @@ export type LoadResult = {
   readonly workflow: Workflow | null;
   /** Errors and warnings, by file in the order of loading and by position. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Warnings that the files silence; absent without any. */
+  readonly ignored?: readonly Diagnostic[];
   readonly sources: readonly Source[];
 };
 
@@ -67,7 +72,7 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
   const base = readBase(request.base ?? null, count);
   const params = root.file.raw.params === undefined ? base?.params : root;
   const files = { root: root.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
-  const checked = checkWorkflow(files);
+  const checked = checkWorkflow(files, { isStrict: request.isStrict === true });
   const days = daysOf(files, request, roots);
   const parts = { files, checked, dir, notOn: days.days, paramSchema: params?.schema ?? null };
   const problems = [
@@ -86,13 +91,13 @@ export function loadWorkflow(request: LoadRequest): LoadResult {
     ...(base === null ? [] : [base.file.source, ...base.params.sources]),
     ...(days.source === null ? [] : [days.source]),
   ];
+  const all = base === null ? imports.files : [...imports.files, base.file];
+  const { shown, ignored } = silence(all, problems);
+  const loaded = { sources, importedFrom: imports.importedFrom, documents: documentsOf(all) };
   return {
     workflow: problems.some((found) => found.severity === 'error') ? null : build(request, parts),
-    diagnostics: toDiagnostics(problems, {
-      sources,
-      importedFrom: imports.importedFrom,
-      documents: documentsOf(base === null ? imports.files : [...imports.files, base.file]),
-    }),
+    diagnostics: toDiagnostics(shown, loaded),
+    ...(ignored.length === 0 ? {} : { ignored: toDiagnostics(ignored, loaded) }),
     sources,
   };
 }
@@ -172,7 +177,15 @@ function unread({
   source: Source;
   problems: readonly Problem[];
 }): ReturnType<typeof readSpecFile> {
-  const file: SpecFile = { source, document: null, raw: {}, isReadable: false, damaged: new Set(), lost: new Set() };
+  const file: SpecFile = {
+    source,
+    document: null,
+    raw: {},
+    isReadable: false,
+    damaged: new Set(),
+    lost: new Set(),
+    isOfLaterDagu: false,
+  };
   return { file, problems };
 }
 

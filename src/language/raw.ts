@@ -147,6 +147,7 @@ export type RawStep = RawAction & {
   readonly depends?: TextOrList;
   readonly parallel?: string | readonly RawItem[] | RawFanOut;
   readonly matrix?: RawMatrix;
+  readonly 'x-ignore'?: TextOrList;
 };
 
 /** `by` and `input` may be one entry; an entry of `input` is a name or declares a value as in `params`. */
@@ -263,6 +264,8 @@ export type RawWorkflow = {
   readonly MaxCleanUpTimeSec?: number;
   readonly shell?: string;
   readonly workingDir?: string;
+  /** Codes of warnings. */
+  readonly 'x-ignore'?: TextOrList;
   /** Shared by the steps that name no executor or container of their own. */
   readonly container?: string | RawContainer;
   readonly registryAuths?: string | { readonly [host: string]: string | RegistryAuth };

@@ -153,9 +153,7 @@ const signs: readonly string[] = [
 
 /** Files of Blackdagger or Dagu 1 with a key that differs, and the diagnostics once `labels` is added. */
 const differsTop: { readonly [key: string]: readonly [text: string, inDagu: readonly string[]] } = {
-  type: ['steps: [{name: a, command: echo}, {name: b, command: echo}]', ['warning differs-from-dagu']],
   delay_sec: [`delay_sec: 1\n${STEPS}`, ['warning differs-from-dagu']],
-  max_active_runs: [`max_active_runs: 1\n${STEPS}`, ['warning differs-from-dagu']],
 };
 
 const refusedTop: { readonly [key: string]: string } = {
@@ -204,7 +202,7 @@ describe('a key of Dagu 2 that is the same', () => {
   });
 
   it.each(rowsOf('A step').filter(([key]) => key in sameStep))('%s of a step', (key) => {
-    const text = (lines: string) => `${step(lines)}  - {name: z, command: echo}\n`;
+    const text = (lines: string) => `type: graph\n${step(lines)}  - {name: z, command: echo}\n`;
     const others = key === 'params' ? 'name: a\nrun: child' : 'name: a\ncommand: echo';
     expect(found(text(sameStep[key] ?? '')).filter((code) => code !== 'warning unsent-mail')).toEqual([]);
     expect(workflowOf(text(sameStep[key] ?? ''))).not.toEqual(workflowOf(text(others)));
@@ -256,7 +254,7 @@ describe('a key of Dagu 2 that is an alias', () => {
 
 describe('a key of Dagu 2 that differs', () => {
   it('has a case here for every row of the page', () => {
-    expectCases('The workflow', ['differs'], differsTop, ['log_output']);
+    expectCases('The workflow', ['differs'], differsTop, ['log_output', 'type', 'max_active_runs']);
     expectCases('A step', ['differs'], {}, ['command', 'log_output']);
   });
 
@@ -274,6 +272,30 @@ describe('a key of Dagu 2 that differs', () => {
     const steps = (depends: string) => `steps: [{name: a, command: x}, {name: b, command: x${depends}}]`;
     expect(found(`labels: {a: b}\n${type}\n${steps('')}`)).toEqual([]);
     expect(found(`labels: {a: b}\n${steps(', depends: a')}`)).toEqual([]);
+  });
+
+  it('warns of steps without an order, once, in every file', () => {
+    const two = 'steps: [{name: a, command: x}, {name: b, command: x}]';
+    expect(found(two)).toEqual(['warning unordered-steps']);
+    expect(found(`labels: {a: b}\n${two}`)).toEqual(['warning unordered-steps']);
+    const third = 'steps: [{name: a, command: x}, {name: b, command: x, depends: a}, {name: c, command: x}]';
+    expect(found(third)).toEqual([]);
+    expect(found(`labels: {a: b}\n${third}`)).toEqual(['warning unordered-steps']);
+  });
+
+  it.each(['max_active_runs: 2', 'maxActiveRuns: 2\nqueue: q', 'maxActiveRuns: 2\nparams: [A: 1]'])(
+    'reads maxActiveRuns as a limit of runs in %j',
+    (text) => {
+      expect(found(`${text}\n${STEPS}`)).toEqual([]);
+      expect(workflowOf(`${text}\n${STEPS}`)).toMatchObject({ maxConcurrent: 2, maxActiveSteps: 0 });
+    },
+  );
+
+  it('reads maxActiveRuns as a limit of steps in a file without such a sign, with a warning', () => {
+    const text = `maxActiveRuns: 2\n${STEPS}`;
+    expect(found(text)).toEqual(['warning limit-of-runs']);
+    expect(workflowOf(text)).toMatchObject({ maxActiveSteps: 2 });
+    expect(workflowOf(text)).not.toHaveProperty('maxConcurrent');
   });
 
   it('leaves maxActiveRuns beside maxActiveSteps, which limits runs in both', () => {

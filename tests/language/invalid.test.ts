@@ -68,7 +68,10 @@ describe('every code', () => {
     const file = join(dir, 'many.yaml');
     const steps = (count: number, keys: string) =>
       Array.from({ length: count }, (__, index) => `  - {name: "${keys} ${index}", ${keys}}\n`).join('');
-    writeFileSync(file, `steps:\n${steps(warnings, 'run: a, args: [x]')}${steps(errors, 'command: a, frobnicate: 1')}`);
+    writeFileSync(
+      file,
+      `type: graph\nsteps:\n${steps(warnings, 'run: a, args: [x]')}${steps(errors, 'command: a, frobnicate: 1')}`,
+    );
     const more = loadWorkflow({ file }).diagnostics.at(-1);
     expect(more).toMatchObject({ code: 'more-problems', severity, unshown: { ...counts, files: [file] } });
   });

@@ -84,7 +84,7 @@ describe('a pattern', () => {
   it('is compiled once for all its uses', () => {
     const condition = '{condition: a, expected: "re:(a"}';
     const steps = each(50, (i) => `- {name: a${i}, command: x, preconditions: ${condition}}\n`);
-    const found = diagnosticsOf(`preconditions: [${condition}]\nsteps:\n${steps}`);
+    const found = diagnosticsOf(`type: graph\npreconditions: [${condition}]\nsteps:\n${steps}`);
     expect(found.map(({ code }) => code)).toEqual(Array(51).fill('invalid-pattern'));
     expect(patternProblem).toHaveBeenCalledTimes(1);
   });

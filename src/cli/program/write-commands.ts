@@ -28,6 +28,8 @@ export const addValidate: AddCommand = (program, console, setExitCode) => {
     .description('print every mistake in the files, each with its line and column')
     .addOption(choice('--format <format>', 'the output format', ['pretty', 'json', 'github']).default('pretty'))
     .option('--json', 'the same as --format json')
+    .option('--strict', 'use of the output of a step that is not a dependency is an error')
+    .option('--verbose', 'print also the warnings that files ignore')
     .action(async (names: string[], options) => {
       const { validateCommand } = await import('../commands/files/validate-command.ts');
       setExitCode(await validateCommand({ ...options, names }, console));

@@ -57,7 +57,8 @@ export async function prepareRun(
   const places = workflowPlaces(config);
   const reference = workflowReference(options.name);
   const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
-  const loaded = getWorkflow(reference, places);
+  const strict = config.settings.read('strict').value;
+  const loaded = getWorkflow(reference, places, { isStrict: strict });
   collectGarbage();
   // Do not prompt for a run that cannot start.
   const given = acceptParams(loaded.workflow, asked, { isComplete: false });
@@ -73,7 +74,7 @@ export async function prepareRun(
     envFiles: envFilesOf(options) ?? [],
     runId: options.runId ?? null,
     trigger: 'cli',
-    strict: config.settings.read('strict').value,
+    strict,
     ...approvalPolicy({ options, config }, console),
   };
   return { request, config };

@@ -24,6 +24,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...paramProblems(file),
     ...dotenvProblems(file),
     ...conditionProblems(file),
+    ...comparisonProblems(file),
     ...sharedContainerProblems(file),
     ...scheduleProblems(file),
     ...notificationProblems(file),
@@ -100,6 +101,52 @@ function mapOfSteps(file: SpecFile): Problem[] {
 
 function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
   return Array.isArray(value);
+}
+
+/** A condition that compares a variable as shells, CI systems or programming languages do: a value that is no program. */
+const COMPARISON = /^\s*("?)(\$(?:[A-Za-z_]\w*|\{[A-Za-z_][^{}]*\}))\1\s*(=~|={1,3}|!=|<=?|>=?)\s*("?)(.*?)\4\s*$/;
+
+/** Reports conditions such as `$ENV == production`: as a command, the value of the variable would be a program. */
+function comparisonProblems(file: SpecFile): Problem[] {
+  return [
+    ...comparisonsIn(file, ['preconditions'], file.raw.preconditions),
+    ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw }) =>
+      raw.preconditions === undefined ? [] : comparisonsIn(file, [...path, 'preconditions'], raw.preconditions),
+    ),
+  ];
+}
+
+function comparisonsIn(file: SpecFile, path: Path, conditions: RawConditions | undefined): Problem[] {
+  return asList(conditions).flatMap((condition, index) => {
+    if (typeof condition !== 'string' && condition.expected !== undefined) return [];
+    const text = typeof condition === 'string' ? condition : (condition.condition ?? '');
+    const [, , variable, operator = '', , value = ''] = COMPARISON.exec(text) ?? [];
+    if (variable === undefined) return [];
+    const place = Array.isArray(conditions) ? [...path, index] : path;
+    const spot = spotIn(file, typeof condition === 'string' ? place : [...place, 'condition']);
+    const message = `"${text.trim()}" is a command whose program is the value of ${variable}`;
+    return [problem('wrong-value', spot, message, { help: comparison(variable, operator, value) })];
+  });
+}
+
+/** The right form of a comparison. */
+function comparison(variable: string, operator: string, value: string): string {
+  const expected = JSON.stringify(value);
+  switch (operator) {
+    case '=~':
+      return `Write: {condition: "${variable}", expected: ${JSON.stringify(`re:${value}`)}}`;
+    case '!=':
+      return `Write: {condition: "${variable}", expected: ${expected}, negate: true}`;
+    case '<':
+    case '<=':
+    case '>':
+    case '>=': {
+      const name = { '<': '-lt', '<=': '-le', '>': '-gt', '>=': '-ge' }[operator];
+      return `Write: test "${variable}" ${name} ${value}`;
+    }
+    default:
+      return `Write: {condition: "${variable}", expected: ${expected}}`;
+  }
 }
 
 /** Maximum total size of the distinct patterns of a file, as measured by `patternSize`. */

@@ -45,7 +45,42 @@ export function indexByName(entries: readonly StepEntry[]): Map<string, number> 
 
 /** Whether a step of a chain depends on the previous one because it has no `depends` of its own. */
 export function isChained(entry: StepEntry, before: StepEntry | undefined): boolean {
-  return entry.file.raw.type === 'chain' && entry.raw.depends === undefined && before?.file === entry.file;
+  return typeOf(entry) === 'chain' && entry.raw.depends === undefined && before?.file === entry.file;
+}
+
+function typeOf({ type, file }: StepEntry): 'graph' | 'chain' | undefined {
+  return file.raw.type ?? type;
+}
+
+/** What is known of the order of steps, each by its position. */
+export type Dependencies = {
+  readonly index: ReadonlyMap<string, number>;
+  /** Whether a step depends on another one, directly or through others. */
+  readonly has: (user: number, used: number) => boolean;
+  /** Whether the step belongs to a chain. */
+  readonly isChained: (step: number) => boolean;
+};
+
+export function dependenciesOf(steps: readonly StepEntry[]): Dependencies {
+  const index = indexByName(steps);
+  const direct = (at: number) => {
+    const entry = steps[at];
+    if (entry === undefined) return [];
+    const chained = isChained(entry, steps[at - 1]) ? [at - 1] : [];
+    return [...chained, ...asList(entry.raw.depends).flatMap((name) => index.get(name) ?? [])];
+  };
+  return {
+    index,
+    isChained: (at) => steps[at] !== undefined && typeOf(steps[at]) === 'chain',
+    has: (user, used) => {
+      const first = direct(user);
+      // Nearly every reference is to a direct dependency.
+      if (first.includes(used)) return true;
+      const found = new Set(first);
+      for (const at of found) for (const next of direct(at)) found.add(next);
+      return found.has(used);
+    },
+  };
 }
 
 function duplicateNames(entries: readonly StepEntry[], index: ReadonlyMap<string, number>): Problem[] {

@@ -3,9 +3,8 @@ import { assignments, outputName } from '../build/assignments.ts';
 import { rawFanOut } from '../build/fan-out.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import { asList } from '../raw.ts';
 import { type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
-import { indexByName, isChained } from './check-graph.ts';
+import { dependenciesOf } from './check-graph.ts';
 import { type ActionEntry, actionEntries } from './step/action-entries.ts';
 
 /** A reference to the result of a step. */
@@ -40,7 +39,7 @@ export function resultProblems(
         if (used === undefined) return [];
         const where = { file, path: place, what };
         if (id.includes('-')) return [notOneWord(reference, id, where)];
-        const isAvailable = user === undefined || before.has(user ?? '', used);
+        const isAvailable = user === undefined || before.has(before.index.get(user ?? '') ?? -1, used);
         if (!isAvailable) return [notBefore(reference, id, where)];
         const { run } = steps[used]?.raw ?? {};
         if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
@@ -94,31 +93,6 @@ function notBefore(reference: string, id: string, { file, path, what }: Where): 
       ? 'Use it in a later step.'
       : `Add "depends: ${id}": the result is known only after the step has finished.`,
   });
-}
-
-/** The positions of steps by name and id, and whether a step comes before another one. */
-function dependenciesOf(steps: readonly StepEntry[]): {
-  readonly index: ReadonlyMap<string, number>;
-  readonly has: (user: string, used: number) => boolean;
-} {
-  const index = indexByName(steps);
-  const direct = (at: number) => {
-    const entry = steps[at];
-    if (entry === undefined) return [];
-    const chained = isChained(entry, steps[at - 1]) ? [at - 1] : [];
-    return [...chained, ...asList(entry.raw.depends).flatMap((name) => index.get(name) ?? [])];
-  };
-  return {
-    index,
-    has: (user, used) => {
-      const first = direct(index.get(user) ?? -1);
-      // Nearly every reference is to a direct dependency.
-      if (first.includes(used)) return true;
-      const found = new Set(first);
-      for (const at of found) for (const next of direct(at)) found.add(next);
-      return found.has(used);
-    },
-  };
 }
 
 function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {

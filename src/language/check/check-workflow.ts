@@ -8,6 +8,7 @@ import { isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
 import { nestedShellProblems } from './check-nested-shells.ts';
+import { limitProblems, orderProblems, outputProblems } from './check-order.ts';
 import { scriptPathProblems } from './check-paths.ts';
 import { queryProblems } from './check-queries.ts';
 import { quoteProblems } from './check-quotes.ts';
@@ -33,11 +34,17 @@ export type Checked = {
 };
 
 /** Keys of a base file that describe one workflow and therefore cannot apply to all. */
-const NOT_FOR_A_BASE = new Set(['name', 'steps', 'imports', 'group', 'type']);
+const NOT_FOR_A_BASE = new Set(['name', 'steps', 'imports', 'group']);
+
+/** `isStrict`: the output of a step that is not a dependency is an error. */
+export type CheckOptions = { readonly isStrict: boolean };
 
 /** Checks the meaning of the files, each alone and all together. */
-export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFiles): Checked {
-  const steps = files.flatMap(stepEntries);
+export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFiles, options: CheckOptions): Checked {
+  const inherited = base?.raw.type === undefined ? {} : { type: base.raw.type };
+  const steps = files.flatMap((file) =>
+    file === root ? stepEntries(file).map((entry) => ({ ...entry, ...inherited })) : stepEntries(file),
+  );
   const isKnown = hasAllImports && files.every(isComplete);
   const settings = base === null ? [root] : [base, root];
   const all = base === null ? files : [...files, base];
@@ -51,6 +58,8 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...all.flatMap(fileProblems),
       ...all.flatMap((file) => actionEntries(file).flatMap((entry) => callProblems(entry, functions, hasAllFunctions))),
       ...graphProblems(steps, isKnown),
+      ...(isKnown ? [...orderProblems(settings, steps), ...outputProblems(settings, steps, options)] : []),
+      ...settings.flatMap(limitProblems),
       ...fanOutProblems(steps),
       ...variableProblems(settings),
       ...scriptPathProblems(all),

@@ -28,7 +28,7 @@ export function differences(source: Source, top: JsonObject, spellings: Readonly
   const ignored = [{ path: [], map: top }, ...steps, ...file.handlers].flatMap((holder) => ignoredKey(file, holder));
   const isDagu2 = isOfDagu2(file);
   const known = [...ignored, ...listCommands(file, isDagu2)];
-  return isDagu2 ? [...known, ...orderOfSteps(file), ...keysOfTheTop(file)] : known;
+  return isDagu2 ? [...known, ...keysOfTheTop(file)] : known;
 }
 
 function stepsIn(value: Json | undefined, key: string): Step[] {
@@ -60,37 +60,10 @@ function ignoredKey({ source }: DaguFile, { path, map }: Step): Problem[] {
   return [problem('ignored-key', { source, path: [...path, 'logOutput'], part: 'key' }, message, options)];
 }
 
-/** Without `type` and `depends`, Dagu 2 runs the steps one after another. */
-function orderOfSteps({ source, top, steps }: DaguFile): Problem[] {
-  const isOrdered = top.type !== undefined || steps.some(({ map }) => map.depends !== undefined);
-  if (isOrdered || steps.length < 2) return [];
-  const message = 'these steps start at the same time; Dagu 2 starts them one after another';
-  return [
-    differs(
-      { source, path: ['steps'] },
-      message,
-      'Write "type: chain" at the top, or "type: graph" if this is intended.',
-    ),
-  ];
-}
-
 function keysOfTheTop({ source, top }: DaguFile): Problem[] {
-  const runs = '"maxActiveRuns" limits the steps that run at once; in Dagu 2 it limits the runs of the workflow';
+  if (top.delaySec === undefined) return [];
   const delay = '"delaySec" is the time between the starts of two steps; in Dagu 2 it is the time before the first';
-  return [
-    ...(top.maxActiveRuns === undefined || top.maxActiveRuns === -1 || top.maxActiveSteps !== undefined
-      ? []
-      : [
-          differs(
-            { source, path: ['maxActiveRuns'] },
-            runs,
-            'Write "maxConcurrent" for runs, "maxActiveSteps" for steps.',
-          ),
-        ]),
-    ...(top.delaySec === undefined
-      ? []
-      : [differs({ source, path: ['delaySec'] }, delay, 'Write a first step with "command: sleep N".')]),
-  ];
+  return [differs({ source, path: ['delaySec'] }, delay, 'Write a first step with "command: sleep N".')];
 }
 
 function listCommands(file: DaguFile, isDagu2: boolean): Problem[] {

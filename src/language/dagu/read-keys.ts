@@ -1,4 +1,4 @@
-import type { Json } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
 import { type Path, type Problem, pathMark, problem } from '../problem.ts';
 import { isJsonObject } from '../raw.ts';
@@ -13,6 +13,8 @@ export type DaguKeys = {
   readonly spellings: ReadonlyMap<string, string>;
   /** Maps that lack a value which was invalid and is reported. */
   readonly damaged: ReadonlySet<unknown>;
+  /** Whether the keys show that the file was written for Dagu 1.17 or later. */
+  readonly isOfLaterDagu: boolean;
 };
 
 type JsonMap = Record<string, Json>;
@@ -39,7 +41,8 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
   const problems: Problem[] = [];
   const spellings = new Map(written);
   const damaged = new Set<unknown>();
-  if (!isJsonObject(value)) return { problems, spellings, damaged };
+  if (!isJsonObject(value)) return { problems, spellings, damaged, isOfLaterDagu: false };
+  const isOfLaterDagu = isOfDagu117(value, written);
   const warnings = differences(source, value, written);
   const target = (path: Path, map: JsonMap): Target => ({ source, map, path, problems, spellings, damaged });
   for (const key of ['steps', 'handlerOn']) {
@@ -51,8 +54,33 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
     }
   }
   report(target([], value as JsonMap), overlapPolicy);
+  if (isOfLaterDagu) report(target([], value as JsonMap), activeRuns);
   for (const [path, secret] of mapsIn(value.secrets, ['secrets'])) report(target(path, secret), providedKey);
-  return { problems: [...problems, ...warnings], spellings, damaged };
+  return { problems: [...problems, ...warnings], spellings, damaged, isOfLaterDagu };
+}
+
+/** Keys that Dagu has since 1.17, and Blackdagger and earlier Dagus have not. */
+const LATER_KEYS = ['labels', 'queue', 'dotenv', 'workingDir', 'container', 'registryAuths', 'type', 'maxActiveSteps'];
+const LATER_STEP_KEYS = ['id', 'parallel', 'container', 'workingDir', 'type', 'with', 'approval'];
+
+function isOfDagu117(top: JsonObject, written: ReadonlyMap<string, string>): boolean {
+  if (LATER_KEYS.some((key) => top[key] !== undefined) || Array.isArray(top.params)) return true;
+  if ([...written.values()].some((key) => key.includes('_'))) return true;
+  return ['steps', 'handlerOn'].some((key) =>
+    mapsIn(top[key], [key]).some(([path, map]) => {
+      const hasLater = LATER_STEP_KEYS.some((name) => map[name] !== undefined) || typeof map.call === 'string';
+      return hasLater || isExec(path, written);
+    }),
+  );
+}
+
+/** `maxActiveRuns` limits runs, as `maxConcurrent` does. -1 is no limit. */
+function activeRuns(target: Target): null {
+  const { map } = target;
+  const { maxActiveRuns: most } = map;
+  if (most === undefined || map.maxActiveSteps !== undefined || map.maxConcurrent !== undefined) return null;
+  delete map.maxActiveRuns;
+  return put(target, { key: 'maxConcurrent', value: most === -1 ? 0 : most, written: 'maxActiveRuns' });
 }
 
 /** The maps in a list or map, with their paths. */

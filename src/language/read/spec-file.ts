@@ -27,6 +27,8 @@ export type SpecFile = {
   readonly damaged: ReadonlySet<unknown>;
   /** Keys of the top level whose values were invalid and already reported. */
   readonly lost: ReadonlySet<string>;
+  /** Whether its keys show that it was written for Dagu 1.17 or later. */
+  readonly isOfLaterDagu: boolean;
 };
 
 /** A step and its path in its file. */
@@ -35,6 +37,8 @@ export type StepEntry = {
   readonly path: Path;
   readonly raw: RawStep;
   readonly name: string | null;
+  /** The `type` of the base, which counts if the file has none. */
+  readonly type?: 'graph' | 'chain';
 };
 
 /** Settings of the program that no workflow has: a file with one of them and without steps is a configuration file. */
@@ -64,7 +68,15 @@ const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
 export function readSpecFile(source: Source): { file: SpecFile; problems: readonly Problem[] } {
   const parsed = parse(source);
   const { document } = parsed;
-  const empty: SpecFile = { source, document, raw: {}, isReadable: false, damaged: new Set(), lost: new Set() };
+  const empty: SpecFile = {
+    source,
+    document,
+    raw: {},
+    isReadable: false,
+    damaged: new Set(),
+    lost: new Set(),
+    isOfLaterDagu: false,
+  };
   if (parsed.problems.length > 0) return { file: empty, problems: parsed.problems };
   if (document === null || document.contents === null) {
     return { file: empty, problems: [emptyFile(source)] };
@@ -87,6 +99,7 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
     isReadable,
     damaged: new Set([...result.damaged, ...dagu.damaged, ...damaged]),
     lost,
+    isOfLaterDagu: dagu.isOfLaterDagu,
   };
   return { file, problems: [...result.problems, ...dagu.problems, ...problems] };
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, relative, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import type { Diagnostic, Source } from '../../language/diagnostic.ts';
-import { loadWorkflow } from '../../language/load.ts';
+import { type LoadRequest, loadWorkflow } from '../../language/load.ts';
 import { findWorkflowFiles, pathKind } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
@@ -9,6 +9,8 @@ import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './wor
 export type CheckedFile = {
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  /** Warnings that the file silences. */
+  readonly ignored: readonly Diagnostic[];
   readonly sources: readonly Source[];
 };
 
@@ -44,13 +46,13 @@ function filesBelow(name: string, cwd: string): readonly string[] | null {
 export function checkFile(
   reference: WorkflowReference,
   places: WorkflowPlaces,
-  environment: readonly string[],
+  checks: Pick<LoadRequest, 'environment' | 'isStrict'>,
 ): CheckedFile {
   const base = 'name' in reference ? baseNamed(reference.name, places) : null;
   if (base !== null && base === places.base) return checkBase(base);
-  const { workflow, diagnostics, sources } = readWorkflow(reference, places, { environment });
+  const { workflow, diagnostics, ignored = [], sources } = readWorkflow(reference, places, checks);
   if (base !== null && diagnostics.some(({ code }) => code === 'no-steps')) return checkBase(base);
-  return { valid: workflow !== null, diagnostics, sources };
+  return { valid: workflow !== null, diagnostics, ignored, sources };
 }
 
 function baseNamed(name: string, { cwd, base }: WorkflowPlaces): string | null {
@@ -62,6 +64,6 @@ function baseNamed(name: string, { cwd, base }: WorkflowPlaces): string | null {
 /** Checks a base configuration by merging it into a minimal workflow. */
 function checkBase(base: string): CheckedFile {
   const result = loadWorkflow({ text: 'steps: [{name: step, command: "true"}]', file: null, dir: dirname(base), base });
-  const { workflow, diagnostics, sources } = result;
-  return { valid: workflow !== null, diagnostics, sources };
+  const { workflow, diagnostics, ignored = [], sources } = result;
+  return { valid: workflow !== null, diagnostics, ignored, sources };
 }

@@ -41,7 +41,7 @@ export type LoadedWorkflow = {
 export function readWorkflow(
   reference: WorkflowReference,
   places: WorkflowPlaces,
-  checks: Pick<LoadRequest, 'environment' | 'mostBytes'> = {},
+  checks: Pick<LoadRequest, 'environment' | 'mostBytes' | 'isStrict'> = {},
 ): LoadResult {
   const { base } = places;
   const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });
@@ -64,8 +64,12 @@ function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
 }
 
 /** Loads a workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
-export function getWorkflow(reference: WorkflowReference, places: WorkflowPlaces): LoadedWorkflow {
-  return runnable(reference, readWorkflow(reference, places));
+export function getWorkflow(
+  reference: WorkflowReference,
+  places: WorkflowPlaces,
+  checks: Pick<LoadRequest, 'isStrict'> = {},
+): LoadedWorkflow {
+  return runnable(reference, readWorkflow(reference, places, checks));
 }
 
 /** Returns the loaded workflow. Throws an `InvalidWorkflow` if it has errors. */

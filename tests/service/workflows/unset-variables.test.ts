@@ -17,7 +17,7 @@ const messages = ({ diagnostics }: { readonly diagnostics: readonly { readonly m
   diagnostics.map(({ message }) => message);
 
 it('a check of a file warns about an unset variable', () => {
-  expect(messages(checkFile({ name: 'a' }, places, environment))).toEqual(['step "a": nothing sets "$ENVV"']);
+  expect(messages(checkFile({ name: 'a' }, places, { environment }))).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 
 it('a check of a text warns about it too', async () => {

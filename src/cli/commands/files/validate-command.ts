@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { workflowPlaces } from '../../../config/workflow-places.ts';
 import { WfError } from '../../../errors.ts';
 import type { Diagnostic, Source } from '../../../language/diagnostic.ts';
@@ -16,6 +17,9 @@ export type ValidateOptions = CommonOptions & {
   readonly names: readonly string[];
   readonly format: 'pretty' | 'json' | 'github';
   readonly json?: true;
+  readonly strict?: true;
+  /** Also print the warnings that the files ignore. */
+  readonly verbose?: true;
 };
 
 /** One file with its diagnostics. */
@@ -23,6 +27,7 @@ type Checked = {
   readonly file: string;
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  readonly ignored: readonly Diagnostic[];
   readonly sources: readonly Source[];
 };
 
@@ -34,20 +39,20 @@ export async function validateCommand(options: ValidateOptions, console: Console
   const places = workflowPlaces(configFor(options));
   const names = filesToCheck(options.names, places);
   const checked = names.map((name): Checked => {
-    const { valid, diagnostics, sources } = readOrTell(name, places);
-    return { file: name, valid, diagnostics, sources };
+    const { ignored, ...read } = readOrTell(name, places, options.strict === true);
+    return { file: name, ...read, ignored: options.verbose ? ignored : [] };
   });
   await print(checked, options.json ? 'json' : options.format, console);
   return checked.every(({ valid }) => valid) ? exitCodes.succeeded : exitCodes.unusable;
 }
 
 /** A missing file must not hide the problems of the others. */
-function readOrTell(name: string, places: WorkflowPlaces): CheckedFile {
+function readOrTell(name: string, places: WorkflowPlaces, isStrict: boolean): CheckedFile {
   try {
-    return checkFile(workflowReference(name), places, Object.keys(process.env));
+    return checkFile(workflowReference(name), places, { environment: Object.keys(process.env), isStrict });
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
-    return { valid: false, diagnostics: [unreadable(error, error.code)], sources: [] };
+    return { valid: false, diagnostics: [unreadable(error, error.code)], ignored: [], sources: [] };
   }
 }
 
@@ -56,10 +61,11 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {
-      const files = checked.map(({ file, valid, diagnostics }) => ({
+      const files = checked.map(({ file, valid, diagnostics, ignored }) => ({
         file,
         valid,
         diagnostics: diagnostics.map(diagnosticJson),
+        ...(ignored.length === 0 ? {} : { ignored: ignored.map(diagnosticJson) }),
       }));
       console.out.write(`${JSON.stringify({ files }, null, 2)}\n`);
       break;
@@ -71,10 +77,18 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
       const { color, unicode } = console.errTerminal;
       const sources = checked.flatMap((file) => file.sources);
       if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
-      for (const { file, valid } of checked) if (valid) console.out.write(`${escapeControls(file)}: valid\n`);
+      for (const { file, valid, ignored } of checked) {
+        for (const line of ignored.map(ignoredLine)) console.out.write(`${escapeControls(line)}\n`);
+        if (valid) console.out.write(`${escapeControls(file)}: valid\n`);
+      }
       break;
     }
   }
+}
+
+function ignoredLine({ place, code, message }: Diagnostic): string {
+  const at = place === null ? '' : `${relative(process.cwd(), place.file)}:${place.start.line}:${place.start.column}: `;
+  return `${at}ignored ${code}: ${message}`;
 }
 
 /** A base configuration or an import that several files share is reported once. */
