@@ -102,7 +102,7 @@ describe('a fan-out', () => {
           'lost',
           ['failed', 'canceled'],
         ]);
-        expect(lost.steps[0]).toMatchObject({ reason: 'lost', error: '4 of 40 failed: 31, 32, 33, 34' });
+        expect(lost.steps[0]).toMatchObject({ reason: 'lost', error: '4 of 40 failed: 30, 31, 32, 33' });
         const ends = itemsOf(lost).map((item) => item.split(' ')[1]);
         expect(ends).toEqual([
           ...Array(30).fill('succeeded'),

@@ -48,7 +48,8 @@ it('the options of the guide to writing exist, and its file is valid', async () 
     const given = await run('run', 'report.yaml', '-p', 'DAY=monday', '-p', 'TOKEN=x');
     expect([given.code, given.stdout.includes('./fetch.sh monday\n')]).toEqual([0, true]);
     expect((await run('run', 'report.yaml', '--no-input')).code).toBe(0);
-    const help = `${(await run('run', '--help')).stdout}${(await run('retry', '--help')).stdout}`;
+    const helps = await Promise.all(['run', 'retry', 'validate'].map((command) => run(command, '--help')));
+    const help = helps.map(({ stdout }) => stdout).join('');
     const options = [...page.matchAll(/--[a-z]+(?:-[a-z]+)*/g)].map(([option]) => option);
     expect(options.length).toBeGreaterThan(6);
     expect(options.filter((option) => !help.includes(option))).toEqual([]);

@@ -104,7 +104,7 @@ describe('--reporter', () => {
 });
 
 describe('in GitHub Actions', () => {
-  const secretive = `${failing}env:\n  - PASSWORD: correct horse\nsecrets: [PASSWORD, OTHER]\n`.replace(
+  const secretive = `${failing}type: graph\nenv:\n  - PASSWORD: correct horse\nsecrets: [PASSWORD, OTHER]\n`.replace(
     'echo why >&2',
     'echo ::error::$PASSWORD >&2',
   );
@@ -128,7 +128,7 @@ describe('in GitHub Actions', () => {
           .map(({ line }) => line),
       ).toEqual([
         expect.stringMatching(
-          `^::warning file=${file},line=8,col=21,endLine=8,endColumn=25,title=unknown-secret::the secret "OTHER" is `,
+          `^::warning file=${file},line=9,col=21,endLine=9,endColumn=25,title=unknown-secret::the secret "OTHER" is `,
         ),
         expect.stringMatching(/^::group::fine OK \d/),
         '::endgroup::',
