@@ -3,7 +3,7 @@ import { workflowPlaces } from './config/workflow-places.ts';
 import type { LogForwarding } from './core/log-forwarding.ts';
 import { systemClock } from './engine/clock.ts';
 import type { Engine, Notify, OnChild } from './engine/engine.ts';
-import type { FindSubworkflow } from './engine/local/engine-options.ts';
+import type { FindSubworkflow, LocalEngineOptions } from './engine/local/engine-options.ts';
 import { createLocalEngine } from './engine/local/local.ts';
 import { WfError } from './errors.ts';
 import { tellAttempts } from './executors/attempt-teller.ts';
@@ -14,6 +14,7 @@ import { createMailNotifier } from './mail/reports/mail-notifier.ts';
 import { createNotifier, joinNotifiers } from './notifications/notifier.ts';
 import type { Delivery, NotifierOptions } from './notifications/send-notifications.ts';
 import { capture } from './processes/capture.ts';
+import type { NamedPipes } from './processes/named-pipes.ts';
 import { thisProcess } from './processes/process-identity.ts';
 import { processMoment } from './processes/process-table.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
@@ -94,8 +95,7 @@ export function createApp(config: Config, options: AppOptions): App {
     },
     onChild: options.onChild ?? null,
     newRunId,
-    openPipes: async (directory) =>
-      (await import('./processes/named-pipes.ts')).openPipes(directory, config.processEnv),
+    openPipe: pipesWith(config.processEnv),
     notify: options.notify ?? joinNotifiers(mail, chat),
   });
   return {
@@ -186,5 +186,14 @@ function subworkflowFinder(config: Config): FindSubworkflow {
     } catch (error) {
       throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
     }
+  };
+}
+
+/** Opens named pipes; loaded with the first one. */
+function pipesWith(env: Config['processEnv']): LocalEngineOptions['openPipe'] {
+  let pipes: Promise<NamedPipes> | null = null;
+  return async (directory) => {
+    pipes ??= import('./processes/named-pipes.ts').then((loaded) => new loaded.NamedPipes(env));
+    return (await pipes).open(directory);
   };
 }

@@ -15,6 +15,8 @@ export type DaemonClient = Pick<Transport, 'settings' | 'limits' | 'close'> & {
   readonly post: (path: string, body: unknown, options?: { readonly slow?: boolean }) => Promise<Answer>;
   /** Returns the number of bytes of a response without reading it. */
   readonly size: (path: string) => Promise<number>;
+  /** The value of a header of the response; null if it has none. */
+  readonly header: (path: string, name: string) => Promise<string | null>;
   /** Opens a response for streaming; its status is 2xx. */
   readonly open: (
     path: string,
@@ -37,6 +39,12 @@ export function createDaemonClient(transport: Transport, tell: DaemonClient['tel
     const body = parseObject(await answerText(incoming, transport), transport);
     return { status: incoming.statusCode ?? 0, body };
   };
+  const headersOf = async (path: string) => {
+    const request = { ...usual, method: 'HEAD', path: `/api/v2${path}` } as const;
+    const incoming = await accepted(await transport.send(request), transport);
+    incoming.resume();
+    return incoming.headers;
+  };
   return {
     settings,
     limits,
@@ -48,11 +56,10 @@ export function createDaemonClient(transport: Transport, tell: DaemonClient['tel
       const answerMs = slow ? limits.startMs : limits.answerMs;
       return json({ method: 'POST', path: `/api/v2${path}`, body, answerMs });
     },
-    size: async (path) => {
-      const request = { ...usual, method: 'HEAD', path: `/api/v2${path}` } as const;
-      const incoming = await accepted(await transport.send(request), transport);
-      incoming.resume();
-      return Number(incoming.headers['content-length'] ?? 0);
+    size: async (path) => Number((await headersOf(path))['content-length'] ?? 0),
+    header: async (path, name) => {
+      const value = (await headersOf(path))[name];
+      return typeof value === 'string' ? value : null;
     },
     open: async (path, signal, headers = {}) => {
       const request = { ...usual, method: 'GET', path: `/api/v2${path}`, headers, isStream: true, signal } as const;

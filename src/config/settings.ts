@@ -45,6 +45,12 @@ export const settings = {
     flag: '--output <what>',
     about: 'how much output of a finished step stays on a terminal; by default up to 20 lines, otherwise the last 10',
   }),
+  logOutput: run({
+    kind: oneOf(['merged', 'separate']),
+    fallback: 'merged',
+    about:
+      'where the output of a step is stored, unless its file says so: merged, one log for standard output and standard error; separate, one log for each',
+  }),
   strict: run({
     kind: flag,
     fallback: false,

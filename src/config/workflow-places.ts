@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 
 /** Directories searched for workflows. */
-export function workflowPlaces({ cwd, dagsDir, configDir }: Config): {
+export function workflowPlaces({ cwd, dagsDir, configDir, logOutput }: Config): {
   readonly cwd: string;
   readonly dagsDir: string | null;
   /** The file with the defaults of all workflows. */
   readonly base: string | null;
+  /** Applies to workflows without one. */
+  readonly logOutput: Config['logOutput'];
 } {
-  return { cwd, dagsDir, base: configDir === null ? null : join(configDir, 'base.yaml') };
+  return { cwd, dagsDir, base: configDir === null ? null : join(configDir, 'base.yaml'), logOutput };
 }

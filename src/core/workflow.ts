@@ -228,6 +228,10 @@ export type Step = {
   readonly repeat: RepeatPolicy | null;
   readonly stdout: Template | null;
   readonly stderr: Template | null;
+  /** Present: standard output and standard error have a log each. */
+  readonly logOutput?: 'separate';
+  /** The streams to whose files texts refer, as `${ID.stdout}`. */
+  readonly namedStreams?: readonly ('stdout' | 'stderr')[];
   /** The variable that receives the trimmed standard output. */
   readonly output: string | null;
   /** Values for `${ID.output.KEY}`, in the place of a variable; absent without them. */

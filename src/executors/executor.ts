@@ -1,15 +1,21 @@
 import type { ContainerRef, Outcome, ProcessIdentity } from '../core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '../core/workflow.ts';
 import type { EndSignal } from '../processes/end-signal.ts';
+import type { OutputFiles } from '../processes/started-process.ts';
 import type { Flush } from '../store/flush.ts';
 
 /** Looks up a variable (`NAME`, or `1` for `$1`); undefined if it does not exist. */
 export type Scope = (name: string) => string | undefined;
 
-/** The output of an attempt: the descriptors are the log files, open for appending, or pipes that mask secrets. */
+/**
+ * The output of an attempt: the descriptors are the log files, open for appending, or pipes that this process reads. Paths
+ * and descriptors of both streams are the same if the attempt has one log.
+ */
 export type AttemptLog = {
-  /** Whether the descriptors are the files themselves, so that a process may also open the files by path. */
+  /** Whether the descriptors are the log files themselves. */
   readonly isDirect: boolean;
+  /** The files or pipes behind the descriptors, for a program that opens them by path; null: it has to inherit them. */
+  readonly files: OutputFiles | null;
   readonly stdoutPath: string;
   readonly stderrPath: string;
   readonly stdoutFd: number;

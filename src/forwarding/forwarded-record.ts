@@ -1,5 +1,6 @@
 import type { RecordField } from '../core/log-forwarding.ts';
 import type { StoredEvent } from '../core/run/run.ts';
+import type { LogStream } from '../store/logs.ts';
 
 /** One line for the sink, in its wire format. */
 export type ForwardedRecord = {
@@ -9,7 +10,7 @@ export type ForwardedRecord = {
   readonly stepName: string;
   readonly line: string;
   readonly timestamp?: string;
-  /** `stdout`, `stderr`, or `run` for lines about the run itself. */
+  /** `output`, `stdout` or `stderr`, or `run` for lines about the run itself. */
   readonly stream?: string;
   readonly attempt?: number;
 };
@@ -22,7 +23,7 @@ export type Line = {
   readonly stepName: string;
   readonly line: string;
   readonly at: number;
-  readonly stream: 'stdout' | 'stderr' | 'run';
+  readonly stream: LogStream | 'run';
   readonly attempt: number;
 };
 

@@ -1,10 +1,10 @@
-import type { LogChunk } from '../store/logs.ts';
+import type { LogChunk, LogStream } from '../store/logs.ts';
 import type { Line } from './forwarded-record.ts';
 
 /** Longer lines are split into pieces of this many bytes. */
 const maxLineBytes = 64 * 1024;
 
-type Stream = Pick<Line, 'stepName' | 'attempt'> & { readonly stream: 'stdout' | 'stderr'; begun: Buffer };
+type Stream = Pick<Line, 'stepName' | 'attempt'> & { readonly stream: LogStream; begun: Buffer };
 type Item =
   | { readonly kind: 'line'; readonly line: Line }
   | { readonly kind: 'bytes'; readonly from: Stream; readonly at: number; bytes: Buffer }
@@ -37,7 +37,7 @@ export class LineFeed {
 
   /** Ends an attempt: an unterminated last line becomes a line. */
   end(step: string, attempt: number): void {
-    for (const stream of ['stdout', 'stderr'] as const) {
+    for (const stream of ['output', 'stdout', 'stderr'] as const) {
       const from = this.#streams.get(streamKey(step, attempt, stream));
       if (from) this.#items.push({ kind: 'end', from, at: this.#now() });
       this.#streams.delete(streamKey(step, attempt, stream));
@@ -78,7 +78,7 @@ export class LineFeed {
     this.#next = 0;
   }
 
-  #stream(stepName: string, attempt: number, stream: 'stdout' | 'stderr'): Stream {
+  #stream(stepName: string, attempt: number, stream: LogStream): Stream {
     const key = streamKey(stepName, attempt, stream);
     const found = this.#streams.get(key) ?? { stepName, attempt, stream, begun: Buffer.alloc(0) };
     this.#streams.set(key, found);

@@ -12,6 +12,7 @@ import { counted, filesLike, findImport, findSchema, isMissing, openInside, read
 import { didYouMean } from './near-names.ts';
 import { readParamSchema, type SchemaRead } from './param-schema/read-param-schema.ts';
 import { type Problem, problem } from './problem.ts';
+import type { LogOutput } from './raw.ts';
 import { type ByteLimit, createByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { type Days, readDays } from './read/days-file.ts';
 import { decode } from './read/decode.ts';
@@ -32,6 +33,8 @@ export type LoadRequest = {
   readonly environment?: readonly string[];
   /** Outputs of steps that are no dependencies are errors. */
   readonly isStrict?: boolean;
+  /** `logOutput` of workflows without one. */
+  readonly logOutput?: LogOutput;
   /** Maximum size of the file, its imports and its base together, in bytes. */
   readonly mostBytes?: number;
 } & (
@@ -125,6 +128,7 @@ function build(request: LoadRequest, { files, checked, dir, notOn, paramSchema }
     fileDir: dir,
     notOn,
     paramSchema,
+    ...(request.logOutput === undefined ? {} : { logOutput: request.logOutput }),
     group: request.file === null ? '' : (request.group ?? ''),
   });
 }

@@ -110,6 +110,7 @@ export type RawAction = {
   readonly repeatPolicy?: RawRepeat;
   readonly stdout?: string;
   readonly stderr?: string;
+  readonly logOutput?: LogOutput;
   readonly output?: string | JsonObject;
   readonly executor?: RawExecutor;
   readonly container?: string | RawContainer;
@@ -136,6 +137,7 @@ export type RawDefaults = Pick<
   | 'timeoutSec'
   | 'mailOnError'
   | 'signalOnStop'
+  | 'logOutput'
   | 'env'
   | 'preconditions'
 >;
@@ -207,6 +209,9 @@ export type RawSchedule =
   | { readonly start?: RawScheduleEntries; readonly stop?: RawScheduleEntries; readonly restart?: RawScheduleEntries };
 
 /** A file checked against the schema: documented spelling, correct types, every key optional. */
+/** Whether the two streams of a step have one log, or one each. */
+export type LogOutput = 'merged' | 'separate';
+
 export type RawWorkflow = {
   readonly name?: string;
   readonly description?: string;
@@ -251,6 +256,7 @@ export type RawWorkflow = {
   readonly catchup?: 'none' | 'latest' | 'all';
   readonly catchupWindow?: string;
   readonly logDir?: string;
+  readonly logOutput?: LogOutput;
   readonly histRetentionDays?: number;
   readonly histRetentionRuns?: number;
   readonly delaySec?: RawNumber;

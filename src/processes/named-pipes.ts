@@ -6,38 +6,62 @@ import { promisify } from 'node:util';
 import { removeIfPossible } from '../remove-file.ts';
 
 /** Both ends of a pipe; reading does not block. */
-export type Pipe = { readonly readFd: number; readonly writeFd: number };
+export type Pipe = {
+  readonly readFd: number;
+  readonly writeFd: number;
+  /** Its name, for programs that open it themselves. */
+  readonly path: string;
+  /** Removes the name. */
+  readonly remove: () => void;
+};
+
+/** Starting `mkfifo` takes longer than a short step: the number of pipes made at once doubles up to this one. */
+const mostAtOnce = 64;
+const mostDirectories = 16;
 
 /**
- * Creates two pipes for the output of a program. Node cannot: its "pipes" are sockets, and a program whose output is a
- * socket cannot open /dev/stdout or /dev/stderr, as scripts do. The names in `directory` exist only until the pipes are
- * open. Rejects if mkfifo is missing or the disk refuses.
+ * Creates pipes for the output of programs. Node cannot: its "pipes" are sockets, and a program whose output is a socket
+ * cannot open /dev/stdout or /dev/stderr, as scripts do.
  */
-export async function openPipes(
-  directory: string,
-  env: Readonly<Record<string, string>>,
-): Promise<readonly [Pipe, Pipe]> {
-  const name = join(directory, `pipe-${randomBytes(8).toString('hex')}`);
-  const paths = [`${name}.out`, `${name}.err`] as const;
-  try {
-    await promisify(execFile)('mkfifo', ['-m', '600', ...paths], { env });
-    const first = openBothEnds(paths[0]);
+export class NamedPipes {
+  readonly #env: Readonly<Record<string, string>>;
+  /** Pipes that nothing uses yet, by directory. */
+  readonly #spare = new Map<string, string[]>();
+  #atOnce = 2;
+
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#env = env;
+  }
+
+  /** Opens a pipe in a directory. Rejects if mkfifo is missing or the disk refuses. */
+  async open(directory: string): Promise<Pipe> {
+    const path = this.#spare.get(directory)?.pop() ?? (await this.#make(directory));
     try {
-      return [first, openBothEnds(paths[1])];
+      return openBothEnds(path);
     } catch (error) {
-      closeSync(first.readFd);
-      closeSync(first.writeFd);
+      removeIfPossible(path);
       throw error;
     }
-  } finally {
-    for (const path of paths) removeIfPossible(path);
+  }
+
+  async #make(directory: string): Promise<string> {
+    const name = join(directory, `pipe-${randomBytes(8).toString('hex')}`);
+    const paths = Array.from({ length: this.#atOnce }, (_, at) => `${name}.${at}`);
+    this.#atOnce = Math.min(mostAtOnce, this.#atOnce * 2);
+    await promisify(execFile)('mkfifo', ['-m', '600', ...paths], { env: this.#env });
+    const [first = '', ...others] = paths;
+    this.#spare.set(directory, [...(this.#spare.get(directory) ?? []), ...others]);
+    // The directory of a run that has ended is gone.
+    const [oldest] = this.#spare.keys();
+    if (this.#spare.size > mostDirectories && oldest !== undefined) this.#spare.delete(oldest);
+    return first;
   }
 }
 
 function openBothEnds(path: string): Pipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    return { readFd, writeFd: openSync(path, constants.O_WRONLY) };
+    return { readFd, writeFd: openSync(path, constants.O_WRONLY), path, remove: () => removeIfPossible(path) };
   } catch (error) {
     closeSync(readFd);
     throw error;

@@ -39,7 +39,9 @@ export async function runProcess(
   const expected = workflow.steps.length;
   const awaited = flush?.queued ?? null;
   const asked =
-    feed === undefined && log.isDirect ? starters.start(program, log, { expected, awaited, slot, signal }) : null;
+    feed === undefined && log.files !== null
+      ? starters.start(program, log.files, { expected, awaited, slot, signal })
+      : null;
   const started = asked instanceof Promise ? await asked : asked;
   if (started === null) {
     if (flush !== null) await flush.done;

@@ -115,7 +115,7 @@ async function localLogs(reference: string, request: LogRequest, tools: LogTools
       if (isEmpty && (!follows || isFinished(run.state))) {
         request.tell(damage.length === 0 ? whyNothing(run, request.step) : unknownOutput(run, archive));
       }
-      const missing = missingLogs(run, { filter, stream });
+      const missing = missingLogs(run, filter);
       if (missing !== null) request.tell(missing);
       await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
       if (!follows || isFinished(run.state) || signal.aborted) return;

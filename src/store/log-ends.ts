@@ -9,6 +9,16 @@ export const MAX_TEXT_BYTES = 64 * 1024;
 const RECAP_LINES = 10;
 const lineEnd = 0x0a;
 
+/** The stream of this name; null if there is none. */
+export function logStream(name: unknown): LogStream | null {
+  return name === 'output' || name === 'stdout' || name === 'stderr' ? name : null;
+}
+
+/** Whether a request for a stream (null: all) includes this log of an attempt. */
+export function includesLog(wanted: LogStream | null, stream: LogStream): boolean {
+  return wanted === null || (wanted === 'stderr') === (stream === 'stderr');
+}
+
 /**
  * The start of the last lines of a log, found from its end, and their number. A last line without a line end counts, or
  * comes after them: `onlyWhole`.
@@ -38,8 +48,9 @@ export async function findTail(
 }
 
 /**
- * The last lines of an attempt's output, without line ends; those of a log that cannot be read are missing. Programs
- * report failures on standard error, so its lines take precedence and come last; lines of standard output fill the rest.
+ * The last lines of an attempt's output, without line ends; those of a log that cannot be read are missing. The order of
+ * two logs is not known: programs report failures on standard error, so its lines take precedence and come last; lines of
+ * standard output fill the rest.
  */
 export async function readTail(
   logs: RunLogs,
@@ -50,20 +61,26 @@ export async function readTail(
     const { head, tail } = await readExcerpt(logs.file(step, attempt, stream), { head: 0, tail: MAX_TEXT_BYTES });
     return Buffer.concat([head, tail]);
   };
-  const stderr = await endOf('stderr');
-  const stdout = lastLines(stderr, lines).length === lines ? Buffer.alloc(0) : await endOf('stdout');
-  return tailOf((stream) => (stream === 'stdout' ? stdout : stderr), lines);
+  const streams = await logs.streams(step, attempt);
+  const ends = new Map<LogStream, Buffer>();
+  for (const stream of streams) ends.set(stream, await endOf(stream));
+  return tailOf(streams, (stream) => ends.get(stream) ?? Buffer.alloc(0), lines);
 }
 
-/** Cuts the last lines, as `readTail` returns them, from the last `MAX_TEXT_BYTES` of the streams. */
-export function tailOf(endOf: (stream: LogStream) => Buffer, lines = RECAP_LINES): readonly string[] {
-  const errors = lastLines(endOf('stderr'), lines);
-  return errors.length === lines ? errors : [...lastLines(endOf('stdout'), lines - errors.length), ...errors];
+/** Cuts the last lines, as `readTail` returns them, from the last `MAX_TEXT_BYTES` of the logs of an attempt. */
+export function tailOf(
+  streams: readonly LogStream[],
+  endOf: (stream: LogStream) => Buffer,
+  lines = RECAP_LINES,
+): readonly string[] {
+  let last: readonly string[] = [];
+  for (const stream of [...streams].reverse()) last = [...lastLines(endOf(stream), lines - last.length), ...last];
+  return last;
 }
 
 function lastLines(bytes: Buffer, lines: number): readonly string[] {
   const text = bytes.toString().replace(/\r?\n$/, '');
-  return text === '' ? [] : text.split(/\r?\n/).slice(-lines);
+  return text === '' || lines === 0 ? [] : text.split(/\r?\n/).slice(-lines);
 }
 
 /** The start and the end of a log. A small log is entirely in `head`. */

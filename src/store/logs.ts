@@ -1,7 +1,14 @@
 import type { AttemptLog } from '../executors/executor.ts';
 
-/** The name of an output stream. */
-export type LogStream = 'stdout' | 'stderr';
+/** An output stream of a program. */
+export type ProgramStream = 'stdout' | 'stderr';
+
+/**
+ * The name of a log. An attempt has one, `output`, to which both streams of its programs are appended, or with
+ * `logOutput: separate` one for each stream. `stdout` of an attempt with one log is that log, and `stderr` is empty;
+ * `output` of an attempt with two is `stdout`.
+ */
+export type LogStream = 'output' | ProgramStream;
 
 /**
  * The stored output of one stream of one attempt, wherever it is stored. It is empty if it does not exist, and if its
@@ -24,6 +31,8 @@ export type LogFile = {
 export type RunLogs = {
   /** Throws a plain error for a name that is neither a step nor a handler. */
   readonly file: (step: string, attempt: number, stream: LogStream) => LogFile;
+  /** The logs of an attempt that has started: `output`, or `stdout` and `stderr`. */
+  readonly streams: (step: string, attempt: number) => Promise<readonly LogStream[]>;
 };
 
 /** The output of a run on this machine. */
@@ -33,15 +42,31 @@ export type StoredLogs = RunLogs & {
   readonly follow: (options: LogFollowerOptions) => LogFollower;
   /** The same as `readTail`, at once: a run that is not stored removes its logs after its last event. */
   readonly tail: (attempt: { readonly step: string; readonly attempt: number }) => readonly string[];
+  /** The path of a file with this stream of an attempt: of the stream alone if it was kept, else of the log. */
+  readonly pathOf: (step: string, attempt: number, stream: ProgramStream) => string;
+};
+
+/** How the output of an attempt is stored. */
+export type LogForm = {
+  /** Whether each stream has a log. */
+  readonly isSeparate: boolean;
+  /** The streams of an attempt with one log that are also kept alone, in a file beside the log. */
+  readonly kept: readonly ProgramStream[];
 };
 
 /** The output of a run for its owner. */
 export type LogStore = StoredLogs & {
   /** Opens the logs of one attempt; the caller closes the descriptors. Throws a `WfError` `storage`. */
-  readonly open: (step: string, attempt: number) => AttemptLog;
+  readonly open: (step: string, attempt: number, form: LogForm) => OpenLogs;
 };
 
-/** New output of a step, as raw bytes in the order in which they were written to that stream. */
+/** The open logs of an attempt, and those of the streams that are kept alone. */
+export type OpenLogs = {
+  readonly log: AttemptLog;
+  readonly kept: { readonly [stream in ProgramStream]?: { readonly path: string; readonly fd: number } };
+};
+
+/** New output of a step, as raw bytes in the order in which they were written to that log. */
 export type LogChunk = {
   readonly step: string;
   readonly attempt: number;
@@ -50,7 +75,7 @@ export type LogChunk = {
   readonly bytes: Uint8Array;
 };
 
-/** Bytes from the start of each stream. */
+/** Bytes from the start of each log; `stdout` is also that of the only one. */
 export type LogOffsets = { readonly stdout: number; readonly stderr: number };
 
 export type LogFollowerOptions = {
@@ -61,7 +86,7 @@ export type LogFollowerOptions = {
 
 /** Reads the logs of running attempts while they grow. Its timers keep no process alive. */
 export type LogFollower = {
-  /** Follows both streams, which need not exist yet, from their start or from these offsets. */
+  /** Follows the logs of an attempt that has started, from their start or from these offsets. */
   readonly follow: (step: string, attempt: number, read?: LogOffsets) => void;
   /**
    * Delivers the rest, at most 1 MiB at a time, blocked or not. Returns true if that was everything up to the present

@@ -33,11 +33,12 @@ describe('wf logs', () => {
   it.each([
     [
       [],
-      '[one]    out 1\n[one]    out 2\n[one]    err 1\n[flaky]  attempt 1\n[flaky]  --- attempt 2 ---\n[flaky]  attempt 2\n[handlerOn.exit] bye, without a line end\n',
+      '[one]    out 1\n[one]    err 1\n[one]    out 2\n[flaky]  attempt 1\n[flaky]  --- attempt 2 ---\n[flaky]  attempt 2\n[handlerOn.exit] bye, without a line end\n',
     ],
-    [['r1', 'one'], 'out 1\nout 2\nerr 1\n'],
-    [['r1', 'one', '--stream', 'stdout'], 'out 1\nout 2\n'],
-    [['w', 'one', '--tail', '2'], 'out 2\nerr 1\n'],
+    [['r1', 'one'], 'out 1\nerr 1\nout 2\n'],
+    [['r1', 'one', '--stream', 'stdout'], 'out 1\nerr 1\nout 2\n'],
+    [['w', 'one', '--tail', '2'], 'err 1\nout 2\n'],
+    [['r1', 'one', '--stream', 'stderr'], ''],
     [['@latest', '--tail', '0'], ''],
     [['w', 'flaky'], 'attempt 1\n--- attempt 2 ---\nattempt 2\n'],
     [['w', 'flaky', '--tail', '1'], '--- attempt 2 ---\nattempt 2\n'],
@@ -45,12 +46,56 @@ describe('wf logs', () => {
     [['w', 'flaky', '--attempt', '1'], 'attempt 1\n'],
     [['w', 'flaky', '--attempt', '2'], 'attempt 2\n'],
     [['w', 'handlerOn.exit', '--raw'], 'bye, without a line end'],
-    [['w', 'one', '--tail', '1', '--json'], '{"step":"one","attempt":1,"stream":"stderr","text":"err 1"}\n'],
+    [['w', 'one', '--tail', '1', '--json'], '{"step":"one","attempt":1,"stream":"output","text":"out 2"}\n'],
     [['w', 'silent'], ''],
   ])('%j', async (words, expected) => {
     await withPlace({ 'w.yaml': chatty }, async ({ wf }) => {
       await wf('run', 'w.yaml', '--run-id', 'r1');
       expect(await wf('logs', ...words)).toMatchObject({ code: 0, stdout: expected, stderr: '' });
+    });
+  });
+
+  it('of a step with two logs prints standard output first, or the one that is asked for', async () => {
+    await withPlace({ 'w.yaml': `logOutput: separate\n${chatty}` }, async ({ wf }) => {
+      await wf('run', 'w.yaml', '--run-id', 'r1');
+      const printed = async (...words: readonly string[]) => (await wf('logs', 'r1', 'one', ...words)).stdout;
+      expect(await printed()).toBe('out 1\nout 2\nerr 1\n');
+      expect(await printed('--stream', 'stdout')).toBe('out 1\nout 2\n');
+      expect(await printed('--stream', 'stderr')).toBe('err 1\n');
+      expect(await printed('--tail', '2')).toBe('out 2\nerr 1\n');
+    });
+  });
+
+  it('shows what a step prints in its order, also where a pipe or a mask is in between', async () => {
+    const lines = `for n in 1 2 3 4 5; do echo "warning $n" >&2; echo "out $n"; done; echo "error" > /dev/stderr; echo FAILED`;
+    const order = [1, 2, 3, 4, 5].flatMap((n) => [`warning ${n}`, `out ${n}`]).join('\n');
+    for (const secrets of ['', 'env: [{KEY: hidden-key-1}]\nsecrets: [KEY]\n']) {
+      await withPlace(
+        { 'w.yaml': `${secrets}steps:\n  - name: a\n    command: |\n      ${lines}\n` },
+        async ({ wf }) => {
+          await wf('run', 'w.yaml', '--run-id', 'r1');
+          expect((await wf('logs', 'r1', 'a')).stdout).toBe(`${order}\nerror\nFAILED\n`);
+        },
+      );
+    }
+  });
+
+  it('has a stream alone for texts that refer to it, and in the files that a step names', async () => {
+    const file = `steps:
+  - name: a
+    command: echo out; echo err >&2
+    shell: sh
+    stdout: out.txt
+  - name: both
+    command: echo out; echo err >&2
+    shell: sh
+    stdout: both.txt
+    stderr: both.txt
+  - {name: b, command: "cat \${a.stdout} \${a.stderr}; cat out.txt both.txt", shell: sh, depends: [a, both]}
+`;
+    await withPlace({ 'w.yaml': file }, async ({ wf }) => {
+      await wf('run', 'w.yaml', '--run-id', 'r1');
+      expect((await wf('logs', 'r1', 'b')).stdout).toBe('out\nerr\nout\nout\nerr\n');
     });
   });
 
@@ -61,11 +106,11 @@ describe('wf logs', () => {
       const [first = '', ...others] = readdirSync(logs).filter((name) => /-(one|silent)\./.test(name));
       for (const name of [first, ...others]) rmSync(join(logs, name));
 
-      const silent = await wf('logs', 'r1', 'silent', '--stream', 'stderr');
+      const silent = await wf('logs', 'r1', 'silent');
       expect(silent).toMatchObject({ code: 0, stdout: '' });
-      expect(silent.stderr).toMatch(/^warning: .*-silent\.1\.err no longer exists\n$/);
+      expect(silent.stderr).toMatch(/^warning: .*-silent\.1\.out no longer exists\n$/);
       const { stdout, stderr } = await wf('logs', 'r1', '--tail', '9');
-      expect(stderr).toMatch(/^warning: .*-one\.1\.out and 3 more no longer exist\n$/);
+      expect(stderr).toMatch(/^warning: .*-one\.1\.out and 1 more no longer exist\n$/);
       expect(stdout).toContain('[flaky]  attempt 1\n');
     });
   });
@@ -147,7 +192,7 @@ describe('wf logs -f', () => {
       expect(outputs).toEqual([
         '[first] first line\n[gate]  waiting\n[gate]  half line\n[last]  last line\n',
         '[gate]  waiting\n[gate]  half line\n[last]  last line\n',
-        '{"step":"gate","attempt":1,"stream":"stdout","text":"waiting"}\n{"step":"gate","attempt":1,"stream":"stdout","text":"half line"}\n',
+        '{"step":"gate","attempt":1,"stream":"output","text":"waiting"}\n{"step":"gate","attempt":1,"stream":"output","text":"half line"}\n',
       ]);
       expect((await run.ended).code).toBe(0);
     });

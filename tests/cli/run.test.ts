@@ -379,7 +379,7 @@ describe('--reporter json', () => {
       expect(lines.every(({ at, runId }) => new Date(at).toISOString() === at && runId === lines[0].runId)).toBe(true);
       expect(lines.find(({ type }) => type === 'step.output')).toMatchObject({
         step: 'a',
-        stream: 'stdout',
+        stream: 'output',
         text: 'hello',
       });
       expect(lines.at(-1)).toMatchObject({ workflow: 'w', status: 'succeeded', trigger: 'cli', params: [] });

@@ -126,6 +126,7 @@ describe('a setting', () => {
       color: 'on',
       reporter: 'quiet',
       output: 'last',
+      logOutput: 'separate',
       port: '1',
       onShutdown: 'wait',
       publicUrl: 'https://ops.example.com',
@@ -163,10 +164,10 @@ describe("a project's file", () => {
   });
 
   test.each([
-    ['nope: 1\n', 'known are dags, color, reporter, output, strict'],
-    ['prt: 1\n', 'known are dags, color, reporter, output, strict'],
+    ['nope: 1\n', 'known are dags, color, reporter, output, logOutput, strict'],
+    ['prt: 1\n', 'known are dags, color, reporter, output, logOutput, strict'],
     ['colr: on\n', 'did you mean "color"?'],
-    ['port: 1\n', 'set it in your own config.yaml; a project may set dags, color, reporter, output, strict'],
+    ['port: 1\n', 'set it in your own config.yaml; a project may set dags, color, reporter, output, logOutput, strict'],
   ])('reports only settings that a project may set: %j', async (project, help) => {
     await withWorld({ project }, ({ open }) => {
       expect(open).toThrow(expect.objectContaining({ help }));

@@ -79,7 +79,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
     scope,
     expand: (text) => expandText(text, scope),
     holdsSecret: (text) => secrets.some((secret) => text.includes(secret)),
-    log: { ...log, isDirect: true, stdoutFd, stderrFd },
+    log: { ...log, isDirect: true, files: log, stdoutFd, stderrFd },
     write: (stream, chunk) => void writeSync(stream === 'stdout' ? stdoutFd : stderrFd, chunk.toString()),
     started: (identity) => started.push(identity),
     contained: (containment) => containments.push(containment),

@@ -31,6 +31,7 @@ const sameTop: { readonly [key: string]: string } = {
   description: 'description: d',
   group: 'group: g',
   working_dir: 'working_dir: /tmp',
+  log_output: 'log_output: separate',
   schedule: 'schedule: "0 5 * * *"',
   skip_if_successful: 'skip_if_successful: true',
   catchup_window: 'catchup_window: 6h',
@@ -70,6 +71,7 @@ const sameStep: { readonly [key: string]: string } = {
   id: 'name: a\nid: b\ncommand: echo',
   description: 'name: a\ncommand: echo\ndescription: d',
   working_dir: 'name: a\ncommand: echo\nworking_dir: /tmp',
+  log_output: 'name: a\ncommand: echo\nlog_output: separate',
   shell: 'name: a\ncommand: echo\nshell: bash',
   script: 'name: a\nscript: echo',
   stdout: 'name: a\ncommand: echo\nstdout: out',
@@ -254,8 +256,8 @@ describe('a key of Dagu 2 that is an alias', () => {
 
 describe('a key of Dagu 2 that differs', () => {
   it('has a case here for every row of the page', () => {
-    expectCases('The workflow', ['differs'], differsTop, ['log_output', 'type', 'max_active_runs']);
-    expectCases('A step', ['differs'], {}, ['command', 'log_output']);
+    expectCases('The workflow', ['differs'], differsTop, ['type', 'max_active_runs']);
+    expectCases('A step', ['differs'], {}, ['command']);
   });
 
   it.each(Object.entries(differsTop))('%s is reported only in a file of Dagu 2', (_key, [text, inDagu]) => {
@@ -311,9 +313,10 @@ describe('a key of Dagu 2 that differs', () => {
     expect(workflowOf(`max_active_steps: 2\n${text}`)).not.toHaveProperty('maxConcurrent');
   });
 
-  it('log_output is reported in every file', () => {
-    expect(found(`log_output: merged\n${STEPS}`)).toEqual(['warning ignored-key']);
-    expect(found(step('name: a\ncommand: echo\nlog_output: separate'))).toEqual(['warning ignored-key']);
+  it('log_output of a step overrides that of the file', () => {
+    const text = `log_output: separate\nsteps:\n  - {name: a, command: echo}\n  - {name: b, command: echo, log_output: merged}\n`;
+    expect(found(text)).toEqual([]);
+    expect(workflowOf(text).steps.map((made) => made.logOutput)).toEqual(['separate', undefined]);
   });
 
   it('command as a list is the words of one command', () => {

@@ -6,7 +6,7 @@ const query = (text: string) => new URLSearchParams(text);
 test('a query is parsed with the types and defaults of its description', () => {
   expect(readQuery('stepLog', query('attempt=2&follow&download=true&other=1'))).toEqual({
     attempt: 2,
-    stream: 'stdout',
+    stream: 'output',
     offset: 0,
     follow: true,
     download: true,
@@ -42,7 +42,7 @@ test.each<[string, string, (string | null)?]>([
   ['attempt=1.5', '"attempt" must be a whole number from 1 on'],
   ['offset=x', '"offset" must be a whole number'],
   ['follow=yes', '"follow" must be true or false'],
-  ['stream=both', '"stream" cannot be "both"', 'possible: stdout, stderr'],
+  ['stream=both', '"stream" cannot be "both"', 'possible: output, stdout, stderr'],
 ])('the query %s is rejected', (text, message, help = null) => {
   expect(() => readQuery('stepLog', query(text))).toThrow(expect.objectContaining({ status: 400, message, help }));
 });

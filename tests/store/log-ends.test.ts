@@ -29,7 +29,8 @@ function counted(file: LogFile): { readonly file: LogFile; readonly read: () => 
 
 function tail(stdout: string | null, stderr: string | null, lines = 3): Promise<readonly string[]> {
   const [out, err] = [logWith(stdout), logWith(stderr)];
-  const logs: RunLogs = { file: (_step, _attempt, stream) => (stream === 'stdout' ? out : err) };
+  const streams: RunLogs['streams'] = async () => (stderr === null ? ['output'] : ['stdout', 'stderr']);
+  const logs: RunLogs = { file: (_step, _attempt, stream) => (stream === 'stderr' ? err : out), streams };
   return readTail(logs, { step: 'a', attempt: 1 }, lines);
 }
 

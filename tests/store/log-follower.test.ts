@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLogFollower, type LogPath } from '../../src/store/files/logs/log-follower.ts';
+import { createLogFollower, type LogPaths } from '../../src/store/files/logs/log-follower.ts';
 import type { LogChunk, LogFollower } from '../../src/store/logs.ts';
 import { temporaryDirectory } from './world.ts';
 
@@ -25,9 +25,12 @@ function follower(options: { isBlocked?: () => boolean } = {}) {
     buffers.add(bytes.buffer);
     if (bytes.length < 100) told.push(`${step} ${attempt} ${stream}: ${Buffer.from(bytes).toString()}`);
   };
-  const path: LogPath = (step, attempt, stream) => join(directory, `${step}.${attempt}.${stream}`);
+  const path: LogPaths['pathOf'] = (step, attempt, stream) => join(directory, `${step}.${attempt}.${stream}`);
   const take = <T>(list: T[]) => list.splice(0);
-  const made: LogFollower = createLogFollower(path, { deliver, ...options });
+  const made: LogFollower = createLogFollower(
+    { pathOf: path, streams: () => ['stdout', 'stderr'] },
+    { deliver, ...options },
+  );
   return { ...made, path, told: () => take(told), sizes: () => take(sizes), buffers };
 }
 
@@ -110,7 +113,10 @@ test('a step that floods its log delivers 1 MiB per turn, with one small buffer'
 test('both streams of a flooding step are read alternately', () => {
   const streams: string[] = [];
   const { path } = follower();
-  const { follow, close } = createLogFollower(path, { deliver: ({ stream }) => streams.push(stream) });
+  const { follow, close } = createLogFollower(
+    { pathOf: path, streams: () => ['stdout', 'stderr'] },
+    { deliver: ({ stream }) => streams.push(stream) },
+  );
   writeFileSync(path('flood', 1, 'stdout'), Buffer.alloc(2 * mebibyte));
   writeFileSync(path('flood', 1, 'stderr'), Buffer.alloc(2 * mebibyte));
   follow('flood', 1);

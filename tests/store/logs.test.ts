@@ -1,34 +1,58 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { handler, step, workflow } from '../support/workflow.ts';
-import { closeLog, fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
+import { closeLog, fileStore, oneLog, refusal, snapshot, temporaryDirectory } from './world.ts';
 
-test('each attempt has two append-only files of its own', async () => {
+test('each attempt has an append-only file of its own for both streams', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   for (const text of ['one\n', 'two\n']) {
-    const log = run.logs.open('load', 1);
-    expect([run.logs.file('load', 1, 'stdout').path, run.logs.file('load', 1, 'stderr').path]).toEqual([
-      log.stdoutPath,
-      log.stderrPath,
-    ]);
+    const { log } = run.logs.open('load', 1, oneLog);
+    const path = run.logs.file('load', 1, 'output').path;
+    expect([log.stdoutPath, log.stderrPath, run.logs.file('load', 1, 'stdout').path]).toEqual([path, path, path]);
     writeSync(log.stdoutFd, text);
     writeSync(log.stderrFd, text.toUpperCase());
     closeLog(log);
   }
-  closeLog(run.logs.open('load', 2));
+  closeLog(run.logs.open('load', 2, oneLog).log);
+  expect(await run.logs.streams('load', 1)).toEqual(['output']);
+  expect(await run.logs.file('load', 1, 'stderr').size()).toBe(0);
   await run.close();
 
   const logs = join(runsDir, 'r1', 'logs');
-  expect(readdirSync(logs).sort()).toEqual([
-    '00002-load.1.err',
-    '00002-load.1.out',
-    '00002-load.2.err',
-    '00002-load.2.out',
+  expect(readdirSync(logs).sort()).toEqual(['00002-load.1.out', '00002-load.2.out']);
+  expect(readFileSync(join(logs, '00002-load.1.out'), 'utf8')).toBe('one\nONE\ntwo\nTWO\n');
+});
+
+test('each stream has a file of its own where that is asked for', async () => {
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  const { log } = run.logs.open('load', 1, { isSeparate: true, kept: [] });
+  writeSync(log.stdoutFd, 'one\n');
+  writeSync(log.stderrFd, 'ONE\n');
+  closeLog(log);
+  expect(await run.logs.streams('load', 1)).toEqual(['stdout', 'stderr']);
+  const logs = join(runsDir, 'r1', 'logs');
+  expect(readFileSync(join(logs, '00002-load.1.out'), 'utf8')).toBe('one\n');
+  expect(readFileSync(join(logs, '00002-load.1.err'), 'utf8')).toBe('ONE\n');
+  await run.close();
+});
+
+test('a stream that is kept alone has a file beside the log', async () => {
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  const { log, kept } = run.logs.open('load', 1, { isSeparate: false, kept: ['stderr'] });
+  closeLog(log);
+  closeSync(kept.stderr?.fd ?? -1);
+  const logs = join(runsDir, 'r1', 'logs');
+  expect(kept).toEqual({ stderr: { path: join(logs, '00002-load.1.stderr'), fd: expect.any(Number) } });
+  expect([run.logs.pathOf('load', 1, 'stdout'), run.logs.pathOf('load', 1, 'stderr')]).toEqual([
+    join(logs, '00002-load.1.out'),
+    join(logs, '00002-load.1.stderr'),
   ]);
-  expect(readFileSync(join(logs, '00002-load.1.out'), 'utf8')).toBe('one\ntwo\n');
-  expect(readFileSync(join(logs, '00002-load.1.err'), 'utf8')).toBe('ONE\nTWO\n');
+  expect(await run.logs.streams('load', 1)).toEqual(['output']);
+  await run.close();
 });
 
 test('the names of steps become unique file names', () => {
@@ -58,7 +82,7 @@ test('an external log directory contains the logs, and readers find them there',
   const logDir = join(temporaryDirectory(), 'var', 'log');
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir });
-  const log = run.logs.open('load', 1);
+  const { log } = run.logs.open('load', 1, oneLog);
   writeSync(log.stdoutFd, 'out');
   closeLog(log);
   await run.close();
@@ -74,7 +98,7 @@ test('a log that cannot be opened is reported with the reason, and leaves no ope
   writeFileSync(logDir, '');
   const run = fileStore().store.create(snapshot('r1'), { logDir });
   const path = join(logDir, 'nightly-etl', 'r1', '00002-load.1.out');
-  expect(refusal(() => run.logs.open('load', 1))).toEqual({
+  expect(refusal(() => run.logs.open('load', 1, oneLog))).toEqual({
     code: 'storage',
     message: `cannot open "${path}": a part of the path is not a directory`,
   });
@@ -85,7 +109,7 @@ test('a removed log directory is created again', async () => {
   const { store, runsDir } = fileStore();
   const run = store.create(snapshot('r1'), { logDir: null });
   rmSync(join(runsDir, 'r1', 'logs'), { recursive: true });
-  closeLog(run.logs.open('load', 1));
-  expect(existsSync(run.logs.file('load', 1, 'stderr').path ?? '')).toBe(true);
+  closeLog(run.logs.open('load', 1, oneLog).log);
+  expect(existsSync(run.logs.file('load', 1, 'output').path ?? '')).toBe(true);
   await run.close();
 });

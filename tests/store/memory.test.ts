@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { closeLog, events, refusal, snapshot, stored, temporaryDirectory } from './world.ts';
+import { closeLog, events, oneLog, refusal, snapshot, stored, temporaryDirectory } from './world.ts';
 
 function memoryStore() {
   const parent = temporaryDirectory();
@@ -23,7 +23,7 @@ test('events are kept in memory, numbered from 1, also after the end', async () 
 test('logs and scratch files are in a private directory that is removed with the run', async () => {
   const { store, parent } = memoryStore();
   const run = store.create(snapshot('r1'), { logDir: '/not/used' });
-  const log = run.logs.open('load', 1);
+  const { log } = run.logs.open('load', 1, oneLog);
   writeSync(log.stdoutFd, 'out');
   closeLog(log);
   writeFileSync(join(run.scratch(), 'script'), 'true');

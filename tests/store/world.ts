@@ -7,6 +7,7 @@ import { WfError } from '../../src/errors.ts';
 import type { AttemptLog } from '../../src/executors/executor.ts';
 import { identify, isAlive } from '../../src/processes/process-identity.ts';
 import { createFileStore, type FileStore, type FileStoreOptions } from '../../src/store/files/file-store.ts';
+import type { LogForm } from '../../src/store/logs.ts';
 import type { Snapshot } from '../../src/store/store.ts';
 import { step, workflow } from '../support/workflow.ts';
 
@@ -60,8 +61,11 @@ export function refusal(call: () => unknown): { code: string; message: string } 
 /** Closes the log of an attempt like the engine after the attempt. */
 export function closeLog({ stdoutFd, stderrFd }: AttemptLog): void {
   closeSync(stdoutFd);
-  closeSync(stderrFd);
+  if (stderrFd !== stdoutFd) closeSync(stderrFd);
 }
+
+/** An attempt with one log. */
+export const oneLog: LogForm = { isSeparate: false, kept: [] };
 
 /** Changes a file's bytes. */
 export function rewrite(path: string, change: (bytes: Buffer) => Uint8Array): void {

@@ -9,6 +9,7 @@ import type { FindSubworkflow } from '../../src/engine/local/engine-options.ts';
 import { createLocalEngine } from '../../src/engine/local/local.ts';
 import { WfError } from '../../src/errors.ts';
 import type { Attempt } from '../../src/executors/executor.ts';
+import { NamedPipes } from '../../src/processes/named-pipes.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { RunJournal, RunStore } from '../../src/store/store.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
@@ -54,6 +55,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
   const events: StoredEvent[] = [];
   const listeners = new Set<() => void>();
   const store = createMemoryStore({ tempDir: () => directory });
+  const pipes = new NamedPipes({ PATH: process.env['PATH'] ?? '' });
   const work: Work = (attempt) => (options.work?.[attempt.step.name] ?? succeed)(attempt);
   let runs = 0;
   const engine = createLocalEngine({
@@ -66,7 +68,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
     background: { moment: () => null, find: () => [], end: () => Promise.resolve() },
     findSubworkflow: options.findSubworkflow ?? noSubworkflow,
     retryChild: options.retryChild ?? (() => Promise.resolve(null)),
-    openPipes: () => Promise.reject(new Error('no pipes in this test')),
+    openPipe: (at) => pipes.open(at),
     newRunId: () => `child-${++runs}`,
     notify: options.notify ?? (() => null),
   });

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../core/run/run.ts';
 import type { FeedItem } from '../../service/service.ts';
 import { readRemoteOutput } from './read-output.ts';
 
-/** The number of known bytes of a running attempt's output. */
+/** The number of known bytes of a running attempt's logs; `stdout` is also that of the only one. */
 export type KnownOutput = {
   readonly step: string;
   readonly attempt: number;
@@ -34,10 +34,11 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
       const chunk = readRemoteOutput(data);
       const counted = chunk === null ? undefined : underWay.get(chunk.step);
       if (chunk === null || counted === undefined || counted.attempt !== chunk.attempt) return null;
-      const fresh = chunk.bytes.subarray(Math.max(0, counted[chunk.stream] - chunk.offset));
+      const log = chunk.stream === 'stderr' ? 'stderr' : 'stdout';
+      const fresh = chunk.bytes.subarray(Math.max(0, counted[log] - chunk.offset));
       if (fresh.length === 0) return null;
       const offset = chunk.offset + chunk.bytes.length - fresh.length;
-      counted[chunk.stream] = offset + fresh.length;
+      counted[log] = offset + fresh.length;
       return { kind: 'output', chunk: { ...chunk, offset, bytes: fresh } };
     },
     note: (event) => {

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../core/run/run.ts';
+import { logStream } from '../../store/log-ends.ts';
 import type { LogChunk } from '../../store/logs.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
@@ -11,12 +12,11 @@ export function readRemoteOutput(data: string): RemoteChunk | null {
   if (!isObject(output)) return null;
   const { step, stream, bytes } = {
     step: textIn(output, 'step'),
-    stream: output['stream'],
+    stream: logStream(output['stream']),
     bytes: textIn(output, 'bytes'),
   };
   const { attempt, offset } = { attempt: numberIn(output, 'attempt'), offset: numberIn(output, 'offset') };
-  if (step === null || bytes === null || attempt === null || offset === null) return null;
-  if (stream !== 'stdout' && stream !== 'stderr') return null;
+  if (step === null || stream === null || bytes === null || attempt === null || offset === null) return null;
   return { step, attempt, stream, offset, bytes: Buffer.from(bytes, 'base64') };
 }
 

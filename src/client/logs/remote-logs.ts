@@ -9,6 +9,7 @@ import { isGoingOn, type LogReader, showLogs, tailStart } from '../../service/hi
 import { lostText } from '../../service/history/logs/lost-text.ts';
 import { whyNothing } from '../../service/history/logs/why-nothing.ts';
 import type { LogAnswer, LogRequest } from '../../service/service.ts';
+import { includesLog, logStream } from '../../store/log-ends.ts';
 import type { LogChunk } from '../../store/logs.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { followRun } from '../events/event-feed.ts';
@@ -103,7 +104,7 @@ async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOut
   for await (const item of followRun(client, following, { step: request.step, known })) {
     if (item.kind === 'output') {
       const { chunk } = item;
-      if (!isWanted(chunk) || (request.stream ?? chunk.stream) !== chunk.stream) continue;
+      if (!isWanted(chunk) || !includesLog(request.stream, chunk.stream)) continue;
       reader.push(chunk);
       if (reader.isBehind()) await reader.caughtUp();
     } else if (endsAttempt(item.event)) {
@@ -164,8 +165,8 @@ async function readLogLines(client: DaemonClient, { path, reader, signal, isWant
 function readLine(line: string, { settings }: DaemonClient): LogChunk {
   const fields = parse(line);
   const [step, text] = [textIn(fields, 'step'), textIn(fields, 'text')];
-  const [attempt, stream] = [numberIn(fields, 'attempt'), textIn(fields, 'stream')];
-  if (step === null || attempt === null || text === null || (stream !== 'stdout' && stream !== 'stderr')) {
+  const [attempt, stream] = [numberIn(fields, 'attempt'), logStream(fields['stream'])];
+  if (step === null || attempt === null || text === null || stream === null) {
     throw notUnderstood(settings, 'a line of a log is invalid');
   }
   return { step, attempt, stream, bytes: Buffer.from(fields['continues'] === true ? text : `${text}\n`) };

@@ -1,13 +1,23 @@
-import type { RunLogs } from '../../store/logs.ts';
+import { logStream } from '../../store/log-ends.ts';
+import type { LogStream, RunLogs } from '../../store/logs.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';
 import { createPatience } from '../transport/patience.ts';
 
 /** Returns the output of a run of a daemon. Reads wait if the daemon does not answer for a while, until the signal. */
 export function remoteRunLogs(client: DaemonClient, runId: string, signal: AbortSignal): RunLogs {
+  const pathOf = (step: string, attempt: number, stream: LogStream) =>
+    `/runs/${segment(runId)}/steps/${segment(step)}/logs?attempt=${attempt}&stream=${stream}`;
+  const known = new Map<string, readonly LogStream[]>();
   return {
+    streams: async (step, attempt) => {
+      const path = pathOf(step, attempt, 'stdout');
+      const streams = known.get(path) ?? (await readStreams(client, path, signal));
+      known.set(path, streams);
+      return streams;
+    },
     file: (step, attempt, stream) => {
-      const path = `/runs/${segment(runId)}/steps/${segment(step)}/logs?attempt=${attempt}&stream=${stream}`;
+      const path = pathOf(step, attempt, stream);
       return {
         path: null,
         size: () => client.size(path),
@@ -15,6 +25,19 @@ export function remoteRunLogs(client: DaemonClient, runId: string, signal: Abort
       };
     },
   };
+}
+
+async function readStreams(client: DaemonClient, path: string, signal: AbortSignal): Promise<readonly LogStream[]> {
+  const patience = createPatience(client);
+  for (;;) {
+    try {
+      // An earlier version has two logs.
+      const names = (await client.header(path, 'log-streams')) ?? 'stdout, stderr';
+      return names.split(', ').flatMap((name) => logStream(name) ?? []);
+    } catch (error) {
+      await patience.wait(error, signal);
+    }
+  }
 }
 
 /** Bytes of a log; `path`: its API path with a query. */

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
 import type { Capture } from './attempt/attempt-context.ts';
 import type { Environment } from './environment/environment.ts';
-import type { OpenPipes } from './output/masked-output.ts';
+import type { OpenPipe } from './output/masked-output.ts';
 
 /** Dependencies of the local engine. */
 export type LocalEngineOptions = {
@@ -24,7 +24,7 @@ export type LocalEngineOptions = {
   readonly onChild?: OnChild | null;
   readonly newRunId: () => string;
   readonly notify: Notify;
-  readonly openPipes: OpenPipes;
+  readonly openPipe: OpenPipe;
 };
 
 /**

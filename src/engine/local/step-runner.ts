@@ -11,7 +11,7 @@ import { allSteps, handlerKind, type Step } from '../../core/workflow.ts';
 import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { Flush } from '../../store/flush.ts';
-import type { LogStream } from '../../store/logs.ts';
+import type { ProgramStream } from '../../store/logs.ts';
 import type { RunJournal } from '../../store/store.ts';
 import { systemProblem } from '../../system-problem.ts';
 import type { Engine, FailedChild, RunRequest } from '../engine.ts';
@@ -72,7 +72,7 @@ export class StepRunner {
     this.#request = request;
     this.#parts = parts;
     this.#outputs = new MaskedOutputs(parts.secrets.shared);
-    this.#outputOptions = { ...parts, openPipes: options.openPipes, outputs: this.#outputs };
+    this.#outputOptions = { ...parts, openPipe: options.openPipe, outputs: this.#outputs };
   }
 
   /** Sets the variables that the run starts with. Throws as `set` does. */
@@ -93,7 +93,8 @@ export class StepRunner {
     if (step === undefined || this.#run === null) return undefined;
     const state = stepState(this.#run, step.name);
     const { logs } = this.#parts.journal;
-    const path = (stream: LogStream) => (state.attempt === 0 ? null : logs.file(step.name, state.attempt, stream).path);
+    const path = (stream: ProgramStream) =>
+      state.attempt === 0 ? null : logs.pathOf(step.name, state.attempt, stream);
     return stepResult(step, state, state.earlierLogs ?? { stdout: path('stdout'), stderr: path('stderr') });
   }
 

@@ -30,6 +30,8 @@ export type StepContext = {
   readonly hasGrace: boolean;
   /** The container of the workflow. */
   readonly container: RawWorkflow['container'];
+  /** That of the workflow. */
+  readonly logOutput: RawWorkflow['logOutput'];
 };
 
 /** Default time between the stop and the kill of a step in a container, as of `docker stop`. */
@@ -58,6 +60,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     repeat: repeatOf(action.repeatPolicy),
     stdout: action.stdout || null,
     stderr: action.stderr || null,
+    ...((action.logOutput ?? context.logOutput) === 'separate' ? { logOutput: 'separate' } : {}),
     output: typeof action.output === 'string' ? variableName(action.output) : null,
     ...(isJsonObject(action.output) ? { published: publishedOf(action.output) } : {}),
     env: [...args, ...envOf(action.env)],

@@ -3,7 +3,7 @@ import { handlerName } from '../../core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { RawDotenv, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
+import type { LogOutput, RawDotenv, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { secretInputs } from './approval.ts';
@@ -15,7 +15,7 @@ import type { Functions } from './functions.ts';
 import { mailOf, smtpOf, waitMailOf } from './mail.ts';
 import { notifyOf } from './notifications.ts';
 import { fixedNumber, runNumberTextsOf } from './number-texts.ts';
-import { withChildOutputs } from './published.ts';
+import { withChildOutputs, withNamedStreams } from './published.ts';
 import { scheduleOf } from './schedule.ts';
 
 /** Valid files, and the settings from outside. */
@@ -40,14 +40,17 @@ export type BuildInput = {
   readonly fileDir: string;
   /** Days without scheduled starts. */
   readonly notOn: readonly string[];
+  /** Applies if neither file has one. */
+  readonly logOutput?: LogOutput;
 };
 
 /** Builds the workflow from its files. Keys of the root override those of the base; `env` of the base comes first. */
 export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
-  const merged = mergeBase(root, base);
+  const merged = { ...(input.logOutput === undefined ? {} : { logOutput: input.logOutput }), ...mergeBase(root, base) };
   const handlers = handlersOf(merged, input);
   const notifications = notifyOf([...asList(base?.notify), ...asList(root.notify)]);
+  const texts = [handlers, notifications];
   const limits = { ...concurrency(base ?? {}), ...concurrency(root) };
   return {
     name: root.name ?? input.defaultName,
@@ -68,7 +71,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
       [...secretParams(merged.params), ...input.steps.flatMap(({ raw }) => secretInputs(raw.approval))],
     ),
     preconditions: preconditionsOf(merged.preconditions),
-    steps: withChildOutputs(stepsOf(input, merged), [handlers, notifications]),
+    steps: withNamedStreams(withChildOutputs(stepsOf(input, merged), texts), texts),
     handlers,
     mailOn: {
       failure: merged.mailOn?.failure ?? false,
@@ -120,7 +123,7 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
 }
 
 function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, merged: RawWorkflow): Step[] {
-  const { defaults, container, MaxCleanUpTimeSec } = merged;
+  const { defaults, container, logOutput, MaxCleanUpTimeSec } = merged;
   const hasGrace = MaxCleanUpTimeSec !== undefined;
   const index = indexByName(steps);
   const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
@@ -129,7 +132,7 @@ function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, merged: Raw
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
     const own = { ...idOf(entry), name: entry.name ?? '', depends };
-    const context = { ...own, functions, dir: stepDir, fileDir, container, hasGrace };
+    const context = { ...own, functions, dir: stepDir, fileDir, container, logOutput, hasGrace };
     return buildStep(withDefaults(entry.raw, defaults), context);
   });
 }
@@ -139,7 +142,7 @@ function idOf({ raw, name }: StepEntry): { id?: string } {
 }
 
 function handlersOf(
-  { handlerOn, container, MaxCleanUpTimeSec }: RawWorkflow,
+  { handlerOn, container, logOutput, MaxCleanUpTimeSec }: RawWorkflow,
   { functions, stepDir, fileDir }: BuildInput,
 ): Workflow['handlers'] {
   const handler = (kind: HandlerKind) => {
@@ -147,7 +150,7 @@ function handlersOf(
     if (raw === undefined) return null;
     const hasGrace = MaxCleanUpTimeSec !== undefined;
     const own = { name: handlerName(kind), depends: [] };
-    return buildStep(raw, { ...own, functions, dir: stepDir, fileDir, container, hasGrace });
+    return buildStep(raw, { ...own, functions, dir: stepDir, fileDir, container, logOutput, hasGrace });
   };
   return {
     success: handler('success'),

@@ -15,6 +15,20 @@ export function publishedOf(output: { readonly [key: string]: Json }): readonly 
   return Object.entries(output).map(([key, value]) => ({ key, value: outputValue(value) }));
 }
 
+const STREAM = /\$\{([A-Za-z_]\w*)\.(stdout|stderr)\b/g;
+
+/** The steps, with the streams to whose files texts of steps, or the other `texts`, refer as `${ID.stdout}`. */
+export function withNamedStreams(steps: readonly Step[], texts: readonly unknown[]): readonly Step[] {
+  const named = [...JSON.stringify([steps, texts]).matchAll(STREAM)];
+  if (named.length === 0) return steps;
+  return steps.map((step) => {
+    const names = resultNames(step);
+    const isNamed = (stream: string) => named.some(([, id = '', found]) => found === stream && names.includes(id));
+    const namedStreams = (['stdout', 'stderr'] as const).filter(isNamed);
+    return namedStreams.length === 0 ? step : { ...step, namedStreams };
+  });
+}
+
 const CHILD_OUTPUTS: PublishedOutput = { key: '*', value: { from: 'stdout', decode: 'json', select: '.outputs' } };
 const REFERENCE = /\$\{([A-Za-z_]\w*)\.outputs\b/g;
 

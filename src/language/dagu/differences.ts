@@ -25,9 +25,8 @@ type DaguFile = {
 export function differences(source: Source, top: JsonObject, spellings: ReadonlyMap<string, string>): Problem[] {
   const steps = stepsIn(top.steps, 'steps');
   const file = { source, top, steps, handlers: stepsIn(top.handlerOn, 'handlerOn'), spellings };
-  const ignored = [{ path: [], map: top }, ...steps, ...file.handlers].flatMap((holder) => ignoredKey(file, holder));
   const isDagu2 = isOfDagu2(file);
-  const known = [...ignored, ...listCommands(file, isDagu2)];
+  const known = listCommands(file, isDagu2);
   return isDagu2 ? [...known, ...keysOfTheTop(file)] : known;
 }
 
@@ -51,13 +50,6 @@ function isOfDagu2({ top, steps, handlers, spellings }: DaguFile): boolean {
 export function isExec(path: Path, spellings: ReadonlyMap<string, string>): boolean {
   if (spellings.size === 0) return false;
   return canonicalKey(spellings.get(pathMark([...path, 'command'])) ?? '') === 'exec';
-}
-
-function ignoredKey({ source }: DaguFile, { path, map }: Step): Problem[] {
-  if (map.logOutput === undefined) return [];
-  const message = '"logOutput" is ignored: standard output and standard error are stored separately';
-  const options = { severity: 'warning', label: 'ignored' } as const;
-  return [problem('ignored-key', { source, path: [...path, 'logOutput'], part: 'key' }, message, options)];
 }
 
 function keysOfTheTop({ source, top }: DaguFile): Problem[] {

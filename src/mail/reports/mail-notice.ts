@@ -118,7 +118,7 @@ const mebibyte = 1024 * 1024;
 /** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
 const maxBytes = { each: mebibyte, all: 10 * mebibyte };
 
-/** Attaches the output of every step's last attempt, truncated to its end if too long; skips empty streams. */
+/** Attaches the output of every step's last attempt, truncated to its end if too long; skips empty logs. */
 export async function attachLogs(
   { steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>,
   logs: RunLogs,
@@ -126,7 +126,8 @@ export async function attachLogs(
   const attachments: Attachment[] = [];
   const cut: string[] = [];
   let left = maxBytes.all;
-  for (const { filename, file } of [...steps, ...handlers].flatMap((step) => logFiles(step, logs))) {
+  const files = await Promise.all([...steps, ...handlers].map((step) => logFiles(step, logs)));
+  for (const { filename, file } of files.flat()) {
     const { head, tail, size } = await readExcerpt(file, { head: 0, tail: Math.min(maxBytes.each, left) });
     const content = Buffer.concat([head, tail]);
     left -= content.length;
@@ -136,14 +137,14 @@ export async function attachLogs(
   return { attachments, cut };
 }
 
-function logFiles(
+async function logFiles(
   { name, attempts }: StepSummary,
   logs: RunLogs,
-): readonly { readonly filename: string; readonly file: LogFile }[] {
+): Promise<readonly { readonly filename: string; readonly file: LogFile }[]> {
   if (attempts === 0) return [];
   const base = name.replace(/[^\p{L}\p{N}._-]+/gu, '_');
-  return (['stdout', 'stderr'] as const).map((stream) => ({
-    filename: `${base}.${stream}.log`,
+  return (await logs.streams(name, attempts)).map((stream) => ({
+    filename: stream === 'output' ? `${base}.log` : `${base}.${stream}.log`,
     file: logs.file(name, attempts, stream),
   }));
 }

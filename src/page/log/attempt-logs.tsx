@@ -4,6 +4,7 @@ import type { StepAttempt, StepView } from '../api/types.ts';
 import { onReconnection } from '../data/reconnection.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';
+import type { LogName } from './log-api.ts';
 import { LogViewer } from './log-viewer.tsx';
 import { showLog } from './shown-log.ts';
 
@@ -21,7 +22,7 @@ type LogsProps = {
   readonly runId: string;
 };
 
-/** Both streams of an attempt, one of them visible: their lines have no times to merge them by. */
+/** The log of an attempt. Of two logs one is visible: their lines have no times to merge them by. */
 export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Element {
   const [query, change] = useQuery();
   const logs = useMemo(() => {
@@ -32,8 +33,8 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
     };
   }, [runId, step.name, attempt]);
   useEffect(() => () => Object.values(logs).forEach((log) => void log.close()), [logs]);
-  const size = (stream: 'stdout' | 'stderr') => run.logSize({ step: step.name, attempt, stream }).value;
-  const [stdoutSize, stderrSize] = [size('stdout'), size('stderr')];
+  const size = (stream: LogName['stream']) => run.logSize({ step: step.name, attempt, stream }).value;
+  const [stdoutSize, stderrSize] = [size('output') ?? size('stdout'), size('stderr')];
   const record = step.history.find((each) => each.attempt === attempt);
   const end = record?.finishedAt ?? null;
   const hasBegun = record !== undefined && record.startedAt !== null;
@@ -53,11 +54,12 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
   const isAboutErrors = lines.stdout === 0 || step.status === 'failed';
   const usual = isAboutErrors && lines.stderr > 0 ? 'stderr' : 'stdout';
   const asked = streams.find((each) => each === query['stream']);
-  const stream = asked ?? usual;
+  const hasTwo = logs.stdout.map.value?.streams.length === 2;
+  const stream = hasTwo ? (asked ?? usual) : 'stdout';
   const problem = logs.stdout.problem.value ?? logs.stderr.problem.value;
   return (
     <>
-      <div class="attempts">
+      <div class="attempts" hidden={!hasTwo}>
         {streams.map((each) => (
           <button
             key={each}

@@ -9,6 +9,8 @@ export type LineMap = {
   readonly starts: readonly number[];
   /** Whether the file of the log does not exist. */
   readonly isGone: boolean;
+  /** The logs of the attempt: `output`, or `stdout` and `stderr`. */
+  readonly streams: readonly ('output' | 'stdout' | 'stderr')[];
 };
 
 /** A response of the log index: the pieces after the known ones. */
@@ -18,19 +20,20 @@ export type IndexPart = {
   readonly every: number;
   readonly deltas: readonly number[];
   readonly isGone: boolean;
+  readonly streams: LineMap['streams'];
 };
 
 /** A part of a log: bytes from `from` (inclusive) to `to` (exclusive). */
 export type ByteSpan = { readonly from: number; readonly to: number };
 
 /** A log without bytes. */
-export const emptyMap: LineMap = { size: 0, lines: 0, every: 512, starts: [0], isGone: false };
+export const emptyMap: LineMap = { size: 0, lines: 0, every: 512, starts: [0], isGone: false, streams: ['output'] };
 
 /** Extends a map by a response for the bytes after its last known start. */
-export function continueMap(map: LineMap, { size, lines, every, deltas, isGone }: IndexPart): LineMap {
+export function continueMap(map: LineMap, { size, lines, every, deltas, isGone, streams }: IndexPart): LineMap {
   const starts = [...map.starts];
   for (const delta of deltas) starts.push((starts.at(-1) ?? 0) + delta);
-  return { size, lines: (map.starts.length - 1) * every + lines, every, starts, isGone };
+  return { size, lines: (map.starts.length - 1) * every + lines, every, starts, isGone, streams };
 }
 
 /** The bytes of a piece; null if the log does not have it. */

@@ -9,7 +9,7 @@ export type LogName = {
   readonly runId: string;
   readonly step: string;
   readonly attempt: number;
-  readonly stream: 'stdout' | 'stderr';
+  readonly stream: 'output' | 'stdout' | 'stderr';
 };
 
 /** Enough for the last lines of a log, in bytes. */

@@ -56,14 +56,17 @@ function failedOf<Step extends { readonly status: string }>(steps: readonly Step
   return steps.filter(({ status }) => status === 'failed').slice(0, MAX_FAILURES);
 }
 
-/** Programs report failures on standard error: it takes precedence and comes last. */
+/** Of two logs that of standard error comes last: programs report failures there. */
 async function tailOf(
   logs: RunLogs | null,
   { name, attempts }: Pick<StepSummary, 'name' | 'attempts'>,
 ): Promise<readonly string[]> {
   if (attempts === 0 || logs === null) return [];
-  const stderr = await lastLines(logs.file(name, attempts, 'stderr'), TAIL_LINES);
-  return [...(await lastLines(logs.file(name, attempts, 'stdout'), TAIL_LINES - stderr.length)), ...stderr];
+  let last: readonly string[] = [];
+  for (const stream of [...(await logs.streams(name, attempts))].reverse()) {
+    last = [...(await lastLines(logs.file(name, attempts, stream), TAIL_LINES - last.length)), ...last];
+  }
+  return last;
 }
 
 async function lastLines(file: LogFile, count: number): Promise<readonly string[]> {

@@ -15,7 +15,7 @@ import { lineAnchor, moment, type SourcePlaces, sourceName, sourcePlaces } from 
 import { presentRunLook } from './status-look.ts';
 import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './step-part.tsx';
 import { zonedTime } from './text.ts';
-import { type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
+import { type LogName, type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
 
 /** Above this number of steps only failed steps and the first ones are shown in full. */
 const MAX_DETAILED = 1000;
@@ -118,12 +118,14 @@ function detailedSteps(steps: readonly ReportStep[]): readonly ReportStep[] {
 
 /** How many bytes of each log to show; those of the last attempts of failed steps are cut last. */
 async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Promise<LogShare> {
-  const names = steps.flatMap(({ step }) =>
-    shownAttempts(step).flatMap(({ attempt }) => {
+  const names: { readonly log: LogName; readonly isUrgent: boolean }[] = [];
+  for (const { step } of steps) {
+    for (const { attempt } of shownAttempts(step)) {
       const isUrgent = step.status === 'failed' && attempt === step.attempts;
-      return (['stdout', 'stderr'] as const).map((stream) => ({ log: { step: step.name, attempt, stream }, isUrgent }));
-    }),
-  );
+      for (const stream of (await logs?.streams(step.name, attempt)) ?? [])
+        names.push({ log: { step: step.name, attempt, stream }, isUrgent });
+    }
+  }
   const sizes: LogSize[] = [];
   for (const { log, isUrgent } of names) {
     const bytes = await logs?.file(log.step, log.attempt, log.stream).size();

@@ -41,7 +41,7 @@ export async function readLogs({ logs }: ReportView, step: StepView, share: LogS
   const shown = new Map<string, LogExcerpt>();
   if (logs === null || step.items !== undefined) return shown;
   for (const { attempt } of shownAttempts(step)) {
-    for (const stream of ['stdout', 'stderr'] as const) {
+    for (const stream of await logs.streams(step.name, attempt)) {
       const log = { step: step.name, attempt, stream };
       const head = Math.floor(share(log) / 4);
       shown.set(
@@ -153,12 +153,12 @@ function clockTime(iso: string): ComponentChildren {
   return <time dateTime={iso}>{timeOfDay(Date.parse(iso))}</time>;
 }
 
-const streamNames = { stdout: 'standard output', stderr: 'standard error' } as const;
+const streamNames = { output: 'output', stdout: 'standard output', stderr: 'standard error' } as const;
 
 type StreamsProps = Pick<PartProps, 'report' | 'logs'> & { readonly step: string; readonly attempt: number };
 
 function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.Element {
-  const shown = (['stdout', 'stderr'] as const).flatMap((stream) => {
+  const shown = (['output', 'stdout', 'stderr'] as const).flatMap((stream) => {
     const log = { step, attempt, stream };
     const excerpt = logs.get(logKey(log));
     return excerpt === undefined || excerpt.size === 0 ? [] : [{ log, excerpt }];
@@ -171,7 +171,7 @@ function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.E
         const { head: start, missing, tail } = cutLog(excerpt);
         return (
           <div key={stream}>
-            <h5>{streamNames[stream]}</h5>
+            {stream !== 'output' && <h5>{streamNames[stream]}</h5>}
             <LogText label={`${streamNames[stream]} of ${step}, attempt ${attempt}`} kind={stream}>
               <Spans spans={start} />
               {missing !== null && (

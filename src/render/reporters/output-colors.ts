@@ -24,8 +24,7 @@ export function createOutputColors(keepsColors = true): OutputColors {
       return line;
     },
     end: (step) => {
-      open.delete(`stdout ${step}`);
-      open.delete(`stderr ${step}`);
+      for (const stream of ['output', 'stdout', 'stderr']) open.delete(`${stream} ${step}`);
     },
   };
 }

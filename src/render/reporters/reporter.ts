@@ -4,11 +4,11 @@ import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Place } from '../../language/diagnostic.ts';
 
-/** New output of a step, as raw bytes in the order in which they were written to that stream. */
+/** New output of a step, as raw bytes in the order in which they were written to that log. */
 export type OutputChunk = {
   readonly step: string;
   readonly attempt: number;
-  readonly stream: 'stdout' | 'stderr';
+  readonly stream: 'output' | 'stdout' | 'stderr';
   readonly bytes: Uint8Array;
 };
 

@@ -38,8 +38,10 @@ async function contentOf(past: PastRun, step: string): Promise<string> {
   let characters = 0;
   for (const { step: own, attempt } of [...attempts].reverse()) {
     if (texts.length === mostAttempts || characters > mostCharacters) break;
-    const [stdout, stderr] = [stored.logs.file(own, attempt, 'stdout'), stored.logs.file(own, attempt, 'stderr')];
-    const output = text(await readExcerpt(stdout, size)) + text(await readExcerpt(stderr, size));
+    let output = '';
+    for (const stream of await stored.logs.streams(own, attempt)) {
+      output += text(await readExcerpt(stored.logs.file(own, attempt, stream), size));
+    }
     const marks = [...(own === step ? [] : [stepMark(own)]), ...(attempt > 1 ? [attemptMark(attempt)] : [])];
     texts.unshift(output === '' ? '' : [...marks, output].join('\n'));
     characters += output.length;

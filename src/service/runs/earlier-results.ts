@@ -22,6 +22,6 @@ function resultOf(name: string, { state, stored }: PastRun): { result?: EarlierR
   const { attempt, exitCode, earlierLogs } = stepState(state, name);
   if (earlierLogs !== undefined) return { result: { exitCode, ...earlierLogs } };
   if (attempt === 0) return {};
-  const path = (stream: 'stdout' | 'stderr') => stored.logs.file(name, attempt, stream).path;
+  const path = (stream: 'stdout' | 'stderr') => stored.logs.pathOf(name, attempt, stream);
   return { result: { exitCode, stdout: path('stdout'), stderr: path('stderr') } };
 }

@@ -120,7 +120,7 @@ describe('attached logs', () => {
       return stepSummary(`s${i}`, { attempts });
     });
     const file: RunLogs['file'] = (step, attempt, stream) => createLogFile(pathOf(step, attempt, stream));
-    return attachLogs({ steps, handlers: [] }, { file });
+    return attachLogs({ steps, handlers: [] }, { file, streams: async () => ['stdout', 'stderr'] });
   }
 
   test('are those of the last attempt that are not empty', async () => {

@@ -105,7 +105,7 @@ export async function storePlayedRun(runsDir: string, loaded: LoadResult, run: P
   }
 
   function writeOutput(step: string, attempt: number, { stdout = '', stderr = '' }: PlayedAttempt): void {
-    const log = journal.logs.open(step, attempt);
+    const { log } = journal.logs.open(step, attempt, { isSeparate: true, kept: [] });
     writeSync(log.stdoutFd, stdout);
     writeSync(log.stderrFd, stderr);
     closeSync(log.stdoutFd);

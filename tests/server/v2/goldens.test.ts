@@ -9,7 +9,7 @@ const files = {
   'etl.yaml': `params: DAY=today
 steps:
   - name: extract
-    command: sh -c 'echo rows of $DAY; echo careful >&2'
+    command: sh -c 'echo careful >&2; echo rows of $DAY'
     output: ROWS
   - name: load it
     command: sh -c 'echo loading; test "$DAY" != bad'

@@ -10,6 +10,7 @@ import { openStream } from '../../support/stream-client.ts';
 
 const files = {
   'w.yaml': `params: DIR=
+logOutput: separate
 steps:
   - name: one
     command: sh -c 'echo one; echo two; echo err >&2; until [ -e "$DIR/go" ]; do sleep 0.02; done; printf three'

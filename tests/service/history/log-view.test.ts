@@ -9,7 +9,9 @@ test('a reader that leaves when a step ends is not given the rest of its log', a
   const path = join(temporaryDirectory(), 'log');
   writeFileSync(path, '');
   truncateSync(path, 64 * 1024 * 1024);
-  const logs = { follow: (options: never) => createLogFollower(() => path, options) };
+  const logs = {
+    follow: (options: never) => createLogFollower({ pathOf: () => path, streams: () => ['output'] }, options),
+  };
   const run = { runId: 'r', state: { graph: { index: new Map(), nodes: [] } }, stored: { events: [], logs } };
   let isClosed = false;
   let pushed = 0;

@@ -18,7 +18,7 @@ import { createHistory } from '../../../src/service/history/history.ts';
 import { applyRetention, type RetentionReport, type RetentionRequest } from '../../../src/service/history/retention.ts';
 import { createFileStore } from '../../../src/store/files/file-store.ts';
 import type { RunJournal } from '../../../src/store/store.ts';
-import { closeLog, temporaryDirectory } from '../../store/world.ts';
+import { closeLog, oneLog, temporaryDirectory } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
 const day = 86_400_000;
@@ -44,7 +44,7 @@ function world() {
       { type: 'run.created', at, runId, workflow: name, group, file, trigger: 'cli', retryOf, params: [] },
       { type: 'run.owned', at, owner },
     ]);
-    const log = journal.logs.open('load', 1);
+    const { log } = journal.logs.open('load', 1, oneLog);
     writeFileSync(log.stdoutFd, 'x'.repeat(5000));
     closeLog(log);
     return journal;
@@ -243,7 +243,7 @@ describe('a removal', () => {
     mkdirSync(join(directory, '00001-load.2.out'));
     expect((await apply()).problems).toEqual([]);
     expect(readdirSync(directory).toSorted()).toEqual(['00001-load.2.out', '00001-other.1.out', 'notes.txt']);
-    expect(readdirSync(join(logDir, 'etl', kept))).toEqual(['00001-load.1.err', '00001-load.1.out']);
+    expect(readdirSync(join(logDir, 'etl', kept))).toEqual(['00001-load.1.out']);
   });
 
   test('removes an empty directory of external logs', async () => {
@@ -344,10 +344,10 @@ describe('a removal', () => {
     mkdirSync(join(runsDir, '.trash'));
     renameSync(join(runsDir, old), join(runsDir, '.trash/x'));
     const again = store.create({ runId: old, workflow: made, sources: [] }, { logDir });
-    closeLog(again.logs.open('load', 1));
+    closeLog(again.logs.open('load', 1, oneLog).log);
     begin(1);
     await apply();
-    expect(readdirSync(join(logDir, 'etl', old))).toEqual(['00001-load.1.err', '00001-load.1.out']);
+    expect(readdirSync(join(logDir, 'etl', old))).toEqual(['00001-load.1.out']);
     await again.close();
   });
 

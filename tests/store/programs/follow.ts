@@ -2,4 +2,4 @@ import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts
 
 // Follows a log and does nothing else.
 const [path = ''] = process.argv.slice(2);
-createLogFollower(() => path, { deliver: () => undefined }).follow('a', 1);
+createLogFollower({ pathOf: () => path, streams: () => ['output'] }, { deliver: () => undefined }).follow('a', 1);

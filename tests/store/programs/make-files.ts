@@ -18,7 +18,7 @@ const runs = [
   createMemoryStore({ tempDir: () => directory }).create(snapshot, { logDir: null }),
 ];
 for (const run of runs) {
-  const { stdoutFd, stderrFd } = run.logs.open('a', 1);
+  const { stdoutFd, stderrFd } = run.logs.open('a', 1, { isSeparate: true, kept: [] }).log;
   closeSync(stdoutFd);
   closeSync(stderrFd);
   run.scratch();

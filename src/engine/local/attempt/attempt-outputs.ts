@@ -22,11 +22,14 @@ export async function withCopies(
   if (hasCopies && !existsSync(cwd)) return failed(`directory "${cwd}" does not exist`);
   const copies: OutputCopy[] = [];
   const endCopies = () => Promise.all(copies.map((copy) => copy.end(context.signal)));
-  const { log } = output;
   let outcome: Outcome;
   try {
-    if (step.stdout !== null) copies.push(new OutputCopy(log.stdoutPath, resolve(cwd, expandText(step.stdout, scope))));
-    if (step.stderr !== null) copies.push(new OutputCopy(log.stderrPath, resolve(cwd, expandText(step.stderr, scope))));
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const file = step[stream];
+      const isCopied = stream === 'stderr' && file === step.stdout && output.pathOf('stdout') === output.pathOf(stream);
+      if (file !== null && !isCopied)
+        copies.push(new OutputCopy(output.pathOf(stream), resolve(cwd, expandText(file, scope))));
+    }
     outcome = await withOutput(await work(), { context, scope, cwd });
   } catch (error) {
     if (!(error instanceof OutputCopy.Problem || error instanceof PathProblem)) {

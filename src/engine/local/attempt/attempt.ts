@@ -120,9 +120,9 @@ async function runService(
   });
 }
 
-function logsOf({ step, number, journal }: AttemptContext): readonly LogFile[] {
+function logsOf({ step, number, journal, output: { log } }: AttemptContext): readonly LogFile[] {
   const logOf = (stream: LogStream) => journal.logs.file(step.name, number, stream);
-  return [logOf('stdout'), logOf('stderr')];
+  return log.stdoutPath === log.stderrPath ? [logOf('output')] : [logOf('stdout'), logOf('stderr')];
 }
 
 function reportOf(outcome: Outcome): AttemptReport {

@@ -1,5 +1,6 @@
 import { closeSync, statfsSync, writeSync } from 'node:fs';
 import type { Attempt, AttemptLog } from '../../../executors/executor.ts';
+import type { ProgramStream } from '../../../store/logs.ts';
 import { type OutputText, readOutput } from './output-text.ts';
 
 /** The output of one attempt. */
@@ -7,10 +8,12 @@ export type AttemptOutput = {
   /** The log whose descriptors processes write to. */
   readonly log: AttemptLog;
   readonly write: Attempt['write'];
+  /** The path of a file with this stream: of the stream alone if the step keeps it, else of its log. */
+  readonly pathOf: (stream: ProgramStream) => string;
   /** Call when the executor is done: on return, everything its process wrote is in the log. */
   readonly settle: () => void;
   /** The whole output of a stream as the value of an output; only after `settle`. */
-  readonly text: (name: string, stream: 'stdout' | 'stderr') => OutputText;
+  readonly text: (name: string, stream: ProgramStream) => OutputText;
   /** Releases the descriptors. */
   readonly close: () => void;
 };
@@ -19,6 +22,7 @@ export type AttemptOutput = {
 export function directOutput(log: AttemptLog, maxOutputBytes: number): AttemptOutput {
   return {
     log,
+    pathOf: (stream) => (stream === 'stdout' ? log.stdoutPath : log.stderrPath),
     write: (stream, chunk) => writeAll(stream === 'stdout' ? log.stdoutFd : log.stderrFd, bytesOf(chunk)),
     settle: () => {},
     text: (name, stream) => {
@@ -28,7 +32,7 @@ export function directOutput(log: AttemptLog, maxOutputBytes: number): AttemptOu
     },
     close: () => {
       closeSync(log.stdoutFd);
-      closeSync(log.stderrFd);
+      if (log.stderrFd !== log.stdoutFd) closeSync(log.stderrFd);
     },
   };
 }

@@ -3,18 +3,21 @@ import type { Socket } from 'node:net';
 import { type MaskStream, mask } from '../../../core/secrets/mask-stream.ts';
 import type { Secrets } from '../../../core/secrets/secrets.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
-import type { LogStream } from '../../../store/logs.ts';
+import type { OpenLogs, ProgramStream } from '../../../store/logs.ts';
 import { type AttemptOutput, bytesOf, writeAll } from './attempt-output.ts';
 import { gatherOutput } from './output-text.ts';
 
-/** Opens two named pipes in a directory. Rejects if that is impossible. */
-export type OpenPipes = (directory: string) => Promise<readonly [Pipe, Pipe]>;
+/** Opens a named pipe in a directory. Rejects if that is impossible. */
+export type OpenPipe = (directory: string) => Promise<Pipe>;
 
 type MaskedOutputOptions = {
-  /** Null if there is no process: only `write` is used. */
-  readonly pipes: readonly [Pipe, Pipe] | null;
+  /**
+   * The streams that go through this process, each with the pipe that programs write to; null if there are no programs:
+   * only `write` is used. Two streams with the same pipe are one, in exact order. The other streams are the log itself.
+   */
+  readonly pipes: ReadonlyMap<ProgramStream, Pipe | null>;
   /** The streams that are also captured as values. */
-  readonly keeps: readonly LogStream[];
+  readonly keeps: readonly ProgramStream[];
   /** A value is secret: the log contains nothing of either stream. */
   readonly isSecret: boolean;
   readonly maxOutputBytes: number;
@@ -22,7 +25,7 @@ type MaskedOutputOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-/** The masked outputs of one run; some outlive their attempts. */
+/** The outputs of one run that go through this process, where secrets are masked; some outlive their attempts. */
 export class MaskedOutputs {
   readonly #secrets: Secrets;
   readonly #open = new Set<MaskedStream>();
@@ -31,28 +34,39 @@ export class MaskedOutputs {
     this.#secrets = secrets;
   }
 
-  /** Takes over the log. */
-  start(log: AttemptLog, options: MaskedOutputOptions): AttemptOutput {
+  /** Takes over the logs. */
+  start({ log, kept }: OpenLogs, options: MaskedOutputOptions): AttemptOutput {
     const { pipes, keeps, isSecret, maxOutputBytes, onFailure } = options;
     const gathered = { stdout: gatherOutput(maxOutputBytes), stderr: gatherOutput(maxOutputBytes) };
+    const isSame = pipes.get('stdout') === pipes.get('stderr') && log.stdoutFd === log.stderrFd;
+    const isOne = pipes.size === 2 && isSame && keeps.length + Object.keys(kept).length === 0;
+    const release = closing(log, isOne ? 1 : 2);
     // The secret value is known only at the end, and programs repeat what they print: `set -x`, `tee /dev/stderr`,
     // `curl -v`.
-    const common = { onFailure, isWithheld: isSecret };
-    const keep = (stream: LogStream) => (keeps.includes(stream) ? gathered[stream].add : null);
-    const stdout = this.#stream({ ...common, logFd: log.stdoutFd, pipe: pipes?.[0] ?? null, keep: keep('stdout') });
-    const stderr = this.#stream({ ...common, logFd: log.stderrFd, pipe: pipes?.[1] ?? null, keep: keep('stderr') });
-    const ends = pipes && { isDirect: false, stdoutFd: pipes[0].writeFd, stderrFd: pipes[1].writeFd };
+    const open = (stream: ProgramStream, fd: number): OutputStream => {
+      const pipe = pipes.get(stream);
+      if (pipe === undefined) return directStream(fd, release);
+      const keep = keeps.includes(stream) ? gathered[stream].add : null;
+      const copyFd = kept[stream]?.fd ?? null;
+      return this.#stream({ pipe, logFd: fd, copyFd, keep, isWithheld: isSecret, onFailure, release });
+    };
+    const stdout = open('stdout', log.stdoutFd);
+    const streams = { stdout, stderr: isOne ? stdout : open('stderr', log.stderrFd) };
     return {
-      log: { ...log, ...ends },
-      write: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(bytesOf(chunk)),
+      log: throughPipes(log, pipes),
+      pathOf: (stream) => kept[stream]?.path ?? (stream === 'stdout' ? log.stdoutPath : log.stderrPath),
+      write: (stream, chunk) => {
+        streams[stream === 'stdout' ? 'stderr' : 'stdout'].catchUp();
+        streams[stream].write(bytesOf(chunk));
+      },
       settle: () => {
-        stdout.settle();
-        stderr.settle();
+        streams.stdout.settle();
+        streams.stderr.settle();
       },
       text: (name, stream) => gathered[stream].text(name),
       close: () => {
-        stdout.close();
-        stderr.close();
+        streams.stdout.close();
+        streams.stderr.close();
       },
     };
   }
@@ -71,12 +85,52 @@ export class MaskedOutputs {
   }
 }
 
-/** The end that a process writes to, and the end that this process reads. */
-type Pipe = { readonly readFd: number; readonly writeFd: number };
+/** The end that a process writes to, by number and by name, and the end that this process reads. */
+export type Pipe = {
+  readonly readFd: number;
+  readonly writeFd: number;
+  readonly path: string;
+  readonly remove: () => void;
+};
+
+type OutputStream = Pick<MaskedStream, 'write' | 'catchUp' | 'settle' | 'close'>;
+
+/** A stream that programs write directly into the log. */
+function directStream(fd: number, release: () => void): OutputStream {
+  return { write: (bytes) => writeAll(fd, bytes), catchUp: () => {}, settle: () => {}, close: release };
+}
+
+/** Closes the log when this many streams have ended. */
+function closing({ stdoutFd, stderrFd }: AttemptLog, streams: number): () => void {
+  let open = streams;
+  return () => {
+    open -= 1;
+    if (open > 0) return;
+    closeSync(stdoutFd);
+    if (stderrFd !== stdoutFd) closeSync(stderrFd);
+  };
+}
+
+/** The log as programs see it. */
+function throughPipes(log: AttemptLog, pipes: MaskedOutputOptions['pipes']): AttemptLog {
+  const [stdout, stderr] = [pipes.get('stdout') ?? null, pipes.get('stderr') ?? null];
+  if (stdout === null && stderr === null) return log;
+  return {
+    ...log,
+    isDirect: false,
+    files: { stdoutPath: stdout?.path ?? log.stdoutPath, stderrPath: stderr?.path ?? log.stderrPath },
+    stdoutFd: stdout?.writeFd ?? log.stdoutFd,
+    stderrFd: stderr?.writeFd ?? log.stderrFd,
+  };
+}
 
 type MaskedStreamOptions = {
-  /** Descriptor of the log; closed at the end of the stream. */
+  /** Descriptor of the log. */
   readonly logFd: number;
+  /** Descriptor of the file that holds this stream alone, which it closes; null: there is none. */
+  readonly copyFd: number | null;
+  /** Called at the end of the stream. */
+  readonly release: () => void;
   /** The pipe that processes write to; null if there are none. */
   readonly pipe: Pipe | null;
   readonly masking: MaskStream;
@@ -127,6 +181,11 @@ class MaskedStream {
     this.#socket?.on('end', () => this.#endOfPipe());
   }
 
+  /** Takes what processes have written so far. */
+  catchUp(): void {
+    this.#readBacklog();
+  }
+
   /** Writes a line of `wf` itself after everything that processes have written so far. Call it before `close`. */
   write(bytes: Uint8Array): void {
     this.#readBacklog();
@@ -155,7 +214,9 @@ class MaskedStream {
     this.#closeWriteEnd();
     this.#socket?.destroy();
     this.#flush();
-    closeSync(this.#options.logFd);
+    const { copyFd, release } = this.#options;
+    if (copyFd !== null) closeSync(copyFd);
+    release();
     this.#onEnd();
   }
 
@@ -165,8 +226,10 @@ class MaskedStream {
   }
 
   #closeWriteEnd(): void {
-    if (this.#writeFd !== null) closeSync(this.#writeFd);
+    if (this.#writeFd === null) return;
+    closeSync(this.#writeFd);
     this.#writeFd = null;
+    this.#options.pipe?.remove();
   }
 
   /** Writes what masking holds back, or the mask of a withheld stream. */
@@ -206,8 +269,10 @@ class MaskedStream {
 
   #log(bytes: Uint8Array): void {
     if (this.#hasFailed) return;
+    const { logFd, copyFd } = this.#options;
     try {
-      writeAll(this.#options.logFd, bytes);
+      writeAll(logFd, bytes);
+      if (copyFd !== null) writeAll(copyFd, bytes);
     } catch (error) {
       this.#hasFailed = true;
       this.#options.onFailure(error);

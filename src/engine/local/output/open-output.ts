@@ -2,15 +2,15 @@ import { closeSync, openSync } from 'node:fs';
 import type { Step } from '../../../core/workflow.ts';
 import { messageOf, WfError } from '../../../errors.ts';
 import type { AttemptLog } from '../../../executors/executor.ts';
-import type { LogStream } from '../../../store/logs.ts';
+import type { LogForm, OpenLogs, ProgramStream } from '../../../store/logs.ts';
 import type { RunJournal } from '../../../store/store.ts';
 import type { LocalEngineOptions } from '../engine-options.ts';
 import type { RunSecrets } from '../environment/run-secrets.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
-import type { MaskedOutputs } from './masked-output.ts';
+import type { MaskedOutputs, Pipe } from './masked-output.ts';
 
 /** Options for opening an attempt's output. */
-export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
+export type OutputOptions = Pick<LocalEngineOptions, 'openPipe'> & {
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
   readonly outputs: MaskedOutputs;
@@ -19,17 +19,20 @@ export type OutputOptions = Pick<LocalEngineOptions, 'openPipes'> & {
 };
 
 /**
- * Opens the output of an attempt. Without secrets a process writes directly into its log; otherwise through a pipe that
- * masks. Sub-workflow steps are always masked, since a child run may report secrets of its own.
+ * Opens the output of an attempt. A process writes directly into its log, except for streams that have to be masked or
+ * separated: those go through a pipe. Sub-workflow steps are always masked, since a child run may report
+ * secrets of its own.
  */
 export async function openOutput(
   step: Step,
   number: number,
-  { openPipes, journal, secrets, outputs, warn, maxOutputBytes }: OutputOptions,
+  { openPipe, journal, secrets, outputs, warn, maxOutputBytes }: OutputOptions,
 ): Promise<AttemptOutput | { readonly problem: string }> {
   // Its instances have the output.
   if (step.fanOut !== undefined) return directOutput(nullLog(), maxOutputBytes);
-  const { log, problem } = openLog(journal, step.name, number);
+  const form = logFormOf(step);
+  const { logs, problem } = openLogs(journal, { step: step.name, attempt: number, form });
+  const { log } = logs;
   if (problem !== null) {
     const key = (['output', 'stdout', 'stderr'] as const).find(
       (name) => step[name] !== null || (name === 'output' && keepsOf(step).length > 0),
@@ -41,49 +44,102 @@ export async function openOutput(
     warn(step.name, notKept(step.name, problem));
   }
   const isOther = step.executor.type === 'workflow';
-  if (!isOther && !secrets.areInPlay) return directOutput(log, maxOutputBytes);
+  const isMasked = isOther || secrets.areInPlay;
+  const keeps = keepsOf(step);
+  const isPiped = (stream: ProgramStream) =>
+    isMasked || (!form.isSeparate && (keeps.includes(stream) || stream in logs.kept || reopens(step)));
+  const piped = (['stdout', 'stderr'] as const).filter(isPiped);
+  if (piped.length === 0) return directOutput(log, maxOutputBytes);
   const names = step.output === null ? (step.published ?? []).map(({ key }) => key) : [step.output];
   const isSecret = names.some((name) => secrets.isSecret(name));
   const onFailure = (error: unknown) => warn(step.name, notKept(step.name, messageOf(error)));
+  const isOne = !form.isSeparate && piped.length === 2 && keeps.length + form.kept.length === 0;
   try {
-    const pipes = isOther ? null : await openPipes(journal.scratch());
-    return outputs.start(log, { pipes, keeps: keepsOf(step), isSecret, maxOutputBytes, onFailure });
+    const pipes = await openPipes(piped, isOne, () => (isOther ? null : openPipe(journal.scratch())));
+    return outputs.start(logs, { pipes, keeps, isSecret, maxOutputBytes, onFailure });
   } catch (error) {
-    directOutput(log, maxOutputBytes).close();
-    return { problem: `the output cannot be masked: cannot create a pipe: ${messageOf(error)}` };
+    closeLogs(logs);
+    const what = isMasked ? 'masked' : 'separated';
+    return { problem: `the output cannot be ${what}: cannot create a pipe: ${messageOf(error)}` };
   }
 }
 
+function closePipe({ readFd, writeFd, remove }: Pipe): void {
+  for (const fd of [readFd, writeFd]) closeSync(fd);
+  remove();
+}
+
+/** A pipe for each of the streams; `isOne`: the same for all. */
+async function openPipes(
+  streams: readonly ProgramStream[],
+  isOne: boolean,
+  open: () => Promise<Pipe> | null,
+): Promise<ReadonlyMap<ProgramStream, Pipe | null>> {
+  const first = await open();
+  const [one, ...others] = streams;
+  try {
+    const rest = others.map(async (stream) => [stream, isOne ? first : await open()] as const);
+    return new Map([...(one === undefined ? [] : [[one, first] as const]), ...(await Promise.all(rest))]);
+  } catch (error) {
+    if (first !== null) closePipe(first);
+    throw error;
+  }
+}
+
+/**
+ * A step that copies its streams to files, or to whose streams a text refers, keeps those alone too. Both streams in one
+ * file are a copy of the log.
+ */
+function logFormOf({ logOutput, stdout, stderr, namedStreams = [] }: Step): LogForm {
+  if (logOutput === 'separate') return { isSeparate: true, kept: [] };
+  const copied = { stdout: stdout !== null, stderr: stderr !== null };
+  const isOneFile = stdout !== null && stdout === stderr;
+  const isKept = (stream: ProgramStream) => namedStreams.includes(stream) || (copied[stream] && !isOneFile);
+  return { isSeparate: false, kept: (['stdout', 'stderr'] as const).filter(isKept) };
+}
+
+/**
+ * Whether its text opens its output again, as `> /dev/stderr` does: that would empty the log of both streams. A pipe has
+ * nothing to empty.
+ */
+function reopens({ command, script, args }: Step): boolean {
+  return /\/dev\/(?:std(?:out|err)|fd\/[12])\b|\/proc\/self\/fd\/[12]\b/.test(
+    [command, script, args].flat().join('\n'),
+  );
+}
+
 /** The streams whose whole output becomes a value. */
-function keepsOf({ output, published = [] }: Step): readonly LogStream[] {
+function keepsOf({ output, published = [] }: Step): readonly ProgramStream[] {
   const streams = published.flatMap(({ value }) => ('from' in value && value.from !== 'file' ? [value.from] : []));
   return output === null ? streams : ['stdout', ...streams];
 }
 
-/** Opens an attempt's log. If the disk refuses, the step still runs and its output is lost. */
-function openLog(
+type LogRequest = { readonly step: string; readonly attempt: number; readonly form: LogForm };
+
+/** Opens an attempt's logs. If the disk refuses, the step still runs and its output is lost. */
+function openLogs(
   journal: RunJournal,
-  step: string,
-  attempt: number,
-): { readonly log: AttemptLog; readonly problem: string | null } {
+  { step, attempt, form }: LogRequest,
+): { readonly logs: OpenLogs; readonly problem: string | null } {
   try {
-    return { log: journal.logs.open(step, attempt), problem: null };
+    return { logs: journal.logs.open(step, attempt, form), problem: null };
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
-    return { log: nullLog(), problem: error.message };
+    return { logs: { log: nullLog(), kept: {} }, problem: error.message };
   }
+}
+
+function closeLogs({ log, kept }: OpenLogs): void {
+  for (const { fd } of Object.values(kept)) closeSync(fd);
+  directOutput(log, 0).close();
 }
 
 const devNull = '/dev/null';
 
 function nullLog(): AttemptLog {
-  const stdoutFd = openSync(devNull, 'a');
-  try {
-    return { isDirect: true, stdoutPath: devNull, stderrPath: devNull, stdoutFd, stderrFd: openSync(devNull, 'a') };
-  } catch (error) {
-    closeSync(stdoutFd);
-    throw error;
-  }
+  const files = { stdoutPath: devNull, stderrPath: devNull };
+  const fd = openSync(devNull, 'a');
+  return { ...files, isDirect: true, files, stdoutFd: fd, stderrFd: fd };
 }
 
 /** Warning for a step whose log cannot be written. */

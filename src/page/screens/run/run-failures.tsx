@@ -58,7 +58,7 @@ function Tail({ run, step, attempt }: { run: ShownRun; step: string; attempt: nu
     const read = async () => {
       const name = { runId, step, attempt };
       const errors = await readTail({ ...name, stream: 'stderr' });
-      lines.value = errors.length > 0 ? errors : await readTail({ ...name, stream: 'stdout' });
+      lines.value = errors.length > 0 ? errors : await readTail({ ...name, stream: 'output' });
     };
     // The log of the step itself, below, reports problems.
     void read().catch(() => {});

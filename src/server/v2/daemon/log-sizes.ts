@@ -1,6 +1,7 @@
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
+import type { LogStream } from '../../../store/logs.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 /** The current size of a stream of an attempt, in bytes. */
@@ -8,7 +9,7 @@ export type StreamSize = {
   readonly runId: string;
   readonly step: string;
   readonly attempt: number;
-  readonly stream: 'stdout' | 'stderr';
+  readonly stream: LogStream;
   readonly size: number;
 };
 
@@ -29,7 +30,6 @@ type LogSizesParts = Pick<V2Parts, 'clock'> & {
 const lookMs = 250;
 /** Attempts checked at a time; the others are checked next. */
 const MAX_ATTEMPTS_PER_LOOK = 200;
-const streams = ['stdout', 'stderr'] as const;
 
 type Attempt = { readonly step: string; readonly attempt: number };
 
@@ -40,7 +40,7 @@ export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }
   const changed = new Map<string, StreamSize>();
   let cancelTimer: (() => void) | null = null;
   const measure = async ({ step, attempt }: Attempt, isWanted = () => true) => {
-    for (const stream of streams) {
+    for (const stream of (await stored?.logs.streams(step, attempt)) ?? []) {
       const size = (await stored?.logs.file(step, attempt, stream).size()) ?? 0;
       const key = `${stream} ${attempt} ${step}`;
       if (size === (known.get(key) ?? 0) || !isWanted()) continue;
@@ -74,7 +74,7 @@ export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }
       }
       running.delete(key);
       const forget = () => {
-        for (const stream of streams) known.delete(`${stream} ${key}`);
+        for (const stream of ['output', 'stdout', 'stderr']) known.delete(`${stream} ${key}`);
       };
       if (isPast) return forget();
       void measure({ step, attempt }).then(forget).then(wake).catch(fail);

@@ -4,7 +4,7 @@ import type { LogFile } from '../../../store/logs.ts';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
-import { logOf } from './step-log.ts';
+import { logOf, streamsOf } from './step-log.ts';
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs/index`. */
 export function stepLogIndex(parts: V2Parts): Handler {
@@ -16,8 +16,10 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
   const { id = '', step = '' } = params;
   const { attempt, stream, after } = readQuery('stepLogIndex', query);
   const run = await namedRun(id, parts);
-  const file = await logOf(run, { step, stream }, attemptsOf(run, { step, attempt: attempt ?? 'last' }));
-  if (file === null) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [], isGone: false });
+  const attempts = attemptsOf(run, { step, attempt: attempt ?? 'last' });
+  const file = await logOf(run, { step, stream }, attempts);
+  const streams = await streamsOf(run, attempts);
+  if (file === null) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [], isGone: false, streams });
   const index = await indexes.of(file);
   const known = knownDeltas(index.deltas, after);
   return jsonReply({
@@ -26,6 +28,7 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
     every: indexes.every,
     deltas: index.deltas.slice(known),
     isGone: index.size === 0 && file.path !== null && !existsSync(file.path),
+    streams,
   });
 }
 

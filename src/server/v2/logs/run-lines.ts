@@ -1,19 +1,18 @@
 import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts';
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import { type LogView, readLogs } from '../../../service/history/logs/log-view.ts';
+import type { LogStream } from '../../../store/logs.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import type { Handler } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
 
-const streams = ['stdout', 'stderr'] as const;
-
 /** The query; null: not given. */
 type Wanted = {
   readonly step: string | null;
   readonly attempt: number | null;
-  readonly stream: (typeof streams)[number] | null;
+  readonly stream: LogStream | null;
   readonly tail: number | null;
   readonly follow: boolean;
   readonly form: LogForm;

@@ -5,20 +5,18 @@ import { type AttemptReference, attemptsOf } from '../../../service/history/atte
 import { joinedLog } from '../../../service/history/logs/joined-log.ts';
 import { followLogs } from '../../../service/history/logs/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogChunk, LogFile } from '../../../store/logs.ts';
+import type { LogChunk, LogFile, LogStream } from '../../../store/logs.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
 import { type Handler, HttpError, type Reply } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
 import { following } from './run-lines.ts';
 
-const streams = ['stdout', 'stderr'] as const;
-
 /** The query. */
 type Wanted = {
   readonly step: string;
   readonly attempt: number | null;
-  readonly stream: (typeof streams)[number];
+  readonly stream: LogStream;
   readonly offset: number;
 };
 
@@ -31,13 +29,27 @@ export function stepLogRoute(parts: V2Parts): Handler {
     const attempts = attemptsOf(run, { step, attempt: chosen.attempt ?? 'last' });
     const last = attempts.at(-1) ?? null;
     const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
-    const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...file };
+    const streams = { 'Log-Streams': (await streamsOf(run, attempts)).join(', ') };
+    const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...streams, ...file };
     const log = await logOf(run, wanted, attempts);
     if (follow && !isFinished(run.state)) return followed(run, { ...wanted, log, headers: own }, parts);
     // The response has no tag, so a conditional range cannot match.
     const range = headers['if-range'] === undefined ? headers.range : undefined;
     return stored(log, { range, offset: wanted.offset, headers: own }, parts);
   };
+}
+
+/** The names of the logs of the attempts: two if an attempt has two. */
+export async function streamsOf(
+  { stored: found }: PastRun,
+  attempts: readonly AttemptReference[],
+): Promise<readonly LogStream[]> {
+  let streams: readonly LogStream[] = ['output'];
+  for (const { step, attempt } of attempts) {
+    const own = found === null ? streams : await found.logs.streams(step, attempt);
+    if (own.length > streams.length) streams = own;
+  }
+  return streams;
 }
 
 /** The log of the attempt; for a fan-out those of its instances. */
@@ -126,7 +138,7 @@ function followed(run: PastRun, wanted: FollowedLog, parts: V2Parts): Reply {
 }
 
 function fileName({ runId: id }: PastRun, { step, stream }: Wanted, last: AttemptReference | null): string {
-  const name = `${id}-${step}.${last?.attempt ?? 0}.${stream}.log`;
+  const name = `${id}-${step}.${last?.attempt ?? 0}.${stream === 'output' ? '' : `${stream}.`}log`;
   return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-200);
 }
 

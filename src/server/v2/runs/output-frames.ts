@@ -33,7 +33,7 @@ export function createOutputFrames(
   const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind });
   const follow = (step: string, attempt: number, offsets: LogOffsets) => {
     if (!isNamed(run.state, wanted.step)(step)) return;
-    sent.set(`stdout ${attemptKey(step, attempt)}`, offsets.stdout);
+    for (const stream of ['output', 'stdout']) sent.set(`${stream} ${attemptKey(step, attempt)}`, offsets.stdout);
     sent.set(`stderr ${attemptKey(step, attempt)}`, offsets.stderr);
     follower?.follow(step, attempt, offsets);
   };

@@ -2,7 +2,7 @@ import { isNamed } from '../../../core/fan-out/named-step.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import { isFinished, isSettled, stepState } from '../../../core/run/run-state.ts';
-import { findTail } from '../../../store/log-ends.ts';
+import { findTail, includesLog } from '../../../store/log-ends.ts';
 import type { LogChunk, LogFollower, LogStream } from '../../../store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf, type LoggedRun } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
@@ -26,7 +26,7 @@ export type LogReader = {
 /** The selection of a run's logs, and their reader. */
 export type StoredView = {
   readonly filter: AttemptFilter;
-  /** Null: both. */
+  /** Null: all. */
   readonly stream: LogStream | null;
   /** Where the stored streams start. Default: all of them are shown. */
   readonly start?: LogStart;
@@ -66,13 +66,16 @@ export async function readLogs(
   else await showLogs(run, view);
 }
 
-/** Pushes the stored logs: attempt by attempt, standard output before standard error. */
+/** Pushes the stored logs: attempt by attempt, and of two logs standard output first. */
 export async function showLogs(run: LoggedRun, view: StoredView): Promise<readonly Read[]> {
   const read: Read[] = [];
   for (const attempt of attemptsOf(run, view.filter)) {
-    const stdout = await showStream(run, { ...attempt, stream: 'stdout' }, view);
-    const stderr = await showStream(run, { ...attempt, stream: 'stderr' }, view);
-    read.push({ ...attempt, stdout, stderr });
+    const offsets = { stdout: 0, stderr: 0 };
+    for (const stream of await streamsOf(run, attempt)) {
+      const reached = await showStream(run, { ...attempt, stream }, view);
+      offsets[stream === 'stderr' ? 'stderr' : 'stdout'] = reached;
+    }
+    read.push({ ...attempt, ...offsets });
     if (!isGoingOn(run, attempt)) view.reader.end(attempt.step);
     if (view.reader.isClosed()) break;
   }
@@ -112,6 +115,11 @@ async function followEvents(run: PastRun, follower: LogFollower | null, view: Lo
   }
 }
 
+/** The logs of an attempt; none if the run cannot be read. */
+async function streamsOf({ stored }: LoggedRun, { step, attempt }: AttemptReference): Promise<readonly LogStream[]> {
+  return stored === null ? [] : stored.logs.streams(step, attempt);
+}
+
 type StoredStream = AttemptReference & Pick<LogChunk, 'stream'>;
 
 /** Pushes one stored stream and returns the offset that was reached. */
@@ -121,7 +129,7 @@ async function showStream(
   view: StoredView,
 ): Promise<number> {
   const start = view.start === undefined ? 0 : view.start(attempt, stream);
-  if (stored === null || start === null || (view.stream ?? stream) !== stream) return 0;
+  if (stored === null || start === null || !includesLog(view.stream, stream)) return 0;
   let offset = start;
   for await (const bytes of stored.logs.file(attempt.step, attempt.attempt, stream).read(start)) {
     offset += bytes.length;
@@ -133,7 +141,7 @@ async function showStream(
 }
 
 function deliver(chunk: LogChunk, { stream, reader }: StoredView): void {
-  if (stream === null || stream === chunk.stream) reader.push(chunk);
+  if (includesLog(stream, chunk.stream)) reader.push(chunk);
 }
 
 /** Returns the starts at which only the last lines of all that is stored are shown. Reads the logs from their ends. */
@@ -145,8 +153,8 @@ export async function tailStart(
   const starts = new Map<string, number>();
   let left = lines;
   for (const attempt of [...attemptsOf(run, filter)].reverse()) {
-    for (const name of ['stderr', 'stdout'] as const) {
-      if (run.stored === null || (stream ?? name) !== name) continue;
+    for (const name of [...(await streamsOf(run, attempt))].reverse()) {
+      if (run.stored === null || !includesLog(stream, name)) continue;
       const isRunning = isGoingOn(run, attempt);
       // The lines are complete, and this stream no longer grows.
       if (left === 0 && !isRunning) continue;

@@ -1,3 +1,4 @@
+import { includesLog } from '../../../store/log-ends.ts';
 import type { LogStream } from '../../../store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
@@ -20,7 +21,7 @@ export type LogQuery = { readonly text: string } | { readonly test: (line: strin
 export type LogSearch = {
   readonly query: LogQuery;
   readonly filter: AttemptFilter;
-  /** Null: both. */
+  /** Null: all. */
   readonly stream: LogStream | null;
   /** Ends the search early, even while it finds nothing. */
   readonly isClosed: () => boolean;
@@ -30,7 +31,6 @@ export type LogSearch = {
 const MAX_TEXT_LENGTH = 1000;
 /** A longer line is searched in pieces of this size. */
 const MAX_LINE_BYTES = 1024 * 1024;
-const streams = ['stdout', 'stderr'] as const;
 const lineEnd = 0x0a;
 
 /**
@@ -39,9 +39,11 @@ const lineEnd = 0x0a;
  */
 export async function* searchLogs(run: PastRun, search: LogSearch): AsyncGenerator<LogHit, void> {
   for (const attempt of attemptsOf(run, search.filter)) {
-    for (const stream of streams) {
-      if (run.stored === null || (search.stream ?? stream) !== stream) continue;
-      const chunks = untilClosed(run.stored.logs.file(attempt.step, attempt.attempt, stream).read(0), search.isClosed);
+    if (run.stored === null) continue;
+    const { logs } = run.stored;
+    for (const stream of await logs.streams(attempt.step, attempt.attempt)) {
+      if (!includesLog(search.stream, stream)) continue;
+      const chunks = untilClosed(logs.file(attempt.step, attempt.attempt, stream).read(0), search.isClosed);
       for await (const found of searchChunks(chunks, search.query)) {
         yield { step: attempt.step, attempt: attempt.attempt, stream, ...found };
       }

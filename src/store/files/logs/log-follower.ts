@@ -11,12 +11,17 @@ const mostBytesAtOnce = 1024 * 1024;
 const bufferBytes = 64 * 1024;
 const start: LogOffsets = { stdout: 0, stderr: 0 };
 
-/** Locates a log, whether or not it exists. */
-export type LogPath = (step: string, attempt: number, stream: LogStream) => string;
+/** The logs of a run. */
+export type LogPaths = {
+  /** Locates a log, whether or not it exists. */
+  readonly pathOf: (step: string, attempt: number, stream: LogStream) => string;
+  /** The logs of an attempt that has started. */
+  readonly streams: (step: string, attempt: number) => readonly LogStream[];
+};
 
 /** Polls the files: a watch on each would cost more, and is not available on every file system. */
-export function createLogFollower(pathOf: LogPath, options: LogFollowerOptions): LogFollower {
-  const follower = new Follower(pathOf, options);
+export function createLogFollower(paths: LogPaths, options: LogFollowerOptions): LogFollower {
+  const follower = new Follower(paths, options);
   return {
     follow: (step, attempt, read) => follower.follow(step, attempt, read),
     finish: (step, attempt) => follower.finish(step, attempt),
@@ -25,10 +30,11 @@ export function createLogFollower(pathOf: LogPath, options: LogFollowerOptions):
   };
 }
 
-type Followed = Pick<LogChunk, 'step' | 'attempt'> & { readonly stdout: FollowedFile; readonly stderr: FollowedFile };
+type FollowedLog = { readonly stream: LogStream; readonly file: FollowedFile };
+type Followed = Pick<LogChunk, 'step' | 'attempt'> & { readonly logs: readonly FollowedLog[] };
 
 class Follower {
-  readonly #pathOf: LogPath;
+  readonly #paths: LogPaths;
   readonly #deliver: (chunk: LogChunk) => void;
   readonly #isBlocked: () => boolean;
   readonly #followed = new Map<string, Followed>();
@@ -39,17 +45,19 @@ class Follower {
   /** Shared by all: the more memory a process has, the longer it takes to start another. */
   #buffer: Buffer | null = null;
 
-  constructor(pathOf: LogPath, { deliver, isBlocked = () => false }: LogFollowerOptions) {
-    this.#pathOf = pathOf;
+  constructor(paths: LogPaths, { deliver, isBlocked = () => false }: LogFollowerOptions) {
+    this.#paths = paths;
     this.#deliver = deliver;
     this.#isBlocked = isBlocked;
   }
 
   follow(step: string, attempt: number, read: LogOffsets = start): void {
     if (this.#followed.has(key(step, attempt))) return;
-    const stdout = new FollowedFile(this.#pathOf(step, attempt, 'stdout'), read.stdout);
-    const stderr = new FollowedFile(this.#pathOf(step, attempt, 'stderr'), read.stderr);
-    const entry = { step, attempt, stdout, stderr };
+    const logs = this.#paths.streams(step, attempt).map((stream) => {
+      const path = this.#paths.pathOf(step, attempt, stream);
+      return { stream, file: new FollowedFile(path, stream === 'stderr' ? read.stderr : read.stdout) };
+    });
+    const entry = { step, attempt, logs };
     this.#followed.set(key(step, attempt), entry);
     this.#comeSoonTo(entry);
     this.#timer ??= setTimeout(() => this.#lookAtAll(), lookMs).unref();
@@ -100,24 +108,19 @@ class Follower {
     if (hasMore) this.#comeSoonTo(entry);
   }
 
-  /** Reads both streams in turn, up to their present end; returns whether there is more than was allowed. */
-  #read({ step, attempt, stdout, stderr }: Followed, mostBytes: number): boolean {
-    const [fromStdout, fromStderr] = [stdout.available(), stderr.available()];
-    if (fromStdout === 0 && fromStderr === 0) return false;
-    const streams = [
-      { stream: 'stdout' as const, file: stdout, left: fromStdout },
-      { stream: 'stderr' as const, file: stderr, left: fromStderr },
-    ];
+  /** Reads the logs in turn, up to their present end; returns whether there is more than was allowed. */
+  #read({ step, attempt, logs }: Followed, mostBytes: number): boolean {
+    const unread = logs.map(({ stream, file }) => ({ stream, file, left: file.available() }));
     let allowed = mostBytes;
-    while (allowed > 0 && streams.some(({ left }) => left > 0)) {
-      for (const each of streams) {
+    while (allowed > 0 && unread.some(({ left }) => left > 0)) {
+      for (const each of unread) {
         const bytes = this.#readChunk(each.file, Math.min(each.left, allowed));
         each.left = bytes.length === 0 ? 0 : each.left - bytes.length;
         allowed -= bytes.length;
         if (bytes.length > 0) this.#deliver({ step, attempt, stream: each.stream, bytes });
       }
     }
-    return streams.some(({ left }) => left > 0);
+    return unread.some(({ left }) => left > 0);
   }
 
   #readChunk(file: FollowedFile, mostBytes: number): Uint8Array {
@@ -130,8 +133,7 @@ class Follower {
   #forget(entry: Followed): void {
     this.#followed.delete(key(entry.step, entry.attempt));
     this.#early.delete(entry);
-    entry.stdout.close();
-    entry.stderr.close();
+    for (const { file } of entry.logs) file.close();
   }
 }
 
@@ -141,7 +143,7 @@ function key(step: string, attempt: number): string {
 
 /**
  * A file that another process appends to, read repeatedly up to its end. It is opened only once it has content, since
- * most steps leave one of their streams empty. A failed read is retried at the next call: following is for display
+ * many steps print nothing. A failed read is retried at the next call: following is for display
  * only, and the log itself loses nothing.
  */
 class FollowedFile {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Secrets } from '../../../../src/core/secrets/secrets.ts';
 import { MaskedOutputs } from '../../../../src/engine/local/output/masked-output.ts';
-import { openPipes, type Pipe } from '../../../../src/processes/named-pipes.ts';
+import { NamedPipes, type Pipe } from '../../../../src/processes/named-pipes.ts';
+import type { ProgramStream } from '../../../../src/store/logs.ts';
 
 const secret = 'hunter2-hunter2';
 
@@ -26,16 +27,19 @@ async function masked({ output = null, hasPipes }: Options) {
   secrets.add(secret);
   const failures: unknown[] = [];
   const outputs = new MaskedOutputs(secrets);
-  const pipes: readonly [Pipe, Pipe] | null = hasPipes
-    ? await openPipes(directory, { PATH: process.env['PATH'] ?? '' })
-    : null;
-  const attempt = outputs.start(log, {
-    pipes,
-    keeps: output === null ? [] : ['stdout'],
-    isSecret: output === 'secret',
-    maxOutputBytes: 1024,
-    onFailure: (error) => failures.push(error),
-  });
+  const named = new NamedPipes({ PATH: process.env['PATH'] ?? '' });
+  const pipes = new Map<ProgramStream, Pipe | null>();
+  for (const stream of ['stdout', 'stderr'] as const) pipes.set(stream, hasPipes ? await named.open(directory) : null);
+  const attempt = outputs.start(
+    { log: { ...log, files: log }, kept: {} },
+    {
+      pipes,
+      keeps: output === null ? [] : ['stdout'],
+      isSecret: output === 'secret',
+      maxOutputBytes: 1024,
+      onFailure: (error) => failures.push(error),
+    },
+  );
   onTestFinished(() => outputs.close());
   return { attempt, failures, logged: () => readFileSync(stdoutPath, 'utf8') };
 }

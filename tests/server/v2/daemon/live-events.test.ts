@@ -110,7 +110,7 @@ test('sends an event when a run is removed', async () => {
 test('also sends the steps, logs and later marks of the selected run', async () => {
   const world = await apiWorld({ 'gated.yaml': gated });
   const { stream } = await gatedRun(world);
-  await stream.until('"stream":"stdout","size":4');
+  await stream.until('"stream":"output","size":4');
   go(world);
   await world.runs.settled();
   await stream.until('"status":"failed","reason":"step"');
@@ -122,8 +122,8 @@ test('also sends the steps, logs and later marks of the selected run', async () 
     told.findLast(({ event, data }) => event === 'step' && (data['step'] as { name: string }).name === name)?.data;
   for (const step of [...view.steps, ...view.handlers]) expect(lastOf(step.name)).toEqual({ runId: 'r', step });
   const sizes = told.filter(({ event }) => event === 'log').map(({ data }) => data);
-  expect(sizes).toContainEqual({ runId: 'r', step: 'one', attempt: 1, stream: 'stdout', size: 9 });
-  expect(sizes).toContainEqual({ runId: 'r', step: 'two', attempt: 2, stream: 'stderr', size: 4 });
+  expect(sizes).toContainEqual({ runId: 'r', step: 'one', attempt: 1, stream: 'output', size: 9 });
+  expect(sizes).toContainEqual({ runId: 'r', step: 'two', attempt: 2, stream: 'output', size: 4 });
   expectDescribed(stream);
 
   await world.ask('POST', '/api/v2/runs/r/steps/two/mark', { body: { status: 'succeeded' } });
@@ -140,12 +140,12 @@ steps:
 `,
   });
   const { stream } = await gatedRun(world);
-  await stream.until('"stream":"stdout","size":4');
+  await stream.until('"stream":"output","size":4');
   stream.leave();
   const again = await openStream(world, '/api/v2/events?run=r', { 'Last-Event-ID': lastId(stream) });
   await again.until('event: daemon');
   go(world);
-  await again.until('"stream":"stdout","size":8');
+  await again.until('"stream":"output","size":8');
   writeFileSync(join(world.directory, 'end'), '');
   await world.runs.settled();
   again.leave();
@@ -179,7 +179,7 @@ test('sends only the changed instances of a fan-out to a client that requests th
 test('a client that reconnects receives each missed change once', async () => {
   const world = await apiWorld({ 'gated.yaml': gated, 'a.yaml': quick });
   const first = await gatedRun(world);
-  await first.stream.until('"stream":"stdout","size":4');
+  await first.stream.until('"stream":"output","size":4');
   first.stream.leave();
   await first.stream.ended;
   const cursor = lastId(first.stream);

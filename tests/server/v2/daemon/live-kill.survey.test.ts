@@ -19,7 +19,7 @@ test('after a kill of the daemon its clients get "reset" from the next one, and 
       body: new URLSearchParams({ runId: 'r', params: `DIR=${cwd}` }),
     });
     const before = await openStream(addressOf(first.url), '/api/v2/events?run=r');
-    await before.until('"stream":"stdout","size":4');
+    await before.until('"stream":"output","size":4');
     await first.end('SIGKILL');
     expect(await before.ended).toBe('broken');
 

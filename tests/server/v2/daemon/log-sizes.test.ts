@@ -6,7 +6,7 @@ import { createFakeClock } from '../../../support/fake-clock.ts';
 test('the size at the end of an attempt is the last, even if an earlier check takes longer', async () => {
   const checks: ((size: number) => void)[] = [];
   const file = () => ({ size: () => new Promise<number>((resolve) => checks.push(resolve)) });
-  const run = { runId: 'r', stored: { logs: { file } } } as never;
+  const run = { runId: 'r', stored: { logs: { file, streams: async () => ['output'] } } } as never;
   const clock = createFakeClock();
   const fail = (error: unknown) => {
     throw error;
@@ -15,7 +15,9 @@ test('the size at the end of an attempt is the last, even if an earlier check ta
   const attempt = { at: 0, step: 'a', attempt: 1 };
   sizes.add({ ...attempt, type: 'step.started' } as never, { isPast: false });
   clock.advance(250);
+  await nextTurn();
   sizes.add({ ...attempt, type: 'step.finished' } as never, { isPast: false });
+  await nextTurn();
   const [early, late] = checks;
   late?.(200);
   await nextTurn();

@@ -41,6 +41,7 @@ test('the index has the position of every 512th line, and continues when the log
     every: 512,
     deltas: [expect.any(Number), 2560],
     isGone: false,
+    streams: ['output'],
   });
   const all = await indexOf(world, '');
   expect([all.lines, all.deltas.length, all.deltas.slice(0, 3)]).toEqual([2601, 5, index.deltas]);
@@ -49,8 +50,8 @@ test('the index has the position of every 512th line, and continues when the log
 
 test('a step without output has no lines, like a log that was removed', async () => {
   const world = await ranWorld({ 'w.yaml': 'steps: [{name: a, command: echo one}]\n' });
-  const nothing = { size: 0, lines: 0, every: 512, deltas: [] };
-  expect(await indexOf(world, 'stream=stderr')).toEqual({ ...nothing, isGone: false });
+  const nothing = { size: 0, lines: 0, every: 512, deltas: [], streams: ['output'] };
+  expect(await indexOf(world, 'stream=stderr')).toMatchObject(nothing);
   expect(await indexOf(world, '')).toMatchObject({ lines: 1, isGone: false });
   rmSync((await world.app.history.read('r'))?.stored?.logs.file('a', 1, 'stdout').path ?? '');
   expect(await indexOf(world, '')).toEqual({ ...nothing, isGone: true });
@@ -58,7 +59,8 @@ test('a step without output has no lines, like a log that was removed', async ()
 
 test('a search returns lines with their positions, in all or selected steps and attempts', async () => {
   const world = await ranWorld({
-    'w.yaml': `steps:
+    'w.yaml': `logOutput: separate
+steps:
   - name: a
     command: sh -c 'echo first; echo "ERROR one"; echo error two >&2; exit 1'
     retryPolicy: {limit: 1, intervalSec: 0}
