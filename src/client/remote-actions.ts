@@ -41,7 +41,7 @@ async function start(client: DaemonClient, order: StartOrder): Promise<AcceptedR
 /** A daemon runs the files of its own directory. */
 function nameOf({ workflow }: StartOrder): string {
   if ('name' in workflow) return workflow.name;
-  throw new WfError('usage', 'a daemon starts only workflows of its directory, by their names');
+  throw new WfError('usage', 'the daemon runs only workflows in its own directory: pass a name');
 }
 
 async function retry(client: DaemonClient, order: RetryOrder): Promise<AcceptedRun | null> {

@@ -102,7 +102,7 @@ describe('wf init', () => {
         code: 2,
         stderr: expect.stringContaining('there is no such directory'),
       });
-      expect(await wf('init', '--json')).toMatchObject({ code: 2, stderr: 'error: --json goes with --list\n' });
+      expect(await wf('init', '--json')).toMatchObject({ code: 2, stderr: 'error: --json requires --list\n' });
     }));
 });
 

@@ -18,7 +18,7 @@ function inCi({ cwd, env }: Place, ...args: readonly string[]) {
 const ends = ({ steps }: RunSummary) => steps.map(({ status, error }) => [status, error]);
 
 const rejected = [
-  ['failed', 'rejected: nobody can answer here'],
+  ['failed', 'rejected: the run is not interactive'],
   ['upstream_failed', expect.any(String)],
 ];
 
@@ -34,7 +34,7 @@ it('rejects at once in CI, in retries and restarts too', async () => {
 it('rejects at once without history, where no command finds the run', async () => {
   await withPlace(files, async (place) => {
     const run = await place.wf('run', 'gate.yaml', '--no-history', '--reporter', 'plain');
-    expect([run.code, run.stdout]).toEqual([1, expect.stringContaining('rejected: nobody can answer here')]);
+    expect([run.code, run.stdout]).toEqual([1, expect.stringContaining('rejected: the run is not interactive')]);
   });
 });
 

@@ -186,7 +186,7 @@ test(
   () =>
     withDaemons(files, async (place) => {
       const { url } = await place.serve();
-      const help = 'is that a wf daemon with its base path, of this version? Its address comes from --server';
+      const help = 'check that --server points to the base URL of a wf daemon of this version';
       expect(await clientOf(place, '').wf('list', '--server', `${url}/wf`)).toMatchObject({
         code: 2,
         stdout: '',
@@ -503,7 +503,7 @@ test(
       expect(await told('run', 'greet', '--watch')).toContain('--watch works only for local runs');
       expect(await told('run', '-')).toContain('standard input works only for local runs');
       expect(await told('stop', 'greet', '--force')).toContain('there are no runs yet');
-      expect(await told('status', '--dags', '.')).toContain('--dags is for workflows of this machine');
+      expect(await told('status', '--dags', '.')).toContain('--dags applies to local workflows');
       expect(await told('run', 'missing')).toBe('error: no workflow "missing"\n');
       expect(await told('run', 'greet.yml/../../greet.yaml')).toContain('error: no workflow');
       expect(await told('run', './greet.yaml')).toContain('wf run --no-server ./greet.yaml runs it here');

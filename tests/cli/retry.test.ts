@@ -283,7 +283,7 @@ describe('wf retry refuses', () => {
         expect([code, stdout, stderr]).toEqual([
           2,
           '',
-          'error: the parameters of run first are unknown: nothing is known of what it did\n' +
+          'error: the parameters of run first are unknown: its journal is empty\n' +
             '  help: start workflow "w" again, or give all its parameters with -p NAME=value\n',
         ]);
       }

@@ -117,7 +117,7 @@ describe('an error of the daemon is reported like a local one', () => {
     [
       'a path that it does not have',
       problem(404, { code: 'unknown-path', detail: 'there is nothing at this path' }),
-      { code: 'unreachable', help: expect.stringMatching(/^is that a wf daemon with its base path/) },
+      { code: 'unreachable', help: expect.stringMatching(/^check that .* points to the base URL of a wf daemon/) },
     ],
     ['a parameter', problem(400, { code: 'usage', detail: 'bad' }), { code: 'usage', message: 'bad', help: null }],
     ['too many', problem(429, { code: 'busy', detail: 'full' }), { code: 'busy', message: 'full' }],

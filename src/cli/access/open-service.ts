@@ -49,7 +49,7 @@ export async function withDaemon<T>(
 export async function serverOf({ server, dags }: AccessOptions, config: Config): Promise<ClientSettings | null> {
   const found = server === false ? null : readClientSettings(config.settings.read);
   if (found === null || dags === undefined) return found === null ? null : withOwnLogin(found, config);
-  throw new WfError('usage', `--dags is for workflows of this machine, and ${found.source} names a daemon`, {
+  throw new WfError('usage', `--dags applies to local workflows, but ${found.source} selects a daemon`, {
     help: 'leave it out, or add --no-server',
   });
 }

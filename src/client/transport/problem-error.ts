@@ -55,7 +55,7 @@ function daemonError({ status, retryAfter, message }: Said, settings: ClientSett
     case 404:
     case 405:
       return new WfError('unreachable', `${url} does not know this path${said}`, {
-        help: `is that a wf daemon with its base path, of this version? Its address comes from ${settings.source}`,
+        help: `check that ${settings.source} points to the base URL of a wf daemon of this version`,
       });
     case 421:
       return new WfError('unreachable', `${url} does not accept this host name${said}`, {

@@ -62,7 +62,7 @@ function noSuchWorkflow(name: string, listed: readonly ListedWorkflow[]): WfErro
 
 function ambiguous(name: string, workflows: readonly ListedWorkflow[]): WfError {
   const names = workflows.map(({ file, group }) => `"${group}/${parse(file).name}"`).join(', ');
-  return new WfError('conflict', `"${name}" names ${workflows.length} workflows`, {
+  return new WfError('conflict', `"${name}" is ambiguous: it matches ${workflows.length} workflows`, {
     help: `call one of them ${names}`,
   });
 }

@@ -9,7 +9,8 @@ export function unattendedAnswer(
   const inputs = approval?.inputs ?? [];
   const missing = inputs.find(({ default: value, rule }) => rule.required === true && value === '');
   if (onApproval === undefined) return null;
-  if (onApproval === 'reject') return { decision: 'rejected', by: null, comment: 'nobody can answer here', inputs: {} };
+  if (onApproval === 'reject')
+    return { decision: 'rejected', by: null, comment: 'the run is not interactive', inputs: {} };
   if (missing !== undefined) {
     return { decision: 'rejected', by: null, comment: `the input "${missing.name}" is required`, inputs: {} };
   }

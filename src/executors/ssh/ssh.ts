@@ -105,11 +105,10 @@ function askpassVariables(askpass: string, password: string): Attempt['env'] {
 function withOwnWords(outcome: Outcome, { log, host }: { log: string; host: string }, attempt: Attempt): Outcome {
   const said = readFileSync(log, 'utf8').replaceAll('\r', '');
   const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === sshFailed;
-  if (said === '') {
-    const message = isOwnFailure ? lostConnection(attempt.log.stderrPath) : null;
-    return isOwnFailure && message !== null ? { ...outcome, message } : outcome;
-  }
-  attempt.write('stderr', said);
+  // Read before the log is added to the error output. After a first contact the log has a line about the key of the host.
+  const loss = isOwnFailure ? lostConnection(attempt.log.stderrPath) : null;
+  if (said !== '') attempt.write('stderr', said);
+  if (isOwnFailure && loss !== null) return { ...outcome, message: loss };
   const reasons = said.split('\n').filter((line) => line !== '' && !/^(\*\*|warning)/i.test(line));
   const reason = reasons.at(-1);
   if (!isOwnFailure || reason === undefined) return outcome;

@@ -114,5 +114,5 @@ function requireQueued(runId: string, run: PastRun | null): PastRun {
   }
   if (state.promise !== null) return run;
   const owner = state.owner === null ? 'another process' : `process ${state.owner.pid} on "${state.owner.host}"`;
-  throw new WfError('run-active', `run ${runId} is already carried out by ${owner}`);
+  throw new WfError('run-active', `run ${runId} is already owned by ${owner}`);
 }

@@ -115,7 +115,7 @@ export function keptParams({ runId, state }: PastRun): readonly Param[] {
 }
 
 function unknownParams(runId: string, workflow: string): WfError {
-  return new WfError('usage', `the parameters of run ${runId} are unknown: nothing is known of what it did`, {
+  return new WfError('usage', `the parameters of run ${runId} are unknown: its journal is empty`, {
     help: `start workflow "${workflow}" again, or give all its parameters with -p NAME=value`,
   });
 }

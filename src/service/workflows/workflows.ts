@@ -103,7 +103,7 @@ export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowPlaces): st
   const [only, other] = found;
   if (only === undefined) throw notFound(name, cwd, dagsDir, listed);
   if (other === undefined) return only;
-  throw new WfError('usage', `"${name}" names ${found.length} workflows: ${found.join(', ')}`, {
+  throw new WfError('usage', `"${name}" is ambiguous: it matches ${found.length} workflows: ${found.join(', ')}`, {
     help: 'name its group too, as in "group/name", or give its path',
   });
 }

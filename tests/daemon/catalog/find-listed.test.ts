@@ -15,7 +15,7 @@ test('a workflow is found by its file, with or without extension, in any directo
 test('a name in several groups needs its group', () => {
   const { get, nameOf } = names('/d/same.yaml', '/d/a/same.yaml', '/d/a/b/same.yaml');
 
-  expect(() => get('same')).toThrow('"same" names 3 workflows');
+  expect(() => get('same')).toThrow('"same" is ambiguous: it matches 3 workflows');
   expect(get('/same').file).toBe('/d/same.yaml');
   expect(get('a/same').file).toBe('/d/a/same.yaml');
   expect(get('a/b/same.yaml').file).toBe('/d/a/b/same.yaml');

@@ -24,7 +24,7 @@ export type InitOptions = CommonOptions & {
 /** Writes a first workflow. */
 export function initCommand({ file, template, list, force, json }: InitOptions, console: Console): number {
   if (list) return listTemplates(json === true, console);
-  if (json) throw new WfError('usage', '--json goes with --list');
+  if (json) throw new WfError('usage', '--json requires --list');
   const text = workflowText(template, file);
   if (file === '-') {
     console.out.write(text);
