@@ -24,7 +24,7 @@ const kinds: { readonly [code: string]: Kind } = {
   EAGAIN: { reason: 'the limit of processes is reached', help: moreProcesses, status: 503 },
   ENOMEM: { reason: 'there is not enough memory', help: null, status: 503 },
   EIO: { reason: 'the device reports an input/output error', help: null, status: 500 },
-  EROFS: { reason: 'the file system is read-only', help: null, status: 500 },
+  EROFS: { reason: 'the file system is read-only', help: null, status: 503 },
   EACCES: { reason: 'permission denied', help: null, status: 500 },
   EPERM: { reason: 'operation not permitted', help: null, status: 500 },
   ESTALE: { reason: 'the network file system has lost the file', help: null, status: 500 },

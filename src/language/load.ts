@@ -4,6 +4,7 @@ import type { JsonObject, Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
+import { withPatternBudget } from './check/pattern.ts';
 import { silence } from './check/silenced.ts';
 import { type RunTargets, runProblems } from './check/step/check-run.ts';
 import { unsetProblems } from './check/variables/check-unset.ts';
@@ -47,6 +48,9 @@ export type LoadRequest = {
   | { readonly text: string | Uint8Array; readonly file: null; readonly dir: string }
 );
 
+/** Compiling a pattern takes as long as reading so many bytes for each unit of its size. */
+const BYTES_PER_PATTERN_SIZE = 8;
+
 /** The workflow, unless the diagnostics contain an error, and the texts they refer to. */
 export type LoadResult = {
   readonly workflow: Workflow | null;
@@ -62,15 +66,22 @@ export type LoadResult = {
  * `TooManyBytes` beyond `mostBytes`, before the file that exceeds it is parsed.
  */
 export function loadWorkflow(request: LoadRequest): LoadResult {
-  const { path, dir, content } = openRoot(request);
   const count = createByteLimit(request.mostBytes);
+  return withPatternBudget(
+    (size) => count({ length: size * BYTES_PER_PATTERN_SIZE }),
+    () => load(request, count),
+  );
+}
+
+function load(request: LoadRequest, count: ByteLimit): LoadResult {
+  const { path, dir, content } = openRoot(request);
   count(content);
   const decoded = decode(path, content);
   const parsed = decoded.problems.length > 0 ? unread(decoded) : readSpecFile(decoded.source);
   const realPath = request.file === null ? '-' : realpathSync(path);
   const realDir = realpathSync(dir);
   const roots = { dir, realPath, realDir, decoded: new Map(), count };
-  const root = readParamSchema(parsed.file, (text) => findSchema(text, roots));
+  const root = readParamSchema(parsed.file, (text) => findSchema(text, roots), count);
   const imports = readImports(root.file, realPath, (text, from) => findImport(text, from, roots));
   const base = readBase(request.base ?? null, count);
   const params = root.file.raw.params === undefined ? base?.params : root;
@@ -200,7 +211,7 @@ function readBase(path: string | null, count: ByteLimit): Base | null {
   if (path === null || read === null) return null;
   const dir = dirname(path);
   const roots = { dir, realDir: realpathSync(dir), decoded: new Map(), count };
-  const params = readParamSchema(read.file, (text) => findSchema(text, roots));
+  const params = readParamSchema(read.file, (text) => findSchema(text, roots), count);
   return { file: params.file, problems: [...read.problems, ...params.problems], params };
 }
 

@@ -56,6 +56,82 @@ test('values beside a schema replace its defaults', () => {
   expect(workflow?.params.map(({ value }) => value)).toEqual(['dev', '3', '["eu"]', '{"host":"\\$x"}', '']);
 });
 
+const doubling = (count: number, last: object) =>
+  Object.fromEntries(
+    Array.from({ length: count + 1 }, (_, i) => {
+      const next = { $ref: `#/$defs/a${i + 1}` };
+      return [`a${i}`, i === count ? last : { anyOf: [next, next] }];
+    }),
+  );
+const text = { p: { type: 'string' } };
+const large = (prefix: string) =>
+  Object.fromEntries(
+    Array.from({ length: 100 }, (_, i) => [`${prefix}${i}`, { type: 'string', pattern: `(\\pL{1,999})${i}` }]),
+  );
+
+it.each<[string, object, string]>([
+  [
+    'references that double',
+    { properties: text, $ref: '#/$defs/a0', $defs: doubling(28, { type: 'integer' }) },
+    '"a28" in the schema takes more than 10,000 steps to check: refer to fewer parts, or less often',
+  ],
+  [
+    'references that double, for a default',
+    {
+      properties: { p: { type: 'array', items: { $ref: '#/$defs/a0' }, default: [1] } },
+      $defs: doubling(28, { type: 'string' }),
+    },
+    '"$defs.a22.anyOf.1" in the schema takes more than 10,000 steps to check: refer to fewer parts, or less often',
+  ],
+  [
+    'a reference into a value',
+    { properties: text, $ref: '#/default/a', default: { a: { $ref: '#/default/a' } } },
+    '"$ref" must refer to a part of the same schema, as "#/$defs/NAME", not to "#/default/a"',
+  ],
+  [
+    'many parts',
+    { properties: text, allOf: Array.from({ length: 10_000 }, () => ({})) },
+    'the schema has 10006 parts; at most 10,000 are read',
+  ],
+  [
+    'large patterns together',
+    { properties: large('p') },
+    '"(\\pL{1,999})2" is not a regular expression: it is too large, alone or with those before it in the file: reduce the repetitions in "{...}"',
+  ],
+])('a schema with %s is refused', (_, schema, message) => {
+  const { workflow, diagnostics } = load({ params: { schema: { type: 'object', ...schema } } });
+  expect(workflow).toBeNull();
+  expect(diagnostics[0]).toMatchObject({ code: 'wrong-value', message });
+});
+
+it.each<[string, object, string, string | null]>([
+  [
+    'distinct maps',
+    { uniqueItems: true },
+    JSON.stringify(Array.from({ length: 16_000 }, (_, i) => ({ a: i, b: [i] }))),
+    null,
+  ],
+  [
+    'equal maps',
+    { uniqueItems: true },
+    '[{"a": 1, "b": 2}, 3, {"b": 2, "a": 1}]',
+    '"p" must NOT have duplicate items (items ## 0 and 2 are identical)',
+  ],
+  ['a tree', { items: { $ref: '#/properties/p' } }, '[[[], []], [[[]]]]', null],
+  [
+    'a tree with references that double',
+    { items: { anyOf: [{ $ref: '#/properties/p' }, { $ref: '#/properties/p' }] } },
+    `${'['.repeat(40)}1${']'.repeat(40)}`,
+    'the parameters take too many steps to check against the schema',
+  ],
+])('a list is checked: %s', (_, part, value, message) => {
+  const { workflow } = load({ params: { schema: { type: 'object', properties: { p: { type: 'array', ...part } } } } });
+  if (workflow === null) throw new Error('the workflow is not valid');
+  const check = () => acceptParams(workflow, [{ name: 'p', value }]);
+  if (message === null) expect(check).not.toThrow();
+  else expect(check).toThrow(message);
+});
+
 it.each<[string, string | null]>([
   ['STAGE=dev', null],
   ['STAGE=dev FORCE=yes COUNT=7', null],

@@ -7,7 +7,7 @@ import { nameSpot } from './check-graph.ts';
 import { notificationProblems } from './check-notifications.ts';
 import { paramProblems } from './check-params.ts';
 import { scheduleProblems } from './check-schedule.ts';
-import { patternProblem, patternSize } from './pattern.ts';
+import { patternProblem, TOO_LARGE } from './pattern.ts';
 import { type ActionEntry, actionEntries, defaultsEntries } from './step/action-entries.ts';
 import { actionProblems, defaultsProblems, envProblems } from './step/check-action.ts';
 import { sharedContainerProblems } from './step/check-container.ts';
@@ -149,9 +149,6 @@ function comparison(variable: string, operator: string, value: string): string {
   }
 }
 
-/** Maximum total size of the distinct patterns of a file, as measured by `patternSize`. */
-const MOST_PATTERNS = 100_000;
-
 type Expected = { readonly path: Path; readonly pattern: string };
 
 /** Reports invalid regular expressions after `re:` in the conditions of a file and of its steps and handlers. */
@@ -160,17 +157,11 @@ function conditionProblems(file: SpecFile): Problem[] {
     ...patternsIn(['preconditions'], file.raw.preconditions),
     ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(actionPatterns),
   ];
-  const checked = new Map<string, string | null>();
   const problems: Problem[] = [];
-  let size = 0;
-  for (const { path, pattern } of all) {
-    if (!checked.has(pattern)) {
-      size += patternSize(pattern);
-      if (size > MOST_PATTERNS) return [...problems, tooLarge(file, path)];
-      checked.set(pattern, patternProblem(pattern));
-    }
-    const why = checked.get(pattern) ?? null;
-    if (why !== null) problems.push(invalid(file, { path, pattern }, why));
+  for (const expected of all) {
+    const why = patternProblem(expected.pattern);
+    if (why === TOO_LARGE) return [...problems, tooLarge(file, expected.path)];
+    if (why !== null) problems.push(invalid(file, expected, why));
   }
   return problems;
 }

@@ -1,11 +1,48 @@
 import type { RE2JS } from 're2js';
 import { messageOf } from '../../errors.ts';
 
+/** Maximum total size of the distinct patterns of a workflow, as measured by `patternSize`: about half a second. */
+const MOST_PATTERNS = 100_000;
+
+/** Why a pattern is not compiled: it and those before it exceed the limit. */
+export const TOO_LARGE =
+  'it is too large, alone or with those before it in the file: reduce the repetitions in "{...}"';
+
+/** The patterns checked in one load with their problems, and the size that is left for further ones. */
+type Budget = { readonly known: Map<string, string | null>; readonly count: (size: number) => void; left: number };
+let budget: Budget | null = null;
+
 /**
- * Why a regular expression is not valid RE2 syntax; null if it is valid. The engine is loaded here only: most files
- * have no pattern, and it takes several milliseconds.
+ * Runs work that checks the patterns of one workflow: `patternProblem` refuses those that are too large together.
+ * `count` receives the size of each distinct pattern before it is compiled.
+ */
+export function withPatternBudget<T>(count: (size: number) => void, work: () => T): T {
+  const outer = budget;
+  budget = { known: new Map(), count, left: MOST_PATTERNS };
+  try {
+    return work();
+  } finally {
+    budget = outer;
+  }
+}
+
+/**
+ * Why a regular expression is not valid RE2 syntax, or too large; null if it is valid. The engine is loaded here only:
+ * most files have no pattern, and it takes several milliseconds.
  */
 export function patternProblem(pattern: string): string | null {
+  const known = budget?.known.get(pattern);
+  if (known !== undefined) return known;
+  const size = patternSize(pattern);
+  if (size > (budget?.left ?? MOST_PATTERNS)) return TOO_LARGE;
+  if (budget !== null) budget.left -= size;
+  budget?.count(size);
+  const problem = syntaxProblem(pattern);
+  budget?.known.set(pattern, problem);
+  return problem;
+}
+
+function syntaxProblem(pattern: string): string | null {
   const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
   try {
     engine.compile(pattern);
@@ -20,7 +57,7 @@ export function patternProblem(pattern: string): string | null {
 }
 
 /** One letter, escape or class of a pattern, a count of repetitions, or a parenthesis. */
-const PARTS = /\\[pP]|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
+const PARTS = /\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
 /** Maximum repetitions that the engine accepts. */
 const MOST_REPEATS = 1000;
 /** Cost of a Unicode class such as `\pL`, and the factor for letters matched in upper and lower case. */
@@ -42,7 +79,7 @@ export function patternSize(pattern: string): number {
       last = size + 1;
       size = around.pop() ?? 0;
     } else if (least !== undefined) last *= Math.max(0, Math.min(MOST_REPEATS, Number(most || least)) - 1);
-    else last = part.toLowerCase() === '\\p' ? UNICODE_CLASS : part.length;
+    else last = /^\\p/i.test(part) ? UNICODE_CLASS : part.length;
     size += last;
   }
   const total = around.reduce((sum, part) => sum + part, size);

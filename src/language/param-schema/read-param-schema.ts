@@ -2,10 +2,12 @@ import type { Json, JsonObject } from '../../core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
 import { type Path, type Problem, pathMark, problem, type Spot } from '../problem.ts';
 import { isJsonObject } from '../raw.ts';
+import type { ByteLimit } from '../read/byte-limit.ts';
 import { parse } from '../read/parse.ts';
 import { read } from '../read/read.ts';
 import type { Range } from '../read/reader.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
+import { schemaParts } from './json-schema.ts';
 import { type SchemaPartFault, schemaParams } from './schema-params.ts';
 
 /** A file with a schema, or why it is not read, as the end of a sentence: `does not exist`. */
@@ -21,6 +23,9 @@ export type SchemaRead = {
   readonly problems: readonly Problem[];
 };
 
+/** Compiling one part of a schema takes as long as reading so many bytes. */
+const BYTES_PER_PART = 100;
+
 /** Keywords of a schema that are no text; a map of `params` is read as a map of texts. */
 const WORDS: { readonly [text: string]: Json } = { true: true, false: false };
 
@@ -28,10 +33,11 @@ const WORDS: { readonly [text: string]: Json } = { true: true, false: false };
  * Replaces a JSON Schema in `params` by the parameters that its properties declare. `find` reads the file that
  * `schema` names.
  */
-export function readParamSchema(file: SpecFile, find: (path: string) => FoundSchema): SchemaRead {
+export function readParamSchema(file: SpecFile, find: (path: string) => FoundSchema, count: ByteLimit): SchemaRead {
   const params = file.raw.params as Json | undefined;
   if (params === undefined || !isJsonObject(params)) return { file, schema: null, sources: [], problems: [] };
-  if (isSchema(params)) return declared(file, { schema: withTypes(params), values: {}, spots: inFile(file, []) });
+  if (isSchema(params))
+    return declared(file, { schema: withTypes(params), values: {}, spots: inFile(file, []), count });
   const { schema, values, ...more } = params;
   const isBeside = isJsonObject(schema ?? null) || (typeof schema === 'string' && /\.json$/i.test(schema));
   if (!isBeside || (typeof schema === 'string' && Object.keys(more).length > 0)) {
@@ -48,9 +54,9 @@ export function readParamSchema(file: SpecFile, find: (path: string) => FoundSch
   }
   const given = values ?? {};
   if (isJsonObject(schema ?? null)) {
-    return declared(file, { schema: schema as JsonObject, values: given, spots: inFile(file, ['schema']) });
+    return declared(file, { schema: schema as JsonObject, values: given, spots: inFile(file, ['schema']), count });
   }
-  return fromFile(file, { path: String(schema), values: given, find });
+  return fromFile(file, { path: String(schema), values: given, find, count });
 }
 
 /** `params: {type: object, properties: ...}` */
@@ -75,9 +81,15 @@ function inFile(file: SpecFile, inner: Path): ToSpot {
   return (at, path) => spotIn(file, ['params', ...(at === 'values' ? ['values'] : inner), ...path]);
 }
 
-type Given = { readonly schema: JsonObject; readonly values: JsonObject; readonly spots: ToSpot };
+type Given = {
+  readonly schema: JsonObject;
+  readonly values: JsonObject;
+  readonly spots: ToSpot;
+  readonly count: ByteLimit;
+};
 
-function declared(file: SpecFile, { schema, values, spots }: Given): SchemaRead {
+function declared(file: SpecFile, { schema, values, spots, count }: Given): SchemaRead {
+  count({ length: schemaParts(schema) * BYTES_PER_PART });
   const { entries, faults } = schemaParams(schema, values);
   const problems = faults.map(({ at, path, message }: SchemaPartFault) =>
     problem('wrong-value', spots(at, path), message),
@@ -91,9 +103,10 @@ type InFile = {
   readonly path: string;
   readonly values: JsonObject;
   readonly find: (path: string) => FoundSchema;
+  readonly count: ByteLimit;
 };
 
-function fromFile(file: SpecFile, { path, values, find }: InFile): SchemaRead {
+function fromFile(file: SpecFile, { path, values, find, count }: InFile): SchemaRead {
   const found = find(path);
   if ('why' in found) {
     const spot = spotIn(file, ['params', 'schema']);
@@ -116,7 +129,7 @@ function fromFile(file: SpecFile, { path, values, find }: InFile): SchemaRead {
     if (at === 'values') return spotIn(file, ['params', 'values', ...inner]);
     return { source, range: rangeAt(ranges, inner, source) };
   };
-  return { ...declared(file, { schema: result.value, values, spots }), sources: [source] };
+  return { ...declared(file, { schema: result.value, values, spots, count }), sources: [source] };
 }
 
 /** The range of a value, or of the nearest enclosing value that has one, as far as its first line goes. */

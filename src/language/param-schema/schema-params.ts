@@ -5,7 +5,7 @@ import { declarationFaults } from '../declared-params.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Path } from '../problem.ts';
 import { isJsonObject, type OpenTextMap } from '../raw.ts';
-import { compileSchema, schemaProblem } from './json-schema.ts';
+import { compileSchema, DATA, MOST_SCHEMA_PARTS, NAMED, schemaParts, schemaProblem } from './json-schema.ts';
 
 /** A part of a schema, or of the defaults beside it, and why it is invalid. */
 export type SchemaPartFault = { readonly at: 'schema' | 'values'; readonly path: Path; readonly message: string };
@@ -28,12 +28,8 @@ const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'desc
 export function schemaParams(schema: JsonObject, values: JsonObject): SchemaParams {
   const faults: SchemaPartFault[] = outlineFaults(schema);
   if (faults.length > 0) return { entries: [], faults };
-  const problem = schemaProblem(schema);
-  if (problem !== null) {
-    const { path, message } = problem;
-    const subject = path.length === 0 ? 'the schema' : `"${path.at(-1)}" in the schema`;
-    return { entries: [], faults: [{ at: 'schema', path, message: `${subject} ${message}` }] };
-  }
+  const problem = wholeFault(schemaProblem(schema));
+  if (problem !== null) return { entries: [], faults: [problem] };
   const properties = schema['properties'] as JsonObject;
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const entries = Object.entries(properties).flatMap(([name, property]) => {
@@ -68,6 +64,19 @@ export function schemaParams(schema: JsonObject, values: JsonObject): SchemaPara
   return { entries, faults: faults.length > 0 ? faults : presetFaults({ schema, properties, values }) };
 }
 
+function wholeFault(problem: ReturnType<typeof schemaProblem>): SchemaPartFault | null {
+  if (problem === null) return null;
+  const { path, message } = problem;
+  const last = path.at(-1) ?? '';
+  const subject = last === '' ? 'the schema' : `"${/^\d+$/.test(last) ? path.join('.') : last}" in the schema`;
+  return { at: 'schema', path: spelled(path), message: `${subject} ${message}` };
+}
+
+/** A path with the indexes of lists as numbers. */
+function spelled(path: readonly string[]): Path {
+  return path.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
+
 /** Checks the schema before it is compiled. */
 function outlineFaults(schema: JsonObject): SchemaPartFault[] {
   const draft = schema['$schema'];
@@ -78,6 +87,10 @@ function outlineFaults(schema: JsonObject): SchemaPartFault[] {
   if ((schema['type'] ?? 'object') !== 'object' || !isJsonObject(schema['properties'])) {
     const message = 'the schema of parameters must have "type": "object" and "properties"';
     return [{ at: 'schema', path: [], message }];
+  }
+  const parts = schemaParts(schema);
+  if (parts > MOST_SCHEMA_PARTS) {
+    return [{ at: 'schema', path: [], message: `the schema has ${parts} parts; at most 10,000 are read` }];
   }
   return textFaults(schema, []);
 }
@@ -98,8 +111,15 @@ function textFault(key: string, text: string): string | null {
     const problem = patternProblem(text);
     return problem === null ? null : `"${text}" is not a regular expression: ${problem}`;
   }
-  if (!/^\$(?:ref|dynamicRef)$/.test(key) || text.startsWith('#')) return null;
+  if (!/^\$(?:ref|dynamicRef)$/.test(key)) return null;
+  if (text.startsWith('#') && !leadsToData(text)) return null;
   return `"${key}" must refer to a part of the same schema, as "#/$defs/NAME", not to "${text}"`;
+}
+
+/** Whether a reference leads into a value that is no schema. */
+function leadsToData(reference: string): boolean {
+  const keys = reference.split('/').slice(1);
+  return keys.some((key, index) => DATA.has(key) && !NAMED.has(keys[index - 1] ?? ''));
 }
 
 /** Follows references to parts of the schema, whose keywords the property may override. */
@@ -172,7 +192,10 @@ function presetFaults({ schema, properties, values }: Presets): readonly SchemaP
     const value = values[name] ?? resolve(property, schema)?.['default'];
     return value === undefined || value === null ? [] : [[name, value] as const];
   });
-  return compileSchema(schema)(Object.fromEntries(presets)).flatMap(({ path: [name, ...rest], message }) => {
+  const given = Object.fromEntries(presets);
+  const problem = wholeFault(schemaProblem(schema, given));
+  if (problem !== null) return [problem];
+  return compileSchema(schema)(given).flatMap(({ path: [name, ...rest], message }) => {
     if (name === undefined) return [];
     const isValue = Object.hasOwn(values, name);
     const what = `the default of parameter "${[name, ...rest].join('.')}" ${message}`;

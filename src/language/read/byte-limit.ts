@@ -1,8 +1,8 @@
 /** The files of one workflow hold more bytes together than the caller allows. */
 export class TooManyBytes extends Error {}
 
-/** Counts a content; throws `TooManyBytes` beyond the limit. */
-export type ByteLimit = (content: string | Uint8Array) => void;
+/** Counts a content, or work that takes as long as the length; throws `TooManyBytes` beyond the limit. */
+export type ByteLimit = (content: Pick<string | Uint8Array, 'length'>) => void;
 
 /** Counts the contents that belong to one workflow. The result throws `TooManyBytes` once they exceed `most` together. */
 export function createByteLimit(most: number | undefined): ByteLimit {

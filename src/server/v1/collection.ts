@@ -59,7 +59,7 @@ export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Rep
       if (Matches.length === 0) continue;
       const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
       const dag = { ...workflowView(listed, workflow), Location: listed.file };
-      Results.push({ Name: parts.workflows.nameOf(listed), DAG: dag, Matches });
+      Results.push({ Name: parts.workflows.nameOf(listed).replace(/\.ya?ml$/i, ''), DAG: dag, Matches });
     }
     return jsonReply({ Results, Errors: [] });
   };

@@ -23,8 +23,8 @@ export function lineMatcher(expression: string): LineMatcher {
 
 /** The same for a regular expression alone. Throws as `lineMatcher` does. */
 export function regexTest(expression: string, { ignoreCase }: { readonly ignoreCase: boolean }): LineMatcher {
+  if (patternSize(expression) > mostPatternSize) throw new WfError('usage', 'the regular expression is too large');
   const problem = patternProblem(expression);
   if (problem !== null) throw new WfError('usage', `"${expression}" is not a valid regular expression: ${problem}`);
-  if (patternSize(expression) > mostPatternSize) throw new WfError('usage', 'the regular expression is too large');
   return patternTest(ignoreCase ? `(?i)${expression}` : expression);
 }

@@ -144,3 +144,35 @@ test('the end of a thread fails its current text, and the next text gets another
     await expect(first).rejects.toThrow('the thread that reads workflows has ended');
     expect(await second).toEqual(loadWorkflow({ text: large, file: null, dir }));
   }));
+
+test('a thread that does not answer is ended, and the next text gets another thread', () =>
+  withDirectory(async (dir) => {
+    const endless = `require('node:worker_threads').parentPort.on('message', () => { for (;;); });`;
+    const started: Worker[] = [];
+    const { load, close } = createWorkflowLoader(() => {
+      const file = join(import.meta.dirname, '../../../bin/load-worker.js');
+      const thread = started.length === 0 ? new Worker(endless, { eval: true }) : new Worker(file, { execArgv: [] });
+      started.push(thread);
+      return thread;
+    }, 1);
+    onTestFinished(close);
+    const [first, second] = [1, 2].map(() => load({ text: large, file: null, dir }));
+    await expect(first).rejects.toThrow('the workflow takes too long to read');
+    await expect(second).resolves.toMatchObject({ diagnostics: [] });
+    await expect.poll(() => started[0]?.threadId).toBe(-1);
+  }));
+
+test.each([
+  ['large patterns', `params: [{name: A, pattern: '(a{1,900}){1,9}'}]\n`],
+  [
+    'a schema of many parts',
+    `params: ${JSON.stringify({ type: 'object', properties: { a: { type: 'string' } }, allOf: Array(400).fill({}) })}\n`,
+  ],
+])('a small text with %s is read in the thread', async (_, head) =>
+  withDirectory(async (dir) => {
+    const { load, started } = loader();
+    const request: LoadRequest = { text: `${head}steps: [{name: a, command: x}]\n`, file: null, dir };
+    expect(await load(request)).toEqual(loadWorkflow(request));
+    expect(started).toHaveLength(1);
+  }),
+);
