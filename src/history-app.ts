@@ -13,6 +13,7 @@ import type { ReportingStarter } from './processes/starter/reporting-starter.ts'
 import { fileStore } from './run-store.ts';
 import { createHistory, type History } from './service/history/history.ts';
 import { keepingReader } from './service/history/keeping-reader.ts';
+import type { Reach } from './service/history/run-reference.ts';
 import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
 import { type Carrier, launchRun } from './service/runs/launch-run.ts';
 import type { StartRequest } from './service/runs/runs.ts';
@@ -22,10 +23,13 @@ import type { WorkflowPlaces } from './service/workflows/workflows.ts';
 import type { OwnDaemon } from './store/files/control/own-daemon.ts';
 import type { RunArchive } from './store/store.ts';
 
-/** Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again. */
+/**
+ * Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again.
+ * `reach`: how words name runs; default: those of any file.
+ */
 export function createPast(
   config: Config,
-  { keepsRuns = false }: { readonly keepsRuns?: boolean } = {},
+  { keepsRuns = false, reach = { cwd: config.cwd, any: true } }: PastOptions = {},
 ): { readonly history: History; readonly archive: RunArchive } {
   const archive = fileStore(config);
   const leftovers = { find: findRunProcesses, end: endProcesses };
@@ -41,7 +45,7 @@ export function createPast(
     queue: archive,
   };
   const readRun = keepsRuns ? keepingReader(archive) : undefined;
-  return { archive, history: createHistory(tools, config.cwd, readRun) };
+  return { archive, history: createHistory(tools, reach, readRun) };
 }
 
 /** Returns the look-up of the end of a file's suspension; always null without a store. */
@@ -73,7 +77,9 @@ export type Control = StopTools & {
 };
 
 /** `starter`: starts carriers on behalf of this process, if it can. */
-export type ControlOptions = { readonly keepsRuns?: boolean; readonly starter?: ReportingStarter };
+export type ControlOptions = PastOptions & { readonly starter?: ReportingStarter };
+
+type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach };
 
 /** Controls the runs of all processes. */
 export function createControl(config: Config, { starter, ...options }: ControlOptions = {}): Control {

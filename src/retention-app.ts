@@ -3,6 +3,7 @@ import { systemClock } from './engine/clock.ts';
 import { isElsewhere, mayBeAlive } from './processes/process-identity.ts';
 import { fileStore } from './run-store.ts';
 import type { RetentionReport, RetentionRequest } from './service/history/retention.ts';
+import type { Reach } from './service/history/run-reference.ts';
 
 /** Removes past runs. */
 export type Retention = {
@@ -12,15 +13,14 @@ export type Retention = {
 };
 
 /** Sets up the removal of past runs. Every run asks whether it is due, so the modules that read past runs load when it is applied. */
-export function createRetention(config: Config): Retention {
+export function createRetention(config: Config, reach: Reach = { cwd: config.cwd, any: true }): Retention {
   const archive = fileStore(config);
   return {
     apply: async (request) => {
       const { createPast } = await import('./history-app.ts');
       const { applyRetention } = await import('./service/history/retention.ts');
       const { history } = createPast(config);
-      const { cwd } = config;
-      return applyRetention(request, { archive, history, clock: systemClock, isAlive: mayBeAlive, isElsewhere, cwd });
+      return applyRetention(request, { archive, history, clock: systemClock, isAlive: mayBeAlive, isElsewhere, reach });
     },
     isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
   };

@@ -1,5 +1,5 @@
 import { isFinished } from '../core/run/run-state.ts';
-import { isNotFound } from '../errors.ts';
+import { isNotFound, WfError } from '../errors.ts';
 import type { RunArchive } from '../store/store.ts';
 import { findActive } from './history/active-runs.ts';
 import { attemptsOf } from './history/attempts.ts';
@@ -11,7 +11,7 @@ import { missingLogs } from './history/logs/missing-logs.ts';
 import { whyNothing } from './history/logs/why-nothing.ts';
 import type { PastRun } from './history/past-run.ts';
 import { summarizeWithFailures } from './history/run-failures.ts';
-import { requireKnownWorkflow } from './history/run-reference.ts';
+import { type Reach, requireKnownWorkflow } from './history/run-reference.ts';
 import type { RunFilter } from './history/select-runs.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
 import { declareLost, untilOver } from './runs/stopping.ts';
@@ -23,7 +23,7 @@ import { findWorkflow, type WorkflowPlaces } from './workflows/workflows.ts';
 export type LocalServiceTools = {
   /** The location of the workflows for messages. */
   readonly location: string;
-  readonly cwd: string;
+  readonly reach: Reach;
   readonly places: WorkflowPlaces;
   readonly past: () => { readonly history: History; readonly archive: RunArchive };
   readonly control: () => LocalRunTools & { readonly history: History };
@@ -35,7 +35,7 @@ export type LocalService = Service & Pick<LocalRuns, 'startLoaded'>;
 
 /** Creates the service of this machine. */
 export function createLocalService(tools: LocalServiceTools): LocalService {
-  const { location, cwd, places, past, control, entries } = tools;
+  const { location, reach, places, past, control, entries } = tools;
   return {
     commandOptions: '',
     startLoaded: (request) => createLocalRuns(control()).startLoaded(request),
@@ -55,7 +55,7 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
       list: (filter) => listRuns(filter, tools),
       active: async (reference, prefer) => {
         const { history, archive } = past();
-        const { active, last } = await findActive(reference, { history, archive, cwd }, prefer);
+        const { active, last } = await findActive(reference, { history, archive, reach }, prefer);
         return { active: active.map(history.summarize), last: history.summarize(last) };
       },
       ended: async (runId) => {
@@ -72,12 +72,12 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
   };
 }
 
-async function listRuns(filter: RunFilter, { past, places }: LocalServiceTools): ReturnType<RunService['list']> {
+async function listRuns(filter: RunFilter, { past, places, reach }: LocalServiceTools): ReturnType<RunService['list']> {
   const { history, archive } = past();
   const runs = [];
   for await (const run of history.list(filter)) runs.push(history.summarize(run));
   if (runs.length === 0 && filter.workflow !== null) {
-    requireKnownWorkflow(filter.workflow, { history, archive, places });
+    requireKnownWorkflow(filter.workflow, { history, archive, places, reach });
   }
   return runs;
 }
@@ -151,10 +151,15 @@ async function findOrAwait(word: string, { tell }: LogRequest, { history, places
   try {
     return await history.find(word);
   } catch (error) {
-    if (!isNotFound(error) || !isWorkflow(word, places)) throw error;
+    if (!(isNotFound(error) || isUsage(error)) || !isWorkflow(word, places)) throw error;
   }
   tell(`waiting for the first run of "${word}"`);
   return (await history.await(word, new AbortController().signal)) ?? history.find(word);
+}
+
+/** The last run of the name is of another file. */
+function isUsage(error: unknown): boolean {
+  return error instanceof WfError && error.code === 'usage';
 }
 
 function isWorkflow(name: string, places: WorkflowPlaces): boolean {

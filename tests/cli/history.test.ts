@@ -85,7 +85,7 @@ retry what failed: wf retry b1
   });
 
   it('lists the runs of an ambiguous prefix, and names similar to a mistyped one', async () => {
-    await withPlace({ 'good.yaml': good }, async ({ wf }) => {
+    await withPlace({ 'good.yaml': good }, async ({ cwd, wf }) => {
       expect(await wf('status')).toMatchObject({ code: 2, stderr: 'error: there are no runs yet\n' });
       await wf('run', 'good.yaml', '--run-id', 'run-1');
       await wf('run', 'good.yaml', '--run-id', 'run-2');
@@ -93,7 +93,9 @@ retry what failed: wf retry b1
       expect(await wf('status', 'run-')).toMatchObject({ code: 2, stdout: '', stderr: ambiguous });
       const mistyped = 'error: no run and no workflow that has run is called "goood"\n  help: did you mean "good"?\n';
       expect(await wf('status', 'goood')).toMatchObject({ code: 2, stdout: '', stderr: mistyped });
-      expect(await wf('status', '@failed')).toMatchObject({ code: 2, stderr: 'error: no run has failed\n' });
+      const none = `error: no run of a file below ${cwd} has failed\n  help: --any looks at all runs\n`;
+      expect(await wf('status', '@failed')).toMatchObject({ code: 2, stderr: none });
+      expect(await wf('status', '@failed', '--any')).toMatchObject({ code: 2, stderr: 'error: no run has failed\n' });
     });
   });
 
@@ -198,7 +200,7 @@ describe('wf history', () => {
         readEvents: counted('readEvents'),
       };
       const processes = { find: () => [], end: async () => {} };
-      const history = createHistory({ archive, clock: systemClock, isAlive, processes }, cwd);
+      const history = createHistory({ archive, clock: systemClock, isAlive, processes }, { cwd, any: true });
       const shown: string[] = [];
       for await (const { runId } of history.list({ ...anyRun, limit: 3 })) shown.push(runId);
       expect([shown.length, opened]).toEqual([3, shown]);

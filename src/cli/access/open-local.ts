@@ -1,22 +1,27 @@
 import type { Config } from '../../config/config.ts';
 import { requireNamedDags } from '../../config/named-dags.ts';
 import { workflowPlaces } from '../../config/workflow-places.ts';
+import type { Reach } from '../../service/history/run-reference.ts';
 import { createLocalService, type LocalService } from '../../service/local-service.ts';
 import { beginRun } from '../../service/runs/start-carrier.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { readWorkflow } from '../../service/workflows/workflows.ts';
 
 /** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
-export async function openLocal(config: Config, dags: string | undefined): Promise<LocalService> {
+export async function openLocal(
+  config: Config,
+  dags: string | undefined,
+  reach: Reach = { cwd: config.cwd, any: true },
+): Promise<LocalService> {
   const app = await import('../../history-app.ts');
-  const past = () => app.createPast(config);
+  const past = () => app.createPast(config, { reach });
   return createLocalService({
     location: config.dagsDir ?? 'the workflows directory: there is no home',
-    cwd: config.cwd,
+    reach,
     places: workflowPlaces(config),
     past,
     control: () => {
-      const control = app.createControl(config);
+      const control = app.createControl(config, { reach });
       const context = { env: config.processEnv, cwd: config.cwd, dags: dags ?? null, isDaemon: false };
       return {
         ...control,

@@ -3,13 +3,18 @@ import { type ClientSettings, readClientSettings } from '../../config/client-set
 import type { Config } from '../../config/config.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
+import type { Reach } from '../../service/history/run-reference.ts';
 import type { Service } from '../../service/service.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** The options of commands that can use a daemon; `server` is false for `--no-server`. */
-export type AccessOptions = CommonOptions & { readonly server?: string | false };
+export type AccessOptions = CommonOptions & {
+  readonly server?: string | false;
+  readonly any?: true;
+  readonly json?: true;
+};
 
 /**
  * Calls `use` with the service that options and configuration select: this machine or a daemon. Prints a message while the
@@ -22,9 +27,18 @@ export async function withService<T>(
 ): Promise<T> {
   const config = configFor(options);
   const server = await serverOf(options, config);
-  if (server === null) return use(await (await import('./open-local.ts')).openLocal(config, options.dags));
+  if (server === null)
+    return use(
+      await (await import('./open-local.ts')).openLocal(config, options.dags, reachOf(options, config, console)),
+    );
   const { createRemoteService } = await import('../../client/remote-service.ts');
   return withDaemon(server, console, (client) => use(createRemoteService(client)));
+}
+
+/** Returns how words name runs: those of the files here, unless `--any` is given. */
+export function reachOf(options: AccessOptions, { cwd }: Config, { err }: Pick<Console, 'err'>): Reach {
+  const { any = false, json = false } = options;
+  return { cwd, any, ...(json ? {} : { tell: (line) => err.write(`wf: ${escapeControls(line)}\n`) }) };
 }
 
 /** Calls `use` with a daemon. Prints a message while the daemon does not answer. */

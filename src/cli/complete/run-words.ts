@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { dateAndTime } from '../../render/text/duration.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { readPastRun } from '../../service/history/past-run.ts';
-import { findRunId } from '../../service/history/run-reference.ts';
+import { findRunId, liesBelow } from '../../service/history/run-reference.ts';
 import type { RunArchive } from '../../store/store.ts';
 import type { Candidate } from './candidate.ts';
 
@@ -46,9 +46,13 @@ async function openArchive(config: Config): Promise<RunArchive> {
 
 /** A completion writes nothing: a lost run is not settled. */
 function findRun(archive: RunArchive, word: string, cwd: string): string | null {
-  const ids = archive.list();
-  if (word === '@latest') return ids.find((id) => archive.readCreated(id)?.trigger !== 'workflow') ?? ids[0] ?? null;
-  if (word !== '@failed') return findRunId(archive, word, cwd);
-  const recent = ids.slice(0, mostLooked);
+  const ids = archive.list().slice(0, mostLooked);
+  if (word !== '@latest' && word !== '@failed') return findRunId(archive, word, { cwd, any: false });
+  const isBelow = liesBelow(cwd);
+  const below = ids.filter((id) => isBelow(archive.readLabel(id)));
+  const meant = below.length > 0 ? below : ids;
+  if (word === '@latest')
+    return meant.find((id) => archive.readCreated(id)?.trigger !== 'workflow') ?? meant[0] ?? null;
+  const recent = meant.slice(0, mostLooked);
   return recent.find((id) => readPastRun(archive, id)?.state.status === 'failed') ?? null;
 }

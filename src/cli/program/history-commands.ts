@@ -1,6 +1,6 @@
 import type { AddCommand } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
-import { append, choice, count, runArgument, withCommon } from './options.ts';
+import { append, choice, count, runArgument, withAny, withCommon } from './options.ts';
 import { withClientSettings, withLocalOnly } from './setting-options.ts';
 
 /** `wf list`. */
@@ -17,7 +17,7 @@ export const addList: AddCommand = (program, console, setExitCode) => {
 
 /** `wf status`. */
 export const addStatus: AddCommand = (program, console, setExitCode) => {
-  withRunOptions(withClientSettings(withCommon(program.command('status'))))
+  withRunOptions(withClientSettings(withAny(withCommon(program.command('status')))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .description('show the steps of a run, running or finished')
     .option('--json', 'print JSON')
@@ -30,7 +30,7 @@ export const addStatus: AddCommand = (program, console, setExitCode) => {
 
 /** `wf history`. */
 export const addHistory: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('history')))
+  withClientSettings(withAny(withCommon(program.command('history'))))
     .argument('[workflow]', 'a workflow, by its name or file; default: all')
     .description('list past runs, newest first')
     .option('--status <status>', 'only runs with this status (failed, succeeded, ...; repeatable)', append)
@@ -50,7 +50,7 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
 
 /** `wf logs`. */
 export const addLogs: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('logs')))
+  withClientSettings(withAny(withCommon(program.command('logs'))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .argument('[step]', 'a step or handler; default: all')
     .description('print the output of the steps of a run')
@@ -68,7 +68,7 @@ export const addLogs: AddCommand = (program, console, setExitCode) => {
 
 /** `wf report`. */
 export const addReport: AddCommand = (program, console, setExitCode) => {
-  withLocalOnly(withCommon(program.command('report')))
+  withLocalOnly(withAny(withCommon(program.command('report'))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .description('write a report of a run, one HTML file: graph, timeline, logs, source')
     .option('-o, --output <file>', 'the file, or - for standard output (default: <workflow>-<run>.html)')
@@ -80,7 +80,7 @@ export const addReport: AddCommand = (program, console, setExitCode) => {
 
 /** `wf gc`. */
 export const addGc: AddCommand = (program, console, setExitCode) => {
-  withLocalOnly(withCommon(program.command('gc')))
+  withLocalOnly(withAny(withCommon(program.command('gc'))))
     .argument('[workflow]', 'a workflow, by its name or file; default: all')
     .description('remove old runs with their logs; always keeps the last run of a workflow')
     .option('--keep <count>', 'runs to keep of each workflow, whatever their age', count)

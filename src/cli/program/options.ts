@@ -35,6 +35,11 @@ export function runArgument(name: string): Argument {
   return new Argument(name, 'a run (its id or the start of it, @latest, @failed), or a workflow for its last run');
 }
 
+/** The option by which a name that a file here has means runs of any file. */
+export function withAny(command: Command): Command {
+  return command.option('--any', 'runs of any file, also where a file here has the name');
+}
+
 /** Reads an option that is a whole number. */
 export function count(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);

@@ -11,6 +11,7 @@ import {
   runArgument,
   runOptions,
   shellOnFailureOption,
+  withAny,
   withCommon,
   withParameters,
   withWorkflow,
@@ -93,7 +94,7 @@ export function withExecOptions(command: Command): Command {
 
 /** `wf stop`. */
 export const addStop: AddCommand = (program, console, setExitCode) => {
-  withRunOptions(withClientSettings(withCommon(program.command('stop'))))
+  withRunOptions(withClientSettings(withAny(withCommon(program.command('stop')))))
     .addArgument(runArgument('<run>'))
     .description('stop a run and wait until it has ended')
     .option('--all', 'every active run of the workflow')
@@ -110,7 +111,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
 
 /** `wf retry`. */
 export const addRetry: AddCommand = (program, console, setExitCode, words) => {
-  withClientSettings(withParameters(withCommon(program.command('retry')).addArgument(runArgument('<run>'))))
+  withClientSettings(withParameters(withAny(withCommon(program.command('retry'))).addArgument(runArgument('<run>'))))
     .description('run the steps that did not succeed again, in a new run')
     .option('--req <id>', 'the id of the run, if the argument names its workflow')
     .addOption(new Option('--request-id <id>').hideHelp())
@@ -136,7 +137,7 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
 
 /** `wf restart`. */
 export const addRestart: AddCommand = (program, console, setExitCode, words) => {
-  withLocalOnly(withParameters(withCommon(program.command('restart')).addArgument(runArgument('<run>'))))
+  withLocalOnly(withParameters(withAny(withCommon(program.command('restart'))).addArgument(runArgument('<run>'))))
     .description('stop a run and start its file again with the same parameters')
     .addOption(reporterOption())
     .addOption(outputOption())
@@ -154,7 +155,7 @@ export const addRestart: AddCommand = (program, console, setExitCode, words) => 
 
 /** `wf mark`. */
 export const addMark: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('mark')))
+  withClientSettings(withAny(withCommon(program.command('mark'))))
     .addArgument(runArgument('<run>'))
     .argument('<step>', 'a step of the run')
     .addArgument(new Argument('<status>', 'the new status').choices(['succeeded', 'failed']))
@@ -168,7 +169,7 @@ export const addMark: AddCommand = (program, console, setExitCode) => {
 
 /** `wf approve`. */
 export const addApprove: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('approve')))
+  withClientSettings(withAny(withCommon(program.command('approve'))))
     .addArgument(runArgument('<run>'))
     .argument('[step]', 'the step that waits, if several do')
     .description('approve a step that waits for approval')
@@ -183,7 +184,7 @@ export const addApprove: AddCommand = (program, console, setExitCode) => {
 
 /** `wf reject`. */
 export const addReject: AddCommand = (program, console, setExitCode) => {
-  withClientSettings(withCommon(program.command('reject')))
+  withClientSettings(withAny(withCommon(program.command('reject'))))
     .addArgument(runArgument('<run>'))
     .argument('[step]', 'the step that waits, if several do')
     .description('reject a step that waits for approval; it fails')

@@ -3,7 +3,7 @@ import type { RunArchive } from '../../store/store.ts';
 import type { History } from './history.ts';
 import { mayBeActive } from './may-be-active.ts';
 import type { PastRun } from './past-run.ts';
-import { lastRunId, namesWorkflow } from './run-reference.ts';
+import { lastRunId, namesWorkflow, type Reach } from './run-reference.ts';
 
 /** The runs that a reference selects. */
 export type MeantRuns = {
@@ -14,7 +14,7 @@ export type MeantRuns = {
 };
 
 /** The dependencies of finding active runs. */
-type ActiveRunTools = { readonly archive: RunArchive; readonly history: History; readonly cwd: string };
+type ActiveRunTools = { readonly archive: RunArchive; readonly history: History; readonly reach: Reach };
 
 /**
  * Finds the running and waiting runs of a reference: one run by its id, or every run of a workflow. `prefer`: the meaning of
@@ -25,21 +25,21 @@ export async function findActive(
   tools: ActiveRunTools,
   prefer: 'run' | 'workflow' = 'run',
 ): Promise<MeantRuns> {
-  const { archive, history, cwd } = tools;
-  const ofWorkflow = prefer === 'workflow' ? lastRunId({ archive, ids: archive.list() }, word, cwd) : null;
+  const { archive, history, reach } = tools;
+  const ofWorkflow = prefer === 'workflow' ? lastRunId({ archive, ids: archive.list() }, word, reach) : null;
   if (ofWorkflow !== null) {
     const active = await activeOf(word, tools);
     return { active, last: active[0] ?? (await history.find(ofWorkflow)) };
   }
   const last = await history.find(word);
   const isOfWorkflow =
-    last.runId !== word && !word.startsWith('@') && namesWorkflow(word, cwd)(archive.readCreated(last.runId));
+    last.runId !== word && !word.startsWith('@') && namesWorkflow(word, reach)(archive.readCreated(last.runId));
   if (isOfWorkflow) return { last, active: await activeOf(word, tools) };
   return { last, active: isFinished(last.state) ? [] : [last] };
 }
 
-async function activeOf(workflow: string, { archive, history, cwd }: ActiveRunTools): Promise<readonly PastRun[]> {
-  const isMeant = namesWorkflow(workflow, cwd);
+async function activeOf(workflow: string, { archive, history, reach }: ActiveRunTools): Promise<readonly PastRun[]> {
+  const isMeant = namesWorkflow(workflow, reach);
   const active: PastRun[] = [];
   const ids = archive.list();
   const labelOf = archive.labels(ids);

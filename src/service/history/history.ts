@@ -4,7 +4,7 @@ import type { RunSummary } from '../../core/summary/summary.ts';
 import { countByHour, type RunsOfHour } from './count-runs.ts';
 import { judgeRun, type LostRunTools, releaseFinished, settleLostRun } from './lost-run.ts';
 import { isUnknown, type PastRun, readPastRun, summarizePastRun } from './past-run.ts';
-import { findRunId, namesWorkflow, noSuchRun, unreadable } from './run-reference.ts';
+import { findRunId, namesWorkflow, noSuchRun, type Reach, unreadable } from './run-reference.ts';
 import { type RunFilter, type RunPlace, selectRuns } from './select-runs.ts';
 
 /** The filter that selects every run. */
@@ -41,11 +41,8 @@ export type History = {
   readonly summarize: (run: PastRun) => RunSummary;
 };
 
-/**
- * Creates the history of an archive. `cwd`: the directory for relative paths of workflow files; `readRun`: a replacement
- * for `readPastRun`.
- */
-export function createHistory(tools: LostRunTools, cwd: string, readRun = readerOf(tools)): History {
+/** Creates the history of an archive. `readRun`: a replacement for `readPastRun`. */
+export function createHistory(tools: LostRunTools, reach: Reach, readRun = readerOf(tools)): History {
   const { archive } = tools;
   const read = async (runId: string): Promise<PastRun | null> => {
     const run = readRun(runId);
@@ -54,16 +51,16 @@ export function createHistory(tools: LostRunTools, cwd: string, readRun = reader
     if (verdict === 'alive') return run;
     return verdict === 'gone' ? settleLostRun(run, tools) : { ...run, isUnjudged: true };
   };
-  const list = (filter: RunFilter) => selectRuns(filter, { archive, cwd, read });
+  const list = (filter: RunFilter) => selectRuns(filter, { archive, reach, read });
   const look = async (word: string) => {
-    const run = await (special(word, list) ?? readFound(findRunId(archive, word, cwd), read));
+    const run = await (special(word, list, reach) ?? readFound(findRunId(archive, word, reach), read));
     if (run !== null) await releaseFinished(run, tools);
     return run;
   };
   return {
     read,
     list,
-    countByHour: (period) => countByHour(period, { archive, cwd, read }),
+    countByHour: (period) => countByHour(period, { archive, reach, read }),
     placeOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
     follow: (run, signal) => followRun(run, { ...tools, read }, signal),
     await: async (word, signal) => {
@@ -77,13 +74,13 @@ export function createHistory(tools: LostRunTools, cwd: string, readRun = reader
     find: async (word) => {
       const run = await look(word);
       if (run !== null && !(isUnknown(run) && archive.readLabel(run.runId) === null)) return run;
-      const runId = run?.runId ?? findRunId(archive, word, cwd);
-      throw runId === null ? noSuchRun(archive, word) : unreadable(archive, runId, run?.damage ?? []);
+      const runId = run?.runId ?? findRunId(archive, word, reach);
+      throw runId === null ? noSuchRun(archive, word, reach) : unreadable(archive, runId, run?.damage ?? []);
     },
     knowsWorkflow: (name) => {
       const ids = archive.list();
       const labelOf = archive.labels(ids);
-      const isMeant = namesWorkflow(name, cwd);
+      const isMeant = namesWorkflow(name, reach);
       return ids.some((id) => isMeant(labelOf(id)));
     },
     summarize: (run) => summarizePastRun(run, archive.timeOf(run.runId)),
@@ -94,11 +91,22 @@ function readerOf({ archive }: LostRunTools): (runId: string) => PastRun | null 
   return (runId) => readPastRun(archive, runId);
 }
 
+/** Chooses from the runs of files below the directory if there are any, else from all. */
+function special(word: string, list: History['list'], reach: Reach): Promise<PastRun | null> | null {
+  return word === '@latest' || word === '@failed' ? lastOf(word, list, reach) : null;
+}
+
 /** A run of a sub-workflow is found only if there is no other. */
-function special(word: string, list: History['list']): Promise<PastRun | null> | null {
-  if (word !== '@latest' && word !== '@failed') return null;
-  const filter = { ...anyRun, statuses: word === '@failed' ? (['failed'] as const) : null, limit: 1 };
-  return firstOf(list({ ...filter, topLevel: true })).then((run) => run ?? firstOf(list(filter)));
+async function lastOf(word: '@latest' | '@failed', list: History['list'], reach: Reach): Promise<PastRun | null> {
+  const { cwd, any, tell = () => {} } = reach;
+  const last = (filter: Partial<RunFilter>) => firstOf(list({ ...anyRun, ...filter, limit: 1 }));
+  const isHere = !any && (await last({ below: cwd, topLevel: true })) !== null;
+  const filter = { statuses: word === '@failed' ? (['failed'] as const) : null, below: isHere ? cwd : null };
+  const run = (await last({ ...filter, topLevel: true })) ?? (await last(filter));
+  const what = word === '@failed' ? 'the last failed run' : 'the last run';
+  if (run !== null && !any)
+    tell(isHere ? `${what} of a file below ${cwd}` : `${what} of all: no file below ${cwd} has run`);
+  return run;
 }
 
 async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {

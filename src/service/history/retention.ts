@@ -8,7 +8,7 @@ import { isLost, type LostRunTools } from './lost-run.ts';
 import { mayBeActive } from './may-be-active.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 import { readFinished } from './read-finished.ts';
-import { namesWorkflow } from './run-reference.ts';
+import { namesWorkflow, type Reach } from './run-reference.ts';
 
 export type RetentionRequest = {
   readonly rule: RetentionRule;
@@ -52,8 +52,7 @@ export type RetentionReport = {
 export type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive' | 'isElsewhere'> & {
   readonly archive: RunArchive & RunRemoval;
   readonly history: Pick<History, 'read'>;
-  /** The directory for relative paths of workflow files. */
-  readonly cwd: string;
+  readonly reach: Reach;
 };
 
 /**
@@ -101,10 +100,10 @@ type Group = { readonly label: RunLabel | null; readonly ids: readonly string[] 
 /** A run that may be surplus, judged by its time of creation. */
 type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly place: number };
 
-function groupsOf(workflow: string | null, { archive, cwd }: RetentionTools): Iterable<Group> {
+function groupsOf(workflow: string | null, { archive, reach }: RetentionTools): Iterable<Group> {
   const ids = archive.list();
   const labelOf = archive.labels(ids);
-  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);
+  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, reach);
   const groups = new Map<string, Group & { readonly ids: string[] }>();
   for (const runId of ids) {
     const label = labelOf(runId);

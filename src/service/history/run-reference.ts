@@ -1,9 +1,21 @@
-import { parse, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, join, parse, resolve, sep } from 'node:path';
 import type { Graph } from '../../core/graph.ts';
 import { isNotFound, WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { RunArchive, RunLabel } from '../../store/store.ts';
+import { workflowHere } from '../workflows/workflow-files.ts';
 import { findWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
+
+/** How words name runs. */
+export type Reach = {
+  /** The directory of relative paths, and of the files whose names mean only their own runs. */
+  readonly cwd: string;
+  /** Names mean the runs of any file: of a daemon, which works for several directories, and with `--any`. */
+  readonly any: boolean;
+  /** Receives which runs `@latest` and `@failed` were chosen from. */
+  readonly tell?: (line: string) => void;
+};
 
 /** Runs listed in the message about an ambiguous reference. */
 const mostCandidates = 5;
@@ -11,39 +23,77 @@ const mostCandidates = 5;
 /**
  * Returns the id of the run that a reference names: an id or a unique prefix of one, or the last run of a workflow, by
  * the workflow's name or file. Null if no run matches, also for an empty reference (an unset variable of a script).
- * Throws a `WfError` `usage` if several runs match.
+ * A word that names a file here means only the runs of that file. Throws a `WfError` `usage` if several runs match.
  */
-export function findRunId(archive: RunArchive, word: string, cwd: string): string | null {
+export function findRunId(archive: RunArchive, word: string, reach: Reach): string | null {
   if (word === '') return null;
   const ids = archive.list();
   if (ids.includes(word)) return word;
   const begun = ids.filter((id) => id.startsWith(word));
   // Text that looks like the start of a UUID is treated as one, which saves reading the start of every journal.
   if (/^[0-9a-f]{8}(-|$)/.test(word) && begun.length > 0) return onlyOne(begun, word, archive);
-  return lastRunId({ archive, ids }, word, cwd) ?? (begun.length > 0 ? onlyOne(begun, word, archive) : null);
+  const last = lastRunId({ archive, ids }, word, reach);
+  if (last !== null || begun.length === 0 || fileHere(word, reach) !== null) return last;
+  return onlyOne(begun, word, archive);
 }
 
 /** Returns the id of the last run of the workflow `name`; null if it has none. `ids` must be all runs, newest first. */
 export function lastRunId(
   { archive, ids }: { readonly archive: RunArchive; readonly ids: readonly string[] },
   name: string,
-  cwd: string,
+  reach: Reach,
 ): string | null {
-  const isMeant = namesWorkflow(name, cwd);
+  const isMeant = namesWorkflow(name, reach);
   const labelOf = archive.labels(ids);
   return ids.find((id) => isMeant(labelOf(id)) && isMeant(archive.readCreated(id) ?? labelOf(id))) ?? null;
 }
 
 /**
- * Returns a test whether a run belongs to the workflow `name`: by name, group and name, or file. Each distinct label is
- * examined once.
+ * Returns a test whether a run belongs to the workflow `name`: to the file here that it names, else by name, group and
+ * name, or file. Each distinct label is examined once.
  */
-export function namesWorkflow(name: string, cwd: string): (run: RunLabel | null) => boolean {
-  const path = resolve(cwd, name);
+export function namesWorkflow(name: string, reach: Reach): (run: RunLabel | null) => boolean {
+  const path = resolve(reach.cwd, name);
+  const here = fileHere(name, reach);
   const answers = new Map<RunLabel, boolean>();
   return (run) => {
     if (run === null) return false;
-    const answer = answers.get(run) ?? isCalled(run, name, path);
+    const answer = answers.get(run) ?? (here === null ? isCalled(run, name, path) : isOfFile(run, here));
+    answers.set(run, answer);
+    return answer;
+  };
+}
+
+function fileHere(name: string, { cwd, any }: Reach): string | null {
+  return any ? null : workflowHere(name, cwd);
+}
+
+/** Whether a run is of a file, by whatever path. Two links to one file are two files, as each lies in its own project. */
+function isOfFile({ file }: RunLabel, here: string): boolean {
+  if (file === null || file === here) return file === here;
+  const [run, own] = [inRealDirectory(file), inRealDirectory(here)];
+  return run === own || run === realPath(here) || realPath(file) === own;
+}
+
+function inRealDirectory(file: string): string {
+  return join(realPath(dirname(file)), parse(file).base);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Returns a test whether a run is of a file below the directory. Each distinct label is examined once. */
+export function liesBelow(directory: string): (run: RunLabel | null) => boolean {
+  const base = directory.endsWith(sep) ? directory : `${directory}${sep}`;
+  const answers = new Map<RunLabel, boolean>();
+  return (run) => {
+    if (run === null || run.file === null) return false;
+    const answer = answers.get(run) ?? (run.file.startsWith(base) || inRealDirectory(run.file).startsWith(base));
     answers.set(run, answer);
     return answer;
   };
@@ -51,7 +101,7 @@ export function namesWorkflow(name: string, cwd: string): (run: RunLabel | null)
 
 /** Throws a `WfError` `usage` unless the run belongs to the workflow `name`. */
 export function requireRunOf(name: string, run: RunLabel & { readonly runId: string }, cwd: string): void {
-  if (namesWorkflow(name, cwd)(run)) return;
+  if (namesWorkflow(name, { cwd, any: true })(run)) return;
   throw new WfError('usage', `the run ${run.runId} is of workflow "${run.workflow}", not of "${name}"`);
 }
 
@@ -60,16 +110,22 @@ type KnownPlaces = {
   readonly history: { readonly knowsWorkflow: (name: string) => boolean };
   readonly archive: RunArchive;
   readonly places: WorkflowPlaces;
+  readonly reach: Reach;
 };
 
-/** Throws a `WfError` `not-found` for a name that is not a workflow; returns for a workflow that has not run. */
-export function requireKnownWorkflow(name: string, { history, archive, places }: KnownPlaces): void {
+/**
+ * Throws a `WfError` `not-found` for a name that is not a workflow, `usage` for a file here if only another file of the name
+ * has run; returns for a workflow that has not run.
+ */
+export function requireKnownWorkflow(name: string, { history, archive, places, reach }: KnownPlaces): void {
   if (history.knowsWorkflow(name)) return;
+  const elsewhere = runElsewhere(archive, name, reach);
+  if (elsewhere !== null) throw elsewhere;
   try {
     findWorkflow(name, places);
   } catch (error) {
     if (isNotFound(error) && archive.list().includes(name)) throw notAWorkflow(name);
-    throw isNotFound(error) ? noSuchRun(archive, name) : error;
+    throw isNotFound(error) ? noSuchRun(archive, name, reach) : error;
   }
 }
 
@@ -78,14 +134,33 @@ function notAWorkflow(runId: string): WfError {
 }
 
 /** Creates the error for a reference that matches no run. */
-export function noSuchRun(archive: RunArchive, word: string): WfError {
+export function noSuchRun(archive: RunArchive, word: string, reach: Reach): WfError {
   const ids = archive.list();
   if (ids.length === 0) return new WfError('not-found', 'there are no runs yet');
-  if (word === '@failed') return new WfError('not-found', 'no run has failed');
   const labelOf = archive.labels(ids);
+  if (word === '@failed') return noFailedRun(ids.map(labelOf), reach);
+  const elsewhere = runElsewhere(archive, word, reach);
+  if (elsewhere !== null) return elsewhere;
   const workflows = new Set(ids.flatMap((id) => labelOf(id)?.workflow ?? []));
   const help = didYouMean(nearNames(word, [...workflows, ...ids])) || 'wf history lists the runs';
   return new WfError('not-found', `no run and no workflow that has run is called "${word}"`, { help });
+}
+
+function noFailedRun(labels: readonly (RunLabel | null)[], { cwd, any }: Reach): WfError {
+  if (any || !labels.some(liesBelow(cwd))) return new WfError('not-found', 'no run has failed');
+  return new WfError('not-found', `no run of a file below ${cwd} has failed`, { help: '--any looks at all runs' });
+}
+
+/** Creates the error for a file here that has not run, if the last run of its name is of another file. */
+function runElsewhere(archive: RunArchive, word: string, reach: Reach): WfError | null {
+  const here = fileHere(word, reach);
+  const last = here === null ? null : lastRunId({ archive, ids: archive.list() }, word, { ...reach, any: true });
+  if (last === null) return null;
+  const file = archive.readCreated(last)?.file;
+  const other = file == null ? 'a workflow without a file' : file;
+  return new WfError('usage', `${here} has not run; the last run called "${word}" is of ${other}`, {
+    help: `--any takes it, run ${last}`,
+  });
 }
 
 /** Creates the error for a run of which neither the workflow nor an event can be read; `problems`: of the disk, or empty. */

@@ -1,12 +1,13 @@
+import { join } from 'node:path';
 import type { FinishedStatus, RunStatus } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
 import { hasTag } from '../../core/tags.ts';
-import type { RunArchive, RunStatuses } from '../../store/store.ts';
+import type { RunArchive, RunLabel, RunStatuses } from '../../store/store.ts';
 import { createSlices } from '../../turns.ts';
 import { mayBeActive } from './may-be-active.ts';
 import type { PastRun } from './past-run.ts';
 import { readFinished } from './read-finished.ts';
-import { namesWorkflow } from './run-reference.ts';
+import { liesBelow, namesWorkflow, type Reach } from './run-reference.ts';
 
 /** Selects past runs; a null field does not limit. Times are milliseconds since 1970-01-01 UTC. */
 export type RunFilter = {
@@ -24,6 +25,8 @@ export type RunFilter = {
   readonly queue?: string | null;
   /** Only runs of workflows with this tag, ignoring case. */
   readonly tag?: string | null;
+  /** Only runs of files below this directory, and those without a file that were started there. */
+  readonly below?: string | null;
   /** Only runs after this position in the list. */
   readonly behind?: RunPlace | null;
   /** Runs whose status is not remembered are selected whatever it is, so that the caller can limit how many are read. */
@@ -35,23 +38,25 @@ export type RunPlace = { readonly at: number; readonly runId: string };
 
 export type SelectTools = {
   readonly archive: RunArchive;
-  /** The directory for relative paths of workflow files. */
-  readonly cwd: string;
+  readonly reach: Reach;
   readonly read: (runId: string) => Promise<PastRun | null>;
 };
+
+/** The number of newest runs without a file that are read to learn their directory. */
+const mostWithoutFile = 50;
 
 /** The maximum time of reading runs per turn of the event loop. */
 const sliceMs = 10;
 
 /** Yields the selected runs, newest first. Reads only as many as needed. */
-export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: SelectTools): AsyncIterable<PastRun> {
+export async function* selectRuns(filter: RunFilter, { archive, reach, read }: SelectTools): AsyncIterable<PastRun> {
   const { statuses, limit, waiting = false } = filter;
   const ids = archive.list();
   const known = statuses === null ? null : archive.statuses(ids);
   const pause = createSlices(sliceMs);
   let left = limit;
   try {
-    for (const runId of placedRuns(ids, filter, { archive, cwd })) {
+    for (const runId of placedRuns(ids, filter, { archive, reach })) {
       if (left <= 0) return;
       const turn = pause();
       if (turn !== null) await turn;
@@ -74,13 +79,13 @@ export async function* selectRuns(filter: RunFilter, { archive, cwd, read }: Sel
 /** Yields the time and the status of runs, newest first. Reads only runs whose status is not remembered. */
 export async function* statusesSince(
   from: number,
-  { archive, cwd, read }: SelectTools,
+  { archive, reach, read }: SelectTools,
 ): AsyncIterable<{ readonly at: number; readonly status: RunStatus }> {
   const ids = archive.list();
   const known = archive.statuses(ids);
   const pause = createSlices(sliceMs);
   try {
-    for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, cwd })) {
+    for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, reach })) {
       const turn = pause();
       if (turn !== null) await turn;
       const remembered = known.of(runId);
@@ -106,19 +111,34 @@ function hasBegunSo(archive: RunArchive, runId: string, filter: RunFilter): bool
 /** The runs of the workflow in the time, as far as that is known without reading them. */
 function* placedRuns(
   ids: readonly string[],
-  { workflow, from, to, behind = null }: Pick<RunFilter, 'workflow' | 'from' | 'to' | 'behind'>,
-  { archive, cwd }: Pick<SelectTools, 'archive' | 'cwd'>,
+  { workflow, from, to, behind = null, below = null }: Pick<RunFilter, 'workflow' | 'from' | 'to' | 'behind' | 'below'>,
+  { archive, reach }: Pick<SelectTools, 'archive' | 'reach'>,
 ): Iterable<string> {
-  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, cwd);
-  const labelOf = workflow === null ? () => null : archive.labels(ids);
+  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, reach);
+  const labelOf = workflow === null && below === null ? () => null : archive.labels(ids);
+  const isBelow = below === null ? () => true : startedBelow(below, archive);
   for (const runId of ids) {
     if (!isMeant(labelOf(runId))) continue;
+    if (!isBelow(runId, labelOf(runId))) continue;
     const time = from === null && to === null && behind === null ? 0 : archive.timeOf(runId);
     if (from !== null && time < from) return;
     if (to !== null && time > to) continue;
     if (behind !== null && (time > behind.at || (time === behind.at && runId >= behind.runId))) continue;
     yield runId;
   }
+}
+
+/** Returns a test whether a run is of a file below the directory, or without a file and started there. */
+function startedBelow(directory: string, archive: RunArchive): (runId: string, label: RunLabel | null) => boolean {
+  const isBelow = liesBelow(directory);
+  let unread = mostWithoutFile;
+  return (runId, label) => {
+    if (label === null || label.file !== null) return isBelow(label);
+    unread -= 1;
+    if (unread < 0) return false;
+    const dir = archive.read(runId)?.workflow.dir;
+    return dir !== undefined && isBelow({ ...label, file: join(dir, 'stdin') });
+  };
 }
 
 type Question = {

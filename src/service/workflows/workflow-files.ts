@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 
 /** The contents of the workflows directory, as absolute paths. */
@@ -63,5 +63,48 @@ export function pathKind(path: string): 'file' | 'directory' | null {
     return statSync(path).isDirectory() ? 'directory' : 'file';
   } catch {
     return null;
+  }
+}
+
+/** The bytes at the start of a file in which its `name` and `steps` are looked for. */
+const headBytes = 65_536;
+
+/**
+ * Returns the workflow file that a word names relative to a directory: by its path, whose extension is optional, or by the
+ * `name` that a file in the directory has. Null: none.
+ */
+export function workflowHere(word: string, directory: string): string | null {
+  if (word === '' || word.startsWith('@')) return null;
+  const path = resolve(directory, word);
+  const files = [path, `${path}.yaml`, `${path}.yml`].filter((each) => pathKind(each) === 'file');
+  // A program may have the name of a workflow that lies elsewhere.
+  const file = files.find((each) => isWorkflowFile(each) || /^steps\s*:/m.test(headOf(each)));
+  if (file !== undefined) return file;
+  const named = /^name\s*:[ \t]*(["']?)([^\r\n]*?)\1[ \t]*(?:[ \t]#.*)?\r?$/m;
+  const here = filesOf(directory).map((name) => join(directory, name));
+  return here.find((each) => named.exec(headOf(each))?.[2] === word) ?? null;
+}
+
+/** Returns the names of the workflow files in a directory, not below it; none if it cannot be read. */
+export function filesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter(isWorkflowFile).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the start of a regular file as text; empty if it cannot be read. */
+function headOf(file: string): string {
+  let fd = -1;
+  try {
+    if (!statSync(file).isFile()) return '';
+    fd = openSync(file, 'r');
+    const bytes = Buffer.alloc(headBytes);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, headBytes, 0));
+  } catch {
+    return '';
+  } finally {
+    if (fd !== -1) closeSync(fd);
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, parse, relative, resolve, sep } from 'node:path';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { type ListedWorkflow, readListed } from './listed-workflow.ts';
-import { findWorkflowFiles, groupOf, isWorkflowFile, pathKind } from './workflow-files.ts';
+import { filesOf, findWorkflowFiles, groupOf, pathKind } from './workflow-files.ts';
 
 /** The directories in which workflows are found. */
 export type WorkflowPlaces = {
@@ -61,7 +61,7 @@ function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
   return {
     exists: (name) =>
       withExtension(resolve(cwd, name)) !== null || listed().some((file) => isNamed(file, name, dagsDir ?? '')),
-    names: () => [...listed(), ...filesIn(cwd)].map((file) => parse(file).name),
+    names: () => [...listed(), ...filesOf(cwd)].map((file) => parse(file).name),
   };
 }
 
@@ -137,7 +137,7 @@ function notFound(name: string, cwd: string, dagsDir: string | null, listed: rea
   if (name === '')
     return new WfError('not-found', 'the name of the workflow is empty', { help: 'name a file or a workflow' });
   if (pathKind(resolve(cwd, name)) === 'directory') return directoryNamed(name, cwd);
-  const candidates = [...listed.map((file) => parse(file).name), ...filesIn(cwd)];
+  const candidates = [...listed.map((file) => parse(file).name), ...filesOf(cwd)];
   const looked = dagsDir === null ? cwd : `${cwd} and ${dagsDir}`;
   const help = didYouMean(nearNames(name, candidates)) || `looked in ${looked}`;
   return new WfError('not-found', `no workflow "${name}"`, { help });
@@ -147,17 +147,9 @@ function notFound(name: string, cwd: string, dagsDir: string | null, listed: rea
 const mostNamed = 5;
 
 function directoryNamed(name: string, cwd: string): WfError {
-  const files = filesIn(resolve(cwd, name)).map((file) => join(name, file));
+  const files = filesOf(resolve(cwd, name)).map((file) => join(name, file));
   const several =
     files.length > mostNamed ? `one of ${files.length} files in it, such as ${files[0]}` : files.join(' or ');
   const help = files.length === 0 ? 'name a workflow file; there is none in it' : `name ${several}`;
   return new WfError('not-found', `"${name}" is a directory, not a workflow`, { help });
-}
-
-function filesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter(isWorkflowFile).sort();
-  } catch {
-    return [];
-  }
 }

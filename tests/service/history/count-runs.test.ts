@@ -29,7 +29,7 @@ function world() {
       reads += 1;
       return readPastRun(store, runId);
     };
-    const counted = await countByHour({ now, hours }, { archive: store, cwd: '/', read });
+    const counted = await countByHour({ now, hours }, { archive: store, reach: { cwd: '/', any: true }, read });
     return { counted, reads };
   };
   return { make, count };

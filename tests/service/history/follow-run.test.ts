@@ -37,7 +37,7 @@ function world() {
     elapsed: () => systemClock.elapsed() * 100,
     setTimer: (at: number, callback: () => void) => systemClock.setTimer(at / 100, callback),
   };
-  const history = createHistory({ archive: store, clock, isAlive, processes }, '/');
+  const history = createHistory({ archive: store, clock, isAlive, processes }, { cwd: '/', any: true });
   return {
     runsDir,
     store,

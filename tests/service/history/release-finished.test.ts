@@ -27,7 +27,7 @@ function finishedRun(isAlive: () => boolean) {
   const file = join(journal.scratch(), 'output');
   writeFileSync(file, 'a secret');
   const processes = { find: () => [], end: async () => {} };
-  const history = createHistory({ archive: store, clock: systemClock, isAlive, processes }, '/');
+  const history = createHistory({ archive: store, clock: systemClock, isAlive, processes }, { cwd: '/', any: true });
   return { store, history, file };
 }
 

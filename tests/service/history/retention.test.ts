@@ -31,7 +31,7 @@ function world() {
   const store = createFileStore({ runsDir, identify, isAlive });
   const clock = { now: () => now, elapsed: () => now, setTimer: () => () => {} };
   const processes = { find: () => [], end: async () => {} };
-  const history = createHistory({ archive: store, clock, isAlive, processes }, '/');
+  const history = createHistory({ archive: store, clock, isAlive, processes }, { cwd: '/', any: true });
   let count = 0;
   const begin = (ageDays: number, settings: Partial<Workflow> = {}, retryOf: string | null = null): RunJournal => {
     const runId = uuid(now - ageDays * day, count++);
@@ -67,7 +67,7 @@ function world() {
         signal: new AbortController().signal,
         ...request,
       },
-      { archive, history, clock, isAlive, cwd: '/' },
+      { archive, history, clock, isAlive, reach: { cwd: '/', any: true } },
     );
   const gone = async (request: Partial<RetentionRequest> = {}) =>
     (await apply(request)).removed.map(({ runId }) => runId);

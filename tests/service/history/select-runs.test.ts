@@ -34,7 +34,8 @@ function world() {
     const wanted = { workflow: null, statuses, from: null, to: null, limit: Number.POSITIVE_INFINITY, ...filter };
     const ids: string[] = [];
     const read = async (runId: string) => readPastRun(archive, runId);
-    for await (const { runId } of selectRuns(wanted, { archive, cwd: '/', read })) ids.push(runId);
+    for await (const { runId } of selectRuns(wanted, { archive, reach: { cwd: '/', any: true }, read }))
+      ids.push(runId);
     return { ids, reads };
   };
   /** Replaces the end of a finished run, as marking a step does. */

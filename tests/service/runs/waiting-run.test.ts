@@ -41,7 +41,7 @@ function worldIn(directory: string) {
     const store = createFileStore({ runsDir, identify: (pid) => as ?? identify(pid), isAlive });
     const processes = { find: () => [], end: () => Promise.resolve() };
     const clock = systemClock;
-    const history = createHistory({ archive: store, clock, isAlive, processes }, directory);
+    const history = createHistory({ archive: store, clock, isAlive, processes }, { cwd: directory, any: true });
     return { archive: store, queue: store, control: store, wake: () => {}, signalStop: () => false, clock, history };
   };
   const accept = (by: Owner, lasting: boolean, request = asked) =>

@@ -4,7 +4,7 @@ import { escapeControls } from '../../../render/text/sanitize.ts';
 import type { RemovedRunView } from '../../../render/views/removed-runs.ts';
 import type { RemovedRun, RetentionReport, RetentionRule } from '../../../service/history/retention.ts';
 import { requireKnownWorkflow } from '../../../service/history/run-reference.ts';
-import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
+import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -30,10 +30,12 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
   });
   const { createPast } = await import('../../../history-app.ts');
   const { createRetention } = await import('../../../retention-app.ts');
-  if (name !== null) requireKnownWorkflow(name, { ...createPast(config), places: workflowPlaces(config) });
+  const reach = reachOf(options, config, console);
+  const places = workflowPlaces(config);
+  if (name !== null) requireKnownWorkflow(name, { ...createPast(config, { reach }), places, reach });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');
-  const report = await createRetention(config)
+  const report = await createRetention(config, reach)
     .apply({
       rule: asked ?? { type: 'settings', keepRuns },
       workflow: name,

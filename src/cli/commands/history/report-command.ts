@@ -10,7 +10,7 @@ import { earlierRun } from '../../../service/history/earlier-run.ts';
 import type { History } from '../../../service/history/history.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { runViewJson } from '../../../service/history/run-view-json.ts';
-import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
+import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { readAsset } from '../../asset.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
@@ -28,12 +28,12 @@ const longestName = 100;
 /** Writes the HTML report of one run and prints the name of the file. */
 export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
-  { out }: Console,
+  { out, err }: Console,
 ): Promise<number> {
   const app = await import('../../../history-app.ts');
   const config = configFor(common);
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
-  const { history } = app.createPast(config);
+  const { history } = app.createPast(config, { reach: reachOf(common, config, { err }) });
   const run = await history.find(word ?? '@latest');
   const report = await viewOf(run, history);
   const parts = renderReport(report, readAssets());

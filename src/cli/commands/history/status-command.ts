@@ -12,7 +12,8 @@ import type { Console } from '../../terminal/console.ts';
 export type StatusOptions = AccessOptions & { readonly run: string | null; readonly json?: true };
 
 /** Shows one run. */
-export function statusCommand({ run, json, ...options }: StatusOptions, console: Console): Promise<number> {
+export function statusCommand(options: StatusOptions, console: Console): Promise<number> {
+  const { run, json } = options;
   const { out, outTerminal } = console;
   return withService(options, console, async ({ runs, commandOptions }) => {
     const word = run ?? '@latest';

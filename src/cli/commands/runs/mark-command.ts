@@ -16,10 +16,8 @@ export type MarkOptions = AccessOptions & {
 };
 
 /** Sets the status of a step of a finished run and prints the new status of the run. */
-export function markCommand(
-  { run: word, step, status, json, ...options }: MarkOptions,
-  console: Console,
-): Promise<number> {
+export function markCommand(options: MarkOptions, console: Console): Promise<number> {
+  const { run: word, step, status, json } = options;
   return withService(options, console, async ({ runs }) => {
     const { runId } = await runs.find(word);
     const run = await runs.mark(runId, { step, status, by: requester('mark') });

@@ -9,7 +9,7 @@ import type { StartRequest } from '../../../service/runs/runs.ts';
 import { withDotenv } from '../../../service/runs/with-dotenv.ts';
 import type { RunService } from '../../../service/service.ts';
 import { openLocal } from '../../access/open-local.ts';
-import { type AccessOptions, requireLocal } from '../../access/open-service.ts';
+import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { requester } from '../../requester.ts';
 import { type ApprovalOption, approvalPolicy } from '../../run/approval-option.ts';
@@ -32,9 +32,10 @@ export type RestartOptions = AccessOptions &
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);
   requireLocal(options, config, { command: 'restart', instead: 'with a daemon, use wf stop and then wf run' });
+  const reach = reachOf(options, config, console);
   const { createControl } = await import('../../../history-app.ts');
-  const control = createControl(config);
-  const { active, last } = await findActive(options.run, { ...control, cwd: config.cwd });
+  const control = createControl(config, { reach });
+  const { active, last } = await findActive(options.run, { ...control, reach });
   if (active.length > 1) throw severalRuns(options.run, active);
   const run = active[0] ?? last;
   const loaded = fileOf(run, control.places);

@@ -8,7 +8,7 @@ import { fileOf } from '../../../service/runs/local-runs.ts';
 import { retryRequest } from '../../../service/runs/retry-run.ts';
 import { workflowChanges } from '../../../service/workflows/workflow-changes.ts';
 import type { LoadedWorkflow } from '../../../service/workflows/workflows.ts';
-import { serverOf } from '../../access/open-service.ts';
+import { reachOf, serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { approvalPolicy } from '../../run/approval-option.ts';
 import { envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
@@ -26,7 +26,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
     return retryRemotely(server, { options, config, selection, params }, console);
   }
   const { createPast } = await import('../../../history-app.ts');
-  const { history } = createPast(config);
+  const { history } = createPast(config, { reach: reachOf(options, config, console) });
   const run = await history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
   const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
