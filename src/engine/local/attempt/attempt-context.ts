@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Outcome } from '../../../core/run/run.ts';
 import { expandText } from '../../../core/words/interpolate.ts';
 import type { Step, Workflow } from '../../../core/workflow.ts';
@@ -21,6 +20,7 @@ import type { Captured } from '../environment/precondition.ts';
 import type { RunSecrets } from '../environment/run-secrets.ts';
 import type { RunVariables } from '../environment/variables.ts';
 import type { AttemptOutput } from '../output/attempt-output.ts';
+import { pathFrom } from '../output/log-directory.ts';
 import type { ServiceAttempt } from '../service/serve.ts';
 import type { RunParts } from '../shared-parts.ts';
 import type { NeededFacts } from './attempt-facts.ts';
@@ -112,10 +112,7 @@ export function stepEnvironment({ step, number, ownVariables, output: { log } }:
 /** The absolute working directory of a step. */
 export function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
   if (step.dir === null) return workflow.dir;
-  const dir = expandText(step.dir, scope);
-  const home = scope('HOME');
-  if (home !== undefined && (dir === '~' || dir.startsWith('~/'))) return resolve(home, dir.slice(2));
-  return resolve(workflow.dir, dir);
+  return pathFrom(workflow.dir, expandText(step.dir, scope), scope('HOME'));
 }
 
 /** The attempt as its executor sees it. */

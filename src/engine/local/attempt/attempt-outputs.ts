@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { failed } from '../../../core/run/outcome.ts';
 import type { Outcome } from '../../../core/run/run.ts';
-import { expandText } from '../../../core/words/interpolate.ts';
 import { PathProblem } from '../../../core/words/json-path.ts';
 import type { Scope } from '../../../executors/executor.ts';
+import { evaluateText } from '../environment/step-env.ts';
+import { pathFrom } from '../output/log-directory.ts';
 import { OutputCopy } from '../output/output-copy.ts';
 import type { publishedOutputs } from '../output/published-outputs.ts';
-import type { AttemptContext } from './attempt-context.ts';
+import { type AttemptContext, captureFor, type StepPlace } from './attempt-context.ts';
 import { afterEnd } from './attempt-outcome.ts';
 
 /** Runs the work, copies its output to the files named by `stdout` and `stderr`, then reads `output`. */
 export async function withCopies(
   context: AttemptContext,
-  scope: Scope,
-  cwd: string,
+  { scope, env, cwd }: StepPlace,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { step, output } = context;
@@ -27,8 +26,9 @@ export async function withCopies(
     for (const stream of ['stdout', 'stderr'] as const) {
       const file = step[stream];
       const isCopied = stream === 'stderr' && file === step.stdout && output.pathOf('stdout') === output.pathOf(stream);
-      if (file !== null && !isCopied)
-        copies.push(new OutputCopy(output.pathOf(stream), resolve(cwd, expandText(file, scope))));
+      if (file === null || isCopied) continue;
+      const path = await evaluateText(`"${stream}"`, file, { scope, env, capture: captureFor(context) });
+      copies.push(new OutputCopy(output.pathOf(stream), pathFrom(cwd, path, scope('HOME'))));
     }
     outcome = await withOutput(await work(), { context, scope, cwd });
   } catch (error) {

@@ -58,7 +58,7 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
       const limit = numbers === undefined ? {} : { maxConcurrent: step.fanOut.maxConcurrent };
       return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items, ...limit };
     }
-    const outcome = await withCopies(context, scope, cwd, async () => {
+    const outcome = await withCopies(context, { scope, env, cwd }, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
       const outcome = withCause(await work(context, attempt), output);

@@ -15,9 +15,15 @@ export function logDirectory(workflow: Workflow, processEnv: Environment): strin
   const scope = (name: string) => known.get(name);
   for (const { name, value } of workflow.env) known.set(name, previewText(value, scope));
   try {
-    return resolve(workflow.dir, expandText(workflow.logDir, scope));
+    return pathFrom(workflow.dir, expandText(workflow.logDir, scope), scope('HOME'));
   } catch (error) {
     if (!(error instanceof PathProblem)) throw error;
     throw new WfError('usage', `"logDir": ${error.message}`);
   }
+}
+
+/** A path of a workflow file as an absolute one: relative to a directory, or below the home directory (`~/x`). */
+export function pathFrom(dir: string, path: string, home: string | undefined): string {
+  if (home !== undefined && (path === '~' || path.startsWith('~/'))) return resolve(home, path.slice(2));
+  return resolve(dir, path);
 }

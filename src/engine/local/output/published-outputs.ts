@@ -1,5 +1,4 @@
 import { closeSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Outputs } from '../../../core/run/run.ts';
 import { expandText } from '../../../core/words/interpolate.ts';
 import { partOf } from '../../../core/words/json-path.ts';
@@ -8,6 +7,7 @@ import { messageOf } from '../../../errors.ts';
 import type { Scope } from '../../../executors/executor.ts';
 import { openRegular } from '../../../regular-file.ts';
 import type { AttemptOutput } from './attempt-output.ts';
+import { pathFrom } from './log-directory.ts';
 import { readOutput } from './output-text.ts';
 
 /** The sources of published outputs. */
@@ -53,7 +53,7 @@ async function readValue(key: string, source: OutputSource, sources: Sources): P
 }
 
 function readFile(key: string, path: string, { scope, cwd, maxBytes }: Sources): Value {
-  const file = resolve(cwd, expandText(path, scope));
+  const file = pathFrom(cwd, expandText(path, scope), scope('HOME'));
   try {
     const fd = openRegular(file);
     try {
