@@ -48,7 +48,7 @@ export type LoadRequest = {
   | { readonly text: string | Uint8Array; readonly file: null; readonly dir: string }
 );
 
-/** Compiling a pattern takes as long as reading so many bytes for each unit of its size. */
+/** The cost of compiling one unit of a pattern's size, as the bytes that are read in the same time. */
 const BYTES_PER_PATTERN_SIZE = 8;
 
 /** The workflow, unless the diagnostics contain an error, and the texts they refer to. */

@@ -34,7 +34,7 @@ describe('a run with a sub-workflow', () => {
       await wf('run', 'parent.yaml', '--run-id', 'the-parent');
       for (const word of ['@latest', '@failed']) expect((await json('status', word)).runId).toBe('the-parent');
       expect((await wf('report')).stdout).toMatch(/^parent-the-parent\S*\.html\n$/);
-      expect((await wf('logs')).stderr).toBe('');
+      expect((await wf('logs', 'the-parent')).stderr).toBe('');
     }));
 
   it('shows the steps of its sub-runs, at any depth, as they run', () =>

@@ -49,9 +49,11 @@ describe('wf logs', () => {
     [['w', 'one', '--tail', '1', '--json'], '{"step":"one","attempt":1,"stream":"output","text":"out 2"}\n'],
     [['w', 'silent'], ''],
   ])('%j', async (words, expected) => {
-    await withPlace({ 'w.yaml': chatty }, async ({ wf }) => {
+    await withPlace({ 'w.yaml': chatty }, async ({ wf, cwd }) => {
       await wf('run', 'w.yaml', '--run-id', 'r1');
-      expect(await wf('logs', ...words)).toMatchObject({ code: 0, stdout: expected, stderr: '' });
+      const isNamed = words.length > 0 && words[0] !== '@latest';
+      const stderr = isNamed ? '' : `wf: the last run of a file below ${cwd}\n`;
+      expect(await wf('logs', ...words)).toMatchObject({ code: 0, stdout: expected, stderr });
     });
   });
 
@@ -225,7 +227,7 @@ describe('wf logs -f', () => {
     await withPlace({ 'w.yaml': waiting }, async (place) => {
       const run = place.start('run', 'w.yaml');
       await run.until('| waiting');
-      const logs = place.start('logs', '-f');
+      const logs = place.start('logs', 'w', '-f');
       await logs.until('waiting');
       run.kill('SIGKILL');
       expect(await logs.ended).toMatchObject({

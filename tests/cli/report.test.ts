@@ -58,7 +58,8 @@ describe('wf report', () => {
       const { runId } = await json('status');
       const file = `nightly-etl-${shortId(runId)}.html`;
 
-      expect(await wf('report')).toEqual({ code: 0, signal: null, stdout: `${file}\n`, stderr: '' });
+      const stderr = `wf: the last run of a file below ${cwd}\n`;
+      expect(await wf('report')).toEqual({ code: 0, signal: null, stdout: `${file}\n`, stderr });
       expect(readdirSync(cwd).sort()).toEqual(['etl.yaml', 'home', file]);
       const page = readFileSync(join(cwd, file), 'utf8');
       expect(page).toMatch(/^<!doctype html>\n[\s\S]*<\/html>\n$/);

@@ -314,7 +314,7 @@ describe('a key of Dagu 2 that differs', () => {
   });
 
   it('log_output of a step overrides that of the file', () => {
-    const text = `log_output: separate\nsteps:\n  - {name: a, command: echo}\n  - {name: b, command: echo, log_output: merged}\n`;
+    const text = `type: graph\nlog_output: separate\nsteps:\n  - {name: a, command: echo}\n  - {name: b, command: echo, log_output: merged}\n`;
     expect(found(text)).toEqual([]);
     expect(workflowOf(text).steps.map((made) => made.logOutput)).toEqual(['separate', undefined]);
   });

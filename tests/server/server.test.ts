@@ -94,6 +94,39 @@ test('unchanged content is answered with 304', async () => {
   expect([first.status, second.status, second.body, changed.status]).toEqual([200, 304, '', 200]);
 });
 
+test.each([
+  ['gzip', 'gzip'],
+  ['gzip, br', 'br'],
+  ['gzip;q=1, br;q=0.5', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, gzip;q=0', undefined],
+  ['gzip;q=0.5, identity', undefined],
+  ['', undefined],
+])('a long answer to "Accept-Encoding: %s" has the encoding %s', async (accepted, encoding) => {
+  const text = JSON.stringify('long '.repeat(1000));
+  const { ask } = await apiServer([
+    route(() => ({ status: 200, headers: { ETag: '"tag"' }, body: Buffer.from(text) })),
+    route(() => json({ short: true }), { path: '/short' }),
+    route(() => json(text), { path: '/api/v2/session' }),
+    route(() => ({ status: 206, headers: { 'Accept-Ranges': 'bytes' }, body: text }), { path: '/range' }),
+  ]);
+  const headers = { 'Accept-Encoding': accepted };
+  const { headers: sent } = await ask('GET', '/it', { headers });
+  const head = await ask('HEAD', '/it', { headers });
+
+  expect([sent['content-encoding'], sent.vary, sent.etag]).toEqual([
+    encoding,
+    'Accept-Encoding',
+    encoding === undefined ? '"tag"' : 'W/"tag"',
+  ]);
+  expect(Number(sent['content-length']) < 1000).toBe(encoding !== undefined);
+  expect(head.headers['content-length']).toBe(sent['content-length']);
+  const known = { ...headers, 'If-None-Match': sent.etag ?? '' };
+  expect((await ask('GET', '/it', { headers: known })).status).toBe(304);
+  for (const path of ['/short', '/api/v2/session', '/range'])
+    expect((await ask('GET', path, { headers })).headers['content-encoding']).toBe(undefined);
+});
+
 test('each kind of error has its status, and each part of the API its format', async () => {
   const failing = (errors: Route['errors']) =>
     route(

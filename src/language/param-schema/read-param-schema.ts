@@ -23,7 +23,7 @@ export type SchemaRead = {
   readonly problems: readonly Problem[];
 };
 
-/** Compiling one part of a schema takes as long as reading so many bytes. */
+/** The cost of compiling one part of a schema, as the bytes that are read in the same time. */
 const BYTES_PER_PART = 100;
 
 /** Keywords of a schema that are no text; a map of `params` is read as a map of texts. */

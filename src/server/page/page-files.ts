@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { WfError } from '../../errors.ts';
+import type { Encoding } from '../reply/accept.ts';
 import { entityTag } from '../reply/send.ts';
 
 /** The encoding of a file: none, or a compression made by the build. */
-export type PageEncoding = 'identity' | 'gzip' | 'br';
+export type PageEncoding = Encoding;
 
 /** One file of the page, in each encoding that the build made. */
 export type PageFile = {

@@ -30,3 +30,28 @@ function likingOf(names: readonly string[], ranges: readonly Range[]): Liking {
   const wide = ranges.find(({ type }) => type === kind) ?? ranges.find(({ type }) => type === '*/*');
   return { quality: wide?.quality ?? 0, isNamed: false };
 }
+
+/** An encoding of a body; `identity` is none. */
+export type Encoding = 'identity' | 'gzip' | 'br';
+
+/** Encodings, the most compact first. */
+const preferred: readonly Encoding[] = ['br', 'gzip'];
+
+/** Returns the best available encoding that `Accept-Encoding` allows (RFC 9110, section 12.5.3). */
+export function bestEncoding(accepted: string | string[] | undefined, available: readonly Encoding[]): Encoding {
+  const qualities = new Map(
+    String(accepted ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((each) => {
+        const [name = '', ...parameters] = each.split(';').map((part) => part.trim());
+        const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+        return [name, quality === undefined ? 1 : Number(quality)] as const;
+      }),
+  );
+  const qualityOf = (encoding: string) => qualities.get(encoding) ?? qualities.get('*') ?? 0;
+  const allowed = preferred.filter((each) => available.includes(each) && qualityOf(each) > 0);
+  const best = Math.max(...allowed.map(qualityOf));
+  const found = allowed.find((each) => qualityOf(each) === best);
+  return found === undefined || (qualities.get('identity') ?? 0) > best ? 'identity' : found;
+}

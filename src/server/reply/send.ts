@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Reply } from '../route.ts';
+import { bestEncoding, type Encoding } from './accept.ts';
 
 /** The default headers of every response: no caching, framing, sniffing or referrer. */
 const usualHeaders: Readonly<Record<string, string>> = {
@@ -57,16 +60,61 @@ export function entityTag(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 }
 
-function sendBody(reply: Extract<Reply, { body: unknown }>, { request, response, headers }: Sending): void {
+async function sendBody(reply: Extract<Reply, { body: unknown }>, sending: Sending): Promise<void> {
+  const { request, response } = sending;
   const { status, body } = reply;
+  const isCompressible = body !== null && mayCompress(request, sending.headers);
+  const headers = isCompressible ? merge(sending.headers, { Vary: varyOf(sending.headers) }) : sending.headers;
   if (status === 200 && isKnown(request, headers['ETag'])) return void response.writeHead(304, headers).end();
   if (body === null) {
     const { 'Content-Type': _, ...rest } = headers;
     return void response.writeHead(status, status === 204 ? rest : { ...rest, 'Content-Length': '0' }).end();
   }
-  response.writeHead(status, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  const isLong = isCompressible && Buffer.byteLength(body) >= MIN_COMPRESSED;
+  const encoding = isLong ? bestEncoding(request.headers['accept-encoding'], ['br', 'gzip']) : 'identity';
+  const sent = encoding === 'identity' ? body : await compressed(body, encoding);
+  // The same text in other bytes: its tag is weak.
+  const tag = headers['ETag'] === undefined ? {} : { ETag: `W/${headers['ETag']}` };
+  const encoded = encoding === 'identity' ? headers : { ...headers, ...tag, 'Content-Encoding': encoding };
+  response.writeHead(status, { ...encoded, 'Content-Length': String(Buffer.byteLength(sent)) });
+  response.end(request.method === 'HEAD' ? undefined : sent);
 }
+
+/** Shorter bodies fit into one packet anyway, in bytes. */
+const MIN_COMPRESSED = 1024;
+
+/** Whether a body is text, is no range of another, and has no secret of a session, which its length would betray. */
+function mayCompress({ url = '' }: IncomingMessage, headers: Readonly<Record<string, string>>): boolean {
+  const isText = /^(application\/([\w.-]+\+)?json|text\/)/.test(headers['Content-Type'] ?? '');
+  const isWhole = headers['Content-Encoding'] === undefined && headers['Accept-Ranges'] === undefined;
+  return isText && isWhole && !/\/session(\?|$)/.test(url);
+}
+
+function varyOf({ Vary: vary }: Readonly<Record<string, string>>): string {
+  if (vary === undefined) return 'Accept-Encoding';
+  return /accept-encoding/i.test(vary) ? vary : `${vary}, Accept-Encoding`;
+}
+
+type Compressed = Map<Encoding, Promise<Buffer>>;
+
+/** The compressed copies of bodies that are kept to be sent again. */
+const copies = new WeakMap<Uint8Array, Compressed>();
+
+/** Compresses a body outside of the event loop; one that is kept, once. */
+function compressed(body: string | Uint8Array, encoding: 'gzip' | 'br'): Promise<Buffer> {
+  if (typeof body === 'string') return compress[encoding](body);
+  const known: Compressed = copies.get(body) ?? new Map();
+  copies.set(body, known);
+  const copy = known.get(encoding) ?? compress[encoding](body);
+  known.set(encoding, copy);
+  return copy;
+}
+
+const [inGzip, inBrotli] = [promisify(gzip), promisify(brotliCompress)];
+const compress = {
+  gzip: (body: string | Uint8Array) => inGzip(body, { level: 4 }),
+  br: (body: string | Uint8Array) => inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+};
 
 function isKnown({ method, headers }: IncomingMessage, tag: string | undefined): boolean {
   const known = headers['if-none-match'];

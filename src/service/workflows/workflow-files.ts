@@ -21,7 +21,7 @@ export function findWorkflowFiles(dagsDir: string): DirectoryContents {
 }
 
 /** Whether a file name is that of a workflow. */
-export function isWorkflowFile(name: string): boolean {
+function isWorkflowFile(name: string): boolean {
   // Editors and version control use hidden names for their own files: a lock such as ".#deploy.yaml".
   return !name.startsWith('.') && (extname(name) === '.yaml' || extname(name) === '.yml');
 }

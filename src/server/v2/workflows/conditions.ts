@@ -12,7 +12,8 @@ export function expectedText({ headers }: Pick<ApiRequest, 'headers'>): (present
       help: 'send the ETag of GET /api/v2/workflows/{name}/source',
     });
   }
-  const tags = known.split(',').map((tag) => tag.trim());
+  // The tag of a compressed response is weak, but names the same text.
+  const tags = known.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return (present) => {
     const tag = entityTag(present);
     if (tags.includes('*') || tags.includes(tag)) return;

@@ -95,7 +95,7 @@ function openLogs(base: string, { isSeparate, kept }: LogForm, directory: string
 type OpenFile = { readonly path: string; readonly fd: number };
 
 /** A log whose descriptors are the files: one and the same file for both streams, or two. */
-export function directLog(out: OpenFile, err: OpenFile): AttemptLog {
+function directLog(out: OpenFile, err: OpenFile): AttemptLog {
   const files = { stdoutPath: out.path, stderrPath: err.path };
   return { ...files, isDirect: true, files, stdoutFd: out.fd, stderrFd: err.fd };
 }
