@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Figures, measure } from './figures.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/**
+ * The most that each figure may be. The numbers fall with the sources: one that is too high by more than two percent fails
+ * too. A feature that needs room raises a number in its own commit, in a line that says why.
+ */
+const limits: Figures = {
+  files: 982,
+  lines: 84184,
+  importsPerTenFiles: 50,
+  fullestFolder: 29,
+  singleImporterPercent: 37,
+  doors: {
+    client: 6,
+    config: 13,
+    core: 56,
+    daemon: 15,
+    doctor: 2,
+    engine: 8,
+    executors: 11,
+    forwarding: 3,
+    language: 20,
+    mail: 5,
+    notifications: 3,
+    page: 21,
+    processes: 18,
+    render: 48,
+    server: 6,
+    service: 55,
+    'start-up': 5,
+    store: 19,
+  },
+};
+
+const { doors, ...totals } = measure(root);
+
+test.each(Object.entries(totals))('%s: %d', (name, value) => {
+  expect(problemOf(value, limits[name as keyof typeof totals])).toBeNull();
+});
+
+test.each(Object.entries(doors))('files of %s that other folders import: %d', (folder, value) => {
+  expect(problemOf(value, limits.doors[folder] ?? 0)).toBeNull();
+});
+
+test('no limit is left of a folder that is gone', () => {
+  expect(Object.keys(limits.doors)).toEqual(Object.keys(doors));
+});
+
+function problemOf(value: number, limit: number): string | null {
+  if (value > limit) return `${value} is more than ${limit}`;
+  return value < Math.floor(limit * 0.98) ? `lower the limit of ${limit} to ${value}` : null;
+}
+
+test('the figures of known sources', () => {
+  const planted = mkdtempSync(join(tmpdir(), 'wf-figures-'));
+  try {
+    const files = {
+      'src/main.ts': "import { a } from './one/a.ts';\nconst b = import('./one/b.ts');\n",
+      'src/one/a.ts': "import type { C } from '#two/deep/c.ts';\nimport './b.ts';\nimport 'node:fs';\n",
+      'src/one/b.ts': 'export const b = 1;\n',
+      'src/two/deep/c.ts': "import { a } from '../../one/a.ts';\n",
+      'src/two/generated/d.ts': "import '../../one/a.ts';\n",
+    };
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(planted, file)), { recursive: true });
+      writeFileSync(join(planted, file), text);
+    }
+    expect(measure(planted)).toEqual({
+      files: 4,
+      lines: 7,
+      importsPerTenFiles: 13,
+      fullestFolder: 2,
+      singleImporterPercent: 25,
+      doors: { one: 2, two: 1 },
+    });
+  } finally {
+    rmSync(planted, { recursive: true });
+  }
+});
+
+test.each([
+  [101, 100, '101 is more than 100'],
+  [100, 100, null],
+  [98, 100, null],
+  [97, 100, 'lower the limit of 100 to 97'],
+])('%d with a limit of %d: %s', (value, limit, problem) => {
+  expect(problemOf(value, limit)).toBe(problem);
+});
