@@ -24,12 +24,12 @@ const names = Array.from({ length: 10 }, (_, index) => `f${index}`);
 
 /** Ten fan-outs of 1,000 items, of which every hundredth fails, and one more. */
 const large = `steps:
-  - {name: list, command: seq 1000, output: ITEMS}
+  - {name: list, command: seq -f i%g 1000, output: ITEMS}
 ${names
   .map(
     (name) => `  - name: ${name}
     parallel: "$ITEMS"
-    command: sh -c 'echo "${name}[$ITEM]" >> ledger; test $((ITEM % 100)) -ne 0 || test -f go'
+    command: sh -c 'echo "${name}[$ITEM]" >> ledger; test $((\${ITEM#i} % 100)) -ne 0 || test -f go'
     depends: list
     continueOn: failed
 `,
@@ -44,14 +44,14 @@ describe('a run with 10,000 instances', () => {
       withPlace({ 'w.yaml': large }, async (place) => {
         const { wf, json, cwd } = place;
         expect((await wf('run', 'w.yaml', '--run-id', 'r1', '-q')).code).toBe(1);
-        const all = names.flatMap((name) => Array.from({ length: 1000 }, (_, index) => `${name}[${index + 1}]`));
+        const all = names.flatMap((name) => Array.from({ length: 1000 }, (_, index) => `${name}[i${index + 1}]`));
         expect(ledgerOf(cwd).toSorted()).toEqual(all.toSorted());
         const failed = all.filter((name) => name.endsWith('00]')).toSorted();
         const first = await json<RunSummary>('status', 'r1');
         expect(unfinished(first)).toEqual(failed);
         expect(first.steps.map(({ error }) => error)).toEqual([
           null,
-          ...names.map(() => '10 of 1000 failed: 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000'),
+          ...names.map(() => '10 of 1000 failed: i100, i200, i300, i400, i500, i600, i700, i800, i900, i1000'),
           '1 item: the run has 10000 instances of other steps and takes at most 10000',
         ]);
         expect(journalOf(place, 'r1').filter(({ type }) => type === 'step.finished')).toHaveLength(10_012);
@@ -63,8 +63,8 @@ describe('a run with 10,000 instances', () => {
         expect(unfinished(second)).toEqual([]);
         expect(second.steps.map(({ status }) => status)).toEqual([...Array(11).fill('succeeded'), 'failed']);
 
-        expect((await wf('retry', '@latest', '--step', 'f3[7]', '-q')).code).toBe(1);
-        expect(ledgerOf(cwd).slice(10_100)).toEqual(['f3[7]']);
+        expect((await wf('retry', '@latest', '--step', 'f3[i7]', '-q')).code).toBe(1);
+        expect(ledgerOf(cwd).slice(10_100)).toEqual(['f3[i7]']);
       }),
     600_000,
   );
@@ -77,12 +77,12 @@ describe('a fan-out whose wf is killed at random moments', () => {
       withPlace(
         {
           'w.yaml': `steps:
-  - {name: a, parallel: {items: "\`seq 60\`", maxConcurrent: 4}, command: 'sh -c "echo a[$ITEM] >> ledger; sleep 0.02"'}
-  - {name: b, parallel: {items: "\`seq 60\`", maxConcurrent: 4}, command: 'sh -c "echo b[$ITEM] >> ledger; sleep 0.02"'}
+  - {name: a, parallel: {items: "\`seq -f i%g 60\`", maxConcurrent: 4}, command: 'sh -c "echo a[$ITEM] >> ledger; sleep 0.02"'}
+  - {name: b, parallel: {items: "\`seq -f i%g 60\`", maxConcurrent: 4}, command: 'sh -c "echo b[$ITEM] >> ledger; sleep 0.02"'}
 `,
         },
         async ({ json, start, cwd }) => {
-          const all = ['a', 'b'].flatMap((name) => Array.from({ length: 60 }, (_, index) => `${name}[${index + 1}]`));
+          const all = ['a', 'b'].flatMap((name) => Array.from({ length: 60 }, (_, index) => `${name}[i${index + 1}]`));
           let left = all.toSorted();
           let kills = 0;
           for (let args = ['run', 'w.yaml']; left.length > 0; args = ['retry', '@latest']) {
