@@ -25,7 +25,8 @@ export async function findRemoteRun(client: DaemonClient, word: string): Promise
     if (!isNotFound(error)) throw error;
     const last = await lastRunOf(client, word);
     if (last === null) throw withoutApiHelp(error);
-    return { summary: last, byWorkflow: true };
+    // Lists have no failures.
+    return { summary: await summaryOf(client, last.runId), byWorkflow: true };
   }
 }
 

@@ -116,8 +116,11 @@ function query(cursor: string | null): URLSearchParams {
   return new URLSearchParams({ limit: String(mostAtOnce), ...(cursor === null ? {} : { cursor }) });
 }
 
+/** A run with its steps; lists have no failures. */
 async function wholeRun({ get, settings }: DaemonClient, run: RunSummary | null): Promise<RunSummary | null> {
-  return run === null ? null : readSummary(await get(`/runs/${segment(run.runId)}`), settings);
+  if (run === null) return null;
+  const { failures, moreFailures, ...summary } = readSummary(await get(`/runs/${segment(run.runId)}`), settings);
+  return summary;
 }
 
 function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry {

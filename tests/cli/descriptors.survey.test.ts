@@ -10,7 +10,7 @@ import { launcher, withDirectory } from '../support/wf.ts';
 function runWith(limit: number, steps: number, programs?: Readonly<Record<string, string>>) {
   return withDirectory(async (cwd) => {
     const step = (_: unknown, number: number) => `  - {name: s${number}, command: sh -c 'echo hello; sleep 0.2'}\n`;
-    writeFileSync(join(cwd, 'w.yaml'), `steps:\n${Array.from({ length: steps }, step).join('')}`);
+    writeFileSync(join(cwd, 'w.yaml'), `type: graph\nsteps:\n${Array.from({ length: steps }, step).join('')}`);
     for (const [name, path] of Object.entries(programs ?? {})) symlinkSync(path, join(cwd, name));
     const path = programs === undefined ? process.env['PATH'] : cwd;
     const words = ['-c', `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, launcher, 'run', 'w.yaml'];

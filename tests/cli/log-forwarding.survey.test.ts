@@ -89,7 +89,7 @@ describe('log forwarding', () => {
       stepName: 'talk',
       line: 'e',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      stream: 'stderr',
+      stream: 'output',
       attempt: 1,
     });
   });

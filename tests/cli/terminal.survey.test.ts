@@ -26,7 +26,7 @@ function secondsOf(screen: string): string | undefined {
   return / one +(\d+)s/.exec(screen)?.[1];
 }
 
-const manySteps = `maxActiveSteps: 40\nsteps:\n${Array.from(
+const manySteps = `type: graph\nmaxActiveSteps: 40\nsteps:\n${Array.from(
   { length: 1000 },
   (_, i) => `  - name: step ${i}\n    command: "true"\n`,
 ).join('')}  - name: held\n    command: sleep 2\n`;
@@ -109,7 +109,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
   });
 
   it('keeps the output of finished steps according to --output', async () => {
-    const yaml = 'steps:\n  - name: a\n    command: seq 100\n  - name: b\n    command: echo hello\n';
+    const yaml = 'type: graph\nsteps:\n  - name: a\n    command: seq 100\n  - name: b\n    command: echo hello\n';
     await withDirectory((cwd) =>
       run(cwd, yaml, { columns: 80, rows: 40 }, async (terminal) => {
         const screen = await until(terminal, 'code 0');
@@ -152,7 +152,7 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
       // tmux lets go of the rows at the top when lines take more of them: these are of a step that has ended.
       run(
         cwd,
-        `steps:\n  - {name: early, command: seq 20}\n${steps.join('')}`,
+        `type: graph\nsteps:\n  - {name: early, command: seq 20}\n${steps.join('')}`,
         { columns: 80, rows: 24 },
         async (terminal) => {
           await until(terminal, '3 running');

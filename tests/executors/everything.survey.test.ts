@@ -130,7 +130,7 @@ describeWithAll(services, 'a workflow with every kind of step', () => {
       [['ops@example.com'], '[shop] trouble: release failed'],
     ]);
     expect(mails[0]?.raw).toContain('Made shop-1.4.2-4.tar for no replicas.');
-    expect(mails[1]?.raw).toContain('Last lines of "limits"');
+    expect(mails[1]?.raw).toMatch(/\n {2}closed\r?\n {2}log: wf logs release-1 limits\r?\n/);
     expect(mails[1]?.raw).toMatch(/filename=.?limits/);
     expect(existsSync(join(dir, 'settings.json'))).toBe(false);
   });

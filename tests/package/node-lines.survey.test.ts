@@ -48,7 +48,7 @@ const chain = Array.from({ length: 60 }, (_, at) =>
 
 /** More than 16 KiB, for which V8 is set up in another way, and started by a starter. */
 const manySteps = (count: number) =>
-  `maxActiveSteps: 2\nsteps:\n${Array.from({ length: count }, (_, at) => `  - name: step number ${at}\n    command: "test ${at} -lt ${count}"\n`).join('')}`;
+  `type: graph\nmaxActiveSteps: 2\nsteps:\n${Array.from({ length: count }, (_, at) => `  - name: step number ${at}\n    command: "test ${at} -lt ${count}"\n`).join('')}`;
 
 for (const node of lines) {
   describeWith(node, isInstalled(node), `wf with ${node}`, () => {
@@ -65,7 +65,7 @@ for (const node of lines) {
       }));
 
     test('starts the steps of a chain and of a large file', () =>
-      inPlace({ 'chain.yaml': `steps:${chain}\n`, 'many.yaml': manySteps(400) }, async ({ wf }) => {
+      inPlace({ 'chain.yaml': `type: graph\nsteps:${chain}\n`, 'many.yaml': manySteps(400) }, async ({ wf }) => {
         for (const [file, count] of [
           ['chain.yaml', 60],
           ['many.yaml', 400],

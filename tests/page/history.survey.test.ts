@@ -34,7 +34,7 @@ describeWith('chromium', browserPath !== null, 'the history of a workflow in a b
       expect(await accessibilityProblems(page)).toEqual([]);
 
       await page.getByRole('row', { name: 'load' }).getByRole('link').nth(1).click();
-      await page.getByRole('region', { name: 'stdout of load, attempt 1' }).getByText('loading bad').waitFor();
+      await page.getByRole('region', { name: 'output of load, attempt 1' }).getByText('loading bad').waitFor();
       await page.locator('.run-header', { hasText: 'MODE=bad' }).waitFor();
       expect(new URL(page.url()).searchParams.get('step')).toBe('load');
       await page.getByRole('link', { name: 'etl', exact: true }).click();

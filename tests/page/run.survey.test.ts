@@ -59,7 +59,7 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
       write('go', '');
 
       await header(page).getByText('Succeeded after').waitFor();
-      await page.getByRole('region', { name: 'stdout of second, attempt 1' }).getByText('second').waitFor();
+      await page.getByRole('region', { name: 'output of second, attempt 1' }).getByText('second').waitFor();
       await page.getByRole('link', { name: 'first: succeeded' }).click();
       await page.locator('.log-line', { hasText: 'done' }).waitFor();
       expect(new URL(page.url()).searchParams.get('step')).toBe('first');
@@ -192,10 +192,9 @@ describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
 
       await page.getByRole('region', { name: 'Last lines of load' }).getByText('connection refused').waitFor();
       expect(await page.locator('.failure-why').textContent()).toBe('exit 1 after 2 attempts');
-      await page.getByRole('region', { name: 'stderr of load, attempt 2' }).waitFor();
-      await page.getByRole('button', { name: 'stdout' }).click();
+      await page.getByRole('region', { name: 'output of load, attempt 2' }).waitFor();
       await page.getByRole('button', { name: 'failed 1' }).click();
-      await page.getByRole('region', { name: 'stdout of load, attempt 1' }).getByText('loading').waitFor();
+      await page.getByRole('region', { name: 'output of load, attempt 1' }).getByText('loading').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
       for (const view of ['Timeline', 'Steps']) {
         await page.getByRole('button', { name: view }).click();

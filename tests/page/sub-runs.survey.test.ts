@@ -23,7 +23,7 @@ describeWith('chromium', browserPath !== null, 'runs of runs in a browser', () =
       await page.getByRole('link', { name: 'See what failed in middle' }).click();
       await page.getByRole('heading', { name: 'one store', exact: true, level: 2 }).waitFor();
       await page.getByRole('link', { name: 'Sub-run' }).click();
-      await page.getByRole('region', { name: 'stderr of dump, attempt 1' }).getByText('no room on north').waitFor();
+      await page.getByRole('region', { name: 'output of dump, attempt 1' }).getByText('no room on north').waitFor();
       expect(await page.locator('.run-header').textContent()).toContain('STORE=north');
       expect(await page.locator('.run-header').textContent()).toContain('by a step');
       await page.goBack();

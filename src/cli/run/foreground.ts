@@ -162,8 +162,8 @@ async function tidyHistory(config: Config, runId: string, stop: { readonly force
 }
 
 /** Prints the warnings of the file; for GitHub as annotations at its lines. */
-async function printWarnings(
-  { warnings, sources }: LoadedWorkflow,
+export async function printWarnings(
+  { warnings, sources }: Pick<LoadedWorkflow, 'warnings' | 'sources'>,
   reporter: ReporterKind,
   { out, err, env, errTerminal }: Console,
 ): Promise<void> {

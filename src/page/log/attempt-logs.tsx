@@ -76,6 +76,7 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
         <LogViewer
           key={stream}
           log={logs[stream]}
+          what={hasTwo ? stream : 'output'}
           isGrowing={end === null}
           startsAtEnd={end === null || record?.status === 'failed'}
         />

@@ -17,6 +17,8 @@ import { useLogSearch } from './use-log-search.ts';
 
 type ViewerProps = {
   readonly log: ShownLog;
+  /** The name of the log for readers: its stream, or `output` for both. */
+  readonly what: string;
   /** Whether the attempt is running, so that lines can be added. */
   readonly isGrowing: boolean;
   /** Whether to start at the end: the lines before a failure, and new lines. */
@@ -27,7 +29,7 @@ type ViewerProps = {
 const MAX_COPIED_BYTES = 8 * 1024 * 1024;
 
 /** A log with its toolbar. The address has the search and the selected lines. */
-export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Element {
+export function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): JSX.Element {
   const { name } = log;
   const [query, change] = useQuery();
   const selected = useLineRange();
@@ -137,7 +139,7 @@ export function LogViewer({ log, isGrowing, startsAtEnd }: ViewerProps): JSX.Ele
       ) : (
         <LogArea
           log={log}
-          label={`${name.stream} of ${name.step}, attempt ${name.attempt}`}
+          label={`${what} of ${name.step}, attempt ${name.attempt}`}
           isWrapped={wrapsLogs.value}
           isFollowing={isFollowing.value}
           onFollow={(isOn) => (isOn ? isGrowing && follow(true) : follow(false))}

@@ -149,9 +149,9 @@ steps:
       to: ['ops@example.org'],
       headers: { from: 'CI <ci@example.org>', to: '"Ops, all" <ops@example.org>', subject: '[Info] deploy succeeded' },
     });
-    expect(received?.raw.match(/filename=.*/g)).toEqual(['filename=a_b.stdout.log', 'filename=big.stdout.log']);
+    expect(received?.raw.match(/filename=.*/g)).toEqual(['filename=a_b.log', 'filename=big.log']);
     expect(received?.raw).toContain(`\r\n\r\n${Buffer.from('out\n').toString('base64')}\r\n`);
-    expect(received && textOf(received)).toMatch(/\nbig\.stdout\.log contains the last 1048576 of 1100000 bytes\n$/);
+    expect(received && textOf(received)).toMatch(/\nbig\.log contains the last 1048576 of 1100000 bytes\n$/);
   });
 
   test('mails them even if the run is not stored', async () => {

@@ -13,7 +13,7 @@ const BLOCK_BYTES = 12.5 * 1000 * 1000;
 const BLOCKS = 40;
 
 const files = {
-  'huge.yaml': `steps:\n  - name: print\n    command: sh -c 'seq -f "line %012.0f ${'x'.repeat(LINE_BYTES - 18)}" ${LINES}'\n`,
+  'huge.yaml': `logOutput: separate\nsteps:\n  - name: print\n    command: sh -c 'seq -f "line %012.0f ${'x'.repeat(LINE_BYTES - 18)}" ${LINES}'\n`,
   'flood.sh': `
 seq -f "block %06.0f ${'y'.repeat(187)}" ${BLOCK_BYTES / 200} >block
 for i in $(seq ${BLOCKS}); do cat block; sleep 0.25; done

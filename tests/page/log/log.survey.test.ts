@@ -16,6 +16,7 @@ head -c 40000 /dev/zero | tr '\\0' x; echo end
 `,
   'odd.yaml': 'steps:\n  - name: print\n    command: sh odd.sh\n',
   'long.yaml': `
+logOutput: separate
 steps:
   - name: count
     command: sh -c 'seq -f "row %.0f" 3000; echo first warning >&2; echo second warning >&2'

@@ -10,7 +10,8 @@ import { withDirectory } from '../../support/wf.ts';
 
 const step = (i: number) =>
   `  - {name: s${i}, command: echo ${i}, preconditions: [{condition: $1, expected: "re:^a+$"}]}\n`;
-const steps = (count: number) => `params: a b\nsteps:\n${Array.from({ length: count }, (_, i) => step(i)).join('')}`;
+const steps = (count: number) =>
+  `type: graph\nparams: a b\nsteps:\n${Array.from({ length: count }, (_, i) => step(i)).join('')}`;
 const small = steps(1);
 const large = steps(1500);
 const broken = `${large}    comand: echo\n  - {name: s1, command: [}\n`;

@@ -14,8 +14,12 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const params = givenParameters(options);
   const config = configFor(options);
   const { planRun } = await import('../../../service/workflows/plan.ts');
-  const { workflow, sources } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
+  const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   const plan = await planRun({ workflow, sources, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);
+  if (warnings.length > 0) {
+    const { printWarnings } = await import('../../run/foreground.ts');
+    await printWarnings({ warnings, sources }, 'plain', console);
+  }
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {
