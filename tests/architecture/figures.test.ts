@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..');
  */
 const limits: Figures = {
   files: 982,
-  lines: 84_200,
+  lines: 84_300,
   importsPerTenFiles: 50,
   fullestFolder: 29,
   singleImporterPercent: 37,

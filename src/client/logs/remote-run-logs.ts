@@ -33,6 +33,7 @@ async function readStreams(client: DaemonClient, path: string, signal: AbortSign
     try {
       // An earlier version has two logs.
       const names = (await client.header(path, 'log-streams')) ?? 'stdout, stderr';
+      patience.refresh();
       return names.split(', ').flatMap((name) => logStream(name) ?? []);
     } catch (error) {
       await patience.wait(error, signal);
