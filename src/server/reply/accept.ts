@@ -31,7 +31,7 @@ function likingOf(names: readonly string[], ranges: readonly Range[]): Liking {
   return { quality: wide?.quality ?? 0, isNamed: false };
 }
 
-/** An encoding of a body; `identity` is none. */
+/** An encoding of a body; `identity`: not encoded. */
 export type Encoding = 'identity' | 'gzip' | 'br';
 
 /** Encodings, the most compact first. */
