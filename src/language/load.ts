@@ -103,7 +103,7 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...imports.sources,
     ...root.sources,
     ...(base === null ? [] : [base.file.source, ...base.params.sources]),
-    ...(days.source === null ? [] : [days.source]),
+    ...days.sources,
   ];
   const all = base === null ? imports.files : [...imports.files, base.file];
   const { shown, ignored } = silence(all, problems);

@@ -94,7 +94,7 @@ const sameStep: { readonly [key: string]: string } = {
 
 /** Files with a key of Dagu 2 and with the documented ones, which must build the same workflow. */
 const aliasTop: { readonly [key: string]: readonly (readonly [dagu: string, native: string])[] } = {
-  overlap_policy: ['skip', 'all', 'latest'].map((word) => [
+  overlap_policy: ['skip', 'all', 'queue', 'latest'].map((word) => [
     `overlap_policy: ${word}\n${STEPS}`,
     `overlap: ${word === 'all' ? 'queue' : word}\n${STEPS}`,
   ]),
@@ -117,7 +117,7 @@ const native = (type: string, config: string) =>
 
 const aliasStep: { readonly [key: string]: readonly [dagu: string, native: string] } = {
   call: ['name: a\ncall: child\nparams: X=1', 'name: a\nrun: child\nparams: X=1'],
-  exec: ['name: a\nexec: [/opt/my app/run, "$X", a b]', 'name: a\ncommand: [/opt/my app/run, "$X", a b]'],
+  exec: ['name: a\nexec: [/opt/app/run, "$X", a b]', 'name: a\ncommand: [/opt/app/run, "$X", a b]'],
   type: ['name: a\ntype: command\ncommand: echo', 'name: a\nexecutor: command\ncommand: echo'],
   with: [`name: a\ntype: http\nwith: {timeout: 5, Silent: yes}\ncommand: GET http://localhost`, http],
   config: [`name: a\ncommand: GET http://localhost\nconfig: {timeout: 5, silent: true}\ntype: http`, http],
@@ -324,7 +324,9 @@ describe('a key of Dagu 2 that differs', () => {
     expect(found(words)).toEqual([]);
     expect(found(`labels: {a: b}\n${words}`)).toEqual(['warning differs-from-dagu']);
     expect(found(step('name: a\ncommand: [echo a, echo b]'))).toEqual(['wrong-value']);
-    expect(found(step('name: a\ncommand: ["/opt/my app/run", "$X y"]'))).toEqual([]);
+    expect(found(step('name: a\ncommand: ["/opt/my app/run", "$X y"]'))).toEqual(['wrong-value']);
+    expect(found(step('name: a\nexec: ["/opt/my app/run", "$X y"]'))).toEqual([]);
+    expect(found(step('name: a\ncommand: ["$DIR/my app", b]'))).toEqual([]);
     expect(found(`labels: {a: b}\n${step('name: a\ncommand: [/opt/my app/run, b]')}`)).toEqual(['wrong-value']);
     expect(found(step('name: a\nexecutor: jq\ncommand: [".a | .b"]\nscript: "{}"'))).toEqual([]);
   });

@@ -68,6 +68,12 @@ describe('notOn', () => {
     expect(load(`${schedule}\nnotOn: [2026-12-25, 02-29]`).schedule?.notOn).toEqual(['2026-12-25', '02-29']);
     const read = load(`${schedule}\nnotOn: days.txt`, { 'days.txt': text });
     expect(read.schedule?.notOn).toEqual(['12-25', '2026-04-06']);
+    expect(
+      load(`${schedule}\nnotOn: [days.txt, 12-31, more.txt]`, { 'days.txt': text, 'more.txt': '05-01' }),
+    ).toMatchObject({
+      schedule: { notOn: ['12-25', '2026-04-06', '12-31', '05-01'] },
+      problems: [],
+    });
     // The daemon watches the files of the sources.
     expect(read.paths).toContain(join(dir, 'dags/days.txt'));
   });
@@ -81,6 +87,7 @@ describe('notOn', () => {
   it.each([
     ['["12-25", "13-01"]', {}, 'dags/w.yaml:2:18 "13-01" is not a day'],
     ['["2026-02-29"]', {}, '"2026-02-29" is not a day'],
+    ['[12-25, none.txt]', {}, 'dags/w.yaml:2:16 the file "none.txt" of "notOn" does not exist'],
     ['none.txt', {}, 'dags/w.yaml:2:8 the file "none.txt" of "notOn" does not exist'],
     ['../base.yaml', {}, 'is outside the directory of the workflow file'],
     ['days.txt', { 'days.txt': '12-25\n  christmas\n' }, 'dags/days.txt:2:3 "christmas" is not a day'],

@@ -37,8 +37,11 @@ const variable = new RegExp(
   String.raw`\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})?(\}|:-))`,
   'y',
 );
-/** A dollar that no shell would treat as special. */
-const dollar = { outside: /(\$)(?![\w({[@*#?$!\\'"-])/y, inDoubleQuotes: /(\$)(?![\w({[@*#?$!\\-])/y };
+/** A dollar that no shell would treat as special, or that of `${{`, which every shell would refuse. */
+const dollar = {
+  outside: /(\$(?=\{\{)|\$(?![\w({[@*#?$!\\'"-]))/y,
+  inDoubleQuotes: /(\$(?=\{\{)|\$(?![\w({[@*#?$!\\-]))/y,
+};
 
 /**
  * Splits a command by POSIX quoting. Text for which a shell would do more than split goes to the shell as a whole; so

@@ -77,10 +77,11 @@ type Repeated = { readonly name: string; readonly first: Part; readonly part: Pa
 function repeatedName(file: SpecFile, { name, first, part }: Repeated): Problem {
   const related =
     first === part ? [] : [{ spot: spotIn(file, first.path), message: `"${name}" is declared here first` }];
+  const mixes = [first, part].some(({ content }) => typeof content !== 'string' && isDeclaration(content));
   return problem('duplicate-key', spotIn(file, part.path), `parameter "${name}" is declared twice`, {
-    severity: 'warning',
+    severity: mixes ? 'error' : 'warning',
     related,
-    help: 'Remove one of them: the last one is used.',
+    help: mixes ? 'Remove one of them.' : 'Remove one of them: the last one is used.',
   });
 }
 

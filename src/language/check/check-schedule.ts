@@ -1,7 +1,8 @@
 import { parseSpan } from '../../core/span.ts';
 import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from '../cron.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
-import type { RawScheduleEntry } from '../raw.ts';
+import { asList, type RawScheduleEntry } from '../raw.ts';
+import { isLikeDay } from '../read/days-file.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 import { DAYS_HELP, isDay, parseMoment, type ScheduleEntry, scheduleEntries } from '../schedule-entries.ts';
 
@@ -77,15 +78,21 @@ function cronProblems(file: SpecFile, path: Path, expression: string): Problem[]
   return found === null ? neverDue(file, path, expression) : [invalidCron(file, path, { expression, found })];
 }
 
-/** Checks the days of a list; those of a file are checked where it is read. */
+/** Checks the days of the key; those of files are checked where they are read. */
 function notOnProblems(file: SpecFile): Problem[] {
   const { notOn, schedule } = file.raw;
   if (notOn === undefined) return [];
-  const days = Array.isArray(notOn) ? notOn : [];
-  const wrong = days.flatMap((day: string, index) =>
-    isDay(day)
+  const wrong = asList(notOn).flatMap((day, index) =>
+    isDay(day) || !isLikeDay(day)
       ? []
-      : [problem('wrong-value', spotIn(file, ['notOn', index]), `"${day}" is not a day`, { help: DAYS_HELP })],
+      : [
+          problem(
+            'wrong-value',
+            spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']),
+            `"${day}" is not a day`,
+            { help: DAYS_HELP },
+          ),
+        ],
   );
   if (schedule !== undefined || wrong.length > 0) return wrong;
   const message = '"notOn" has no effect without a "schedule"';

@@ -63,7 +63,7 @@ function listCommands(file: DaguFile, isDagu2: boolean): Problem[] {
     const { command } = map;
     if (!Array.isArray(command) || isExec(path, file.spellings)) return [];
     const spot = { source: file.source, path: [...path, 'command'] };
-    const help = 'Write the lines of a "script"; for one command of several words, write "exec".';
+    const help = 'Write the lines of a "script"; write "exec" for one command of several words, or for a program with spaces in its path.';
     const [first] = command;
     if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first, isDagu2)) {
       const message = `a list is the words of one command, and "${first}" is not the name of a program`;
@@ -74,9 +74,9 @@ function listCommands(file: DaguFile, isDagu2: boolean): Problem[] {
   });
 }
 
-/** A path may contain spaces, and so may the value of a variable; in a file of Dagu 2 it is a command all the same. */
+/** The value of a variable may contain spaces; in a file of Dagu 2 such a word is a command all the same. */
 function isNoProgram(word: string, isDagu2: boolean): boolean {
-  return /\s/.test(word.trim()) && (isDagu2 || !/[/$`]/.test(word));
+  return /\s/.test(word.trim()) && (isDagu2 || !/[$`]/.test(word));
 }
 
 /** Whether the command of a step is a program; that of an `http` or `jq` step is not. */

@@ -1,30 +1,48 @@
 import { resolve } from 'node:path';
 import type { Source } from '../diagnostic.ts';
-import { type Problem, problem } from '../problem.ts';
+import { type Problem, problem, type Spot } from '../problem.ts';
+import { asList } from '../raw.ts';
 import { DAYS_HELP, isDay } from '../schedule-entries.ts';
 import type { FoundImport } from './imports.ts';
 import { type SpecFile, spotIn } from './spec-file.ts';
 
-/** The days of `notOn`, and the file that has them; null if the key is a list. */
+/** The days of `notOn`, and the files that have them. */
 export type Days = {
   readonly days: readonly string[];
-  readonly source: Source | null;
+  readonly sources: readonly Source[];
   readonly problems: readonly Problem[];
 };
 
 /**
- * Reads the days on which a workflow does not start: of the list, or of the file that the key names, relative to `dir`.
- * In the file, `#` begins a comment.
+ * Reads the days on which a workflow does not start: those of the key, and those of the files that it names, relative to
+ * `dir`. In a file, `#` begins a comment.
  */
 export function readDays(file: SpecFile, dir: string, open: (path: string) => FoundImport): Days {
   const { notOn } = file.raw;
-  if (typeof notOn !== 'string') return { days: notOn ?? [], source: null, problems: [] };
-  if (isDay(notOn)) return { days: [notOn], source: null, problems: [] };
-  const found = open(resolve(dir, notOn));
+  const read = asList(notOn).map((entry, index): Days => {
+    if (isDay(entry) || isLikeDay(entry)) return { days: [entry], sources: [], problems: [] };
+    return readFile(
+      entry,
+      spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']),
+      open(resolve(dir, entry)),
+    );
+  });
+  return {
+    days: read.flatMap(({ days }) => days),
+    sources: read.flatMap(({ sources }) => sources),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+}
+
+/** Whether a text that is not a day was meant to be one. */
+export function isLikeDay(text: string): boolean {
+  return /^[\d\s./-]*$/.test(text);
+}
+
+function readFile(name: string, spot: Spot, found: FoundImport): Days {
   if (found.kind !== 'file') {
-    const spot = spotIn(file, ['notOn']);
-    const message = `the file "${notOn}" of "notOn" ${whyNot(found)}`;
-    return { days: [], source: null, problems: [problem('unreadable', spot, message, { help: DAYS_HELP })] };
+    const message = `the file "${name}" of "notOn" ${whyNot(found)}`;
+    return { days: [], sources: [], problems: [problem('unreadable', spot, message, { help: DAYS_HELP })] };
   }
   const { source } = found;
   const lines = daysIn(source.text);
@@ -32,7 +50,7 @@ export function readDays(file: SpecFile, dir: string, open: (path: string) => Fo
   const problems = wrong.map(({ text, at }) =>
     problem('wrong-value', { source, range: [at, at + text.length] }, `"${text}" is not a day`, { help: DAYS_HELP }),
   );
-  return { days: lines.map(({ text }) => text), source, problems: [...found.problems, ...problems] };
+  return { days: lines.map(({ text }) => text), sources: [source], problems: [...found.problems, ...problems] };
 }
 
 function whyNot(found: Exclude<FoundImport, { readonly kind: 'file' }>): string {

@@ -38,6 +38,7 @@ const refused: { readonly [map: string]: Table } = {
     value: 'Write a command that prints the value, with "output: NAME".',
     shellPackages: 'Write a command that installs them, or "container: {image: IMAGE}".',
   },
+  approval: { rewindTo: 'Reject the step, then run again from a step: wf retry RUN --from STEP.' },
   secrets: { options: 'Write "env: NAME" or "file: PATH".' },
 };
 

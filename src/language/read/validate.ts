@@ -12,7 +12,7 @@ import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
 import { executorTypes, workflowSchema } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
 import { executorAdvice } from './executor-advice.ts';
-import { noLimit, rightShape, sideBySide } from './right-shape.ts';
+import { listHelp, noLimit, rightShape } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
 export type Validated = {
@@ -104,7 +104,7 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
       const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
       return problem('wrong-type', at('value'), message, {
         label: `expected ${expected}`,
-        help: shape !== null ? `Write ${shape}` : isLength ? LENGTH_HELP : sideBySide(path, value),
+        help: shape !== null ? `Write ${shape}` : isLength ? LENGTH_HELP : listHelp(path, value),
       });
     }
     case 'enum':

@@ -5,6 +5,9 @@ import type { ActionEntry } from '../step/action-entries.ts';
 
 /** An expression of GitHub Actions; `name` is the last word of a plain one, such as `X` of `env.X`. */
 const EXPRESSION = /\$\{\{\s*([^{}]*?)\s*\}\}/;
+/** The contexts and functions of GitHub Actions, without which such braces are some other text. */
+const OF_ACTIONS =
+  /^!?\s*(?:env|inputs|matrix|secrets|vars|github|needs|steps|runner|job|strategy)\b|^(?:format|fromJSON|toJSON|hashFiles|success|failure|always|cancelled|contains|startsWith|endsWith|join)\s*\(/;
 const SHELL = /^(?:\/usr)?(?:\/bin\/)?(?:env\s+)?(?:ba|da|k|z)?sh\b/;
 
 /**
@@ -35,9 +38,14 @@ function found({ file, path, what }: ActionEntry, key: Path, text: string, sever
   if (match === null) return [];
   const [expression, inner = ''] = match;
   const name = /(?:^|\.)([A-Za-z_]\w*)$/.exec(inner)?.[1];
-  const help = name === undefined ? 'Write a variable: $NAME.' : `Write $${name}, and declare it in "params" or "env".`;
-  const message = `${what}: "${expression}" is an expression of GitHub Actions, not a variable`;
+  const isOther = !OF_ACTIONS.test(inner);
+  const help = isOther
+    ? 'Write it in single quotes.'
+    : name === undefined
+      ? 'Write a variable: $NAME.'
+      : `Write $${name}, and declare it in "params" or "env".`;
+  const message = `${what}: "${expression}" is ${isOther ? 'text' : 'an expression of GitHub Actions'}, not a variable`;
   const word = { at: match.index, text: expression };
   const spot = { source: file.source, path: [...path, ...key], part: 'value', word } as const;
-  return [problem('wrong-value', spot, message, { severity, help })];
+  return [problem('wrong-value', spot, message, { severity: isOther ? 'warning' : severity, help })];
 }

@@ -17,21 +17,23 @@ export type RunTargets = {
 };
 
 /**
- * Reports a `run` of a workflow that does not exist. Text with a blank is an error, since it is a command, and so is the
- * name of a function; any other name is a warning, since an earlier step may write the file.
+ * Reports a `run` of a workflow that does not exist. A command and the name of a function are errors; any other name is a
+ * warning, since an earlier step may write the file.
  */
 export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
   const functions = new Set(files.flatMap(({ raw }) => raw.functions ?? []).map(({ name }) => name));
   return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
     const { run } = raw;
-    if (run === undefined || run.trim() === '' || /[$`]/.test(run) || targets.exists(run)) return [];
+    if (run === undefined || run.trim() === '' || targets.exists(run)) return [];
     const spot = spotIn(file, [...path, 'run']);
+    if (isCommand(run)) {
+      const message = `${what}: "run" names a workflow, and this is a command`;
+      const key = /\n/.test(run.trim()) ? 'script' : 'command';
+      return [problem('wrong-value', spot, message, { help: `To run it, write it under "${key}".` })];
+    }
+    if (/[$`]/.test(run)) return [];
     if (functions.has(run)) {
       const help = `To call the function "${run}", write call: {function: ${JSON.stringify(run)}}`;
-      return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
-    }
-    if (/\s/.test(run)) {
-      const help = 'To run a command, use "command"; "run" names another workflow.';
       return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
     }
     const label = () => didYouMean(nearNames(run, targets.names()));
@@ -39,6 +41,12 @@ export function runProblems(files: readonly SpecFile[], targets: RunTargets): Pr
     const message = `${what}: there is no workflow "${run}" yet`;
     return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
   });
+}
+
+/** Whether a text has several lines, operators of a shell or several words, the first of which names no folder by a variable. */
+function isCommand(run: string): boolean {
+  const text = run.trim();
+  return /[\n|&;<>]|\$\(/.test(text) || (/^[^\s$`]+\s/.test(text) && !/\.ya?ml$/.test(text));
 }
 
 /** Warns about a text of `params` that gives the other workflow other values than it seems to. */

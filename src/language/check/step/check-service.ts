@@ -56,7 +56,8 @@ export function serviceProblems({ file, path, raw, what }: ActionEntry): Problem
 
 /** A text with variables is checked when it is used. */
 function isPort(text: string): boolean {
-  return text.includes('$') || /^(.+:)?\d{1,5}$/.test(text);
+  const [, port] = /^(?:.+:)?(\d{1,5})$/.exec(text) ?? [];
+  return text.includes('$') || (Number(port) >= 1 && Number(port) <= 65535);
 }
 
 function isUrl(text: string): boolean {
