@@ -2,10 +2,10 @@ import { isFinished } from '../core/run/run-state.ts';
 import { isNotFound, WfError } from '../errors.ts';
 import type { RunArchive } from '../store/store.ts';
 import { findActive } from './history/active-runs.ts';
-import { attemptsOf } from './history/attempts.ts';
+import { type AttemptFilter, attemptsOf } from './history/attempts.ts';
 import type { History } from './history/history.ts';
-import { keptText, logSource } from './history/logs/log-source.ts';
-import { readLogs } from './history/logs/log-view.ts';
+import { keptText, logParts } from './history/logs/log-source.ts';
+import { type LogView, readLogs } from './history/logs/log-view.ts';
 import { lostText } from './history/logs/lost-text.ts';
 import { missingLogs } from './history/logs/missing-logs.ts';
 import { whyNothing } from './history/logs/why-nothing.ts';
@@ -99,31 +99,72 @@ type LogTools = Pick<LocalServiceTools, 'places'> & { readonly history: History;
 
 /** Returns the output of a local run. Throws like `RunService.logs`. */
 async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<LogAnswer> {
-  const { history, archive } = tools;
+  const { history } = tools;
   const asked = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
-  const run = await sourceOf(asked, request.step, history);
-  const filter = { step: request.step, attempt: request.attempt };
-  const isEmpty = attemptsOf(run, filter).length === 0;
+  const parts = await readParts(asked, request, history);
+  for (const { run, filter } of parts) attemptsOf(run, filter);
   return {
     runId: asked.runId,
-    steps: run.stored?.workflow.steps ?? null,
+    steps: parts[0]?.run.stored?.workflow.steps ?? null,
     read: async (reader, signal) => {
-      const { stream, tail, follow: follows } = request;
-      if (run !== asked) request.tell(keptText(request.step, run.runId));
-      const damage = damageOf(run);
-      for (const each of damage) request.tell(`warning: ${each}`);
-      if (isEmpty && (!follows || isFinished(run.state))) {
-        request.tell(damage.length === 0 ? whyNothing(run, request.step) : unknownOutput(run, archive));
+      for (const part of parts) {
+        if (part.kept !== null) request.tell(part.kept);
+        // The last lines of all parts are printed together.
+        const own = part === parts.at(-1) ? reader : { ...reader, release: () => undefined };
+        await readPart(part, request, { ...tools, reader: own, signal });
       }
-      const missing = missingLogs(run, filter);
-      if (missing !== null) request.tell(missing);
-      await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
-      if (!follows || isFinished(run.state) || signal.aborted) return;
-      const ended = await history.read(run.runId);
-      const lost = ended === null ? null : lostText(history.summarize(ended));
-      if (lost !== null) request.tell(lost);
     },
   };
+}
+
+/** A run with logs that were asked for. `kept`: the sentence that names an earlier run. */
+type ReadPart = { readonly run: PastRun; readonly filter: AttemptFilter; readonly kept: string | null };
+
+/** Returns the runs with the logs that were asked for, at least one. */
+async function readParts(
+  asked: PastRun,
+  { step, attempt }: LogRequest,
+  history: History,
+): Promise<readonly ReadPart[]> {
+  const whole = { run: asked, filter: { step, attempt }, kept: null };
+  if (step === null || asked.state.retryOf === null) return [whole];
+  const runs = new Map([[asked.runId, asked]]);
+  const parts = await logParts(history.summarize(asked), step, async (id) => {
+    const earlier = await history.read(id);
+    if (earlier !== null) runs.set(id, earlier);
+    return earlier === null ? null : history.summarize(earlier);
+  });
+  const read = parts.map((part): ReadPart => {
+    const run = runs.get(part.run.runId) ?? asked;
+    return { run, filter: { step, attempt, only: part.only }, kept: run === asked ? null : keptText(step, part) };
+  });
+  const having = read.filter(({ run, filter }) => attempt === null || hasAttempt(run, filter));
+  return having.length === 0 ? read.slice(-1) : having;
+}
+
+function hasAttempt(run: PastRun, filter: AttemptFilter): boolean {
+  return attemptsOf(run, { ...filter, attempt: null }).some(({ attempt }) => attempt === filter.attempt);
+}
+
+/** Reads the selected logs of one run. */
+async function readPart(
+  { run, filter }: ReadPart,
+  request: LogRequest,
+  { history, archive, reader, signal }: LogTools & Pick<LogView, 'reader' | 'signal'>,
+): Promise<void> {
+  const { stream, tail, follow: follows, step, tell } = request;
+  const damage = damageOf(run);
+  for (const each of damage) tell(`warning: ${each}`);
+  if (attemptsOf(run, filter).length === 0 && (!follows || isFinished(run.state))) {
+    tell(damage.length === 0 ? whyNothing(run, step) : unknownOutput(run, archive));
+  }
+  const missing = missingLogs(run, filter);
+  if (missing !== null) tell(missing);
+  await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
+  if (!follows || isFinished(run.state) || signal.aborted) return;
+  const ended = await history.read(run.runId);
+  const lost = ended === null ? null : lostText(history.summarize(ended));
+  if (lost !== null) tell(lost);
 }
 
 /** Returns the damage to the files of a run, which the end of a lost run records as warnings. */
@@ -134,16 +175,6 @@ function damageOf({ damage, state }: PastRun): readonly string[] {
 /** Damage may hide the steps of a run: their output is still on the disk. */
 function unknownOutput({ runId, stored }: PastRun, { directoryOf }: RunArchive): string {
   return `no output of run ${runId} is known; what its steps printed is in ${stored?.logs.directory ?? directoryOf(runId)}`;
-}
-
-/** The run that has the logs of a step, which retries may have kept. */
-async function sourceOf(run: PastRun, step: string | null, history: History): Promise<PastRun> {
-  if (step === null || run.state.retryOf === null) return run;
-  const { runId } = await logSource(history.summarize(run), step, async (id) => {
-    const earlier = await history.read(id);
-    return earlier === null ? null : history.summarize(earlier);
-  });
-  return runId === run.runId ? run : ((await history.read(runId)) ?? run);
 }
 
 /** Waits for the first run of a workflow that has never run. */

@@ -44,7 +44,13 @@ describe('a fan-out', () => {
         for (const index of [1, 2]) writeFileSync(join(cwd, `ok.${index}`), '');
         expect((await wf('retry', '@latest', '--step', 's[1]')).code).toBe(1);
         expect(itemsOf(await json<RunSummary>('status'))).toEqual(['a succeeded', 'b succeeded', '2 failed']);
-        expect((await wf('logs', '@latest', 's')).stdout).toBe('--- s[b] ---\nb\n');
+        // The instances that the retry kept have their logs in the first run.
+        const logs = await wf('logs', '@latest', 's');
+        expect(logs.stderr).toMatch(/^2 instances of "s" were kept from run \S+, which has this output\n$/m);
+        const [own, ...kept] = logs.stdout.split(/(?=^---)/m).toReversed();
+        expect([own, ...inOrder(kept)]).toEqual(['--- s[b] ---\nb\n', '--- s[2] ---\nc d\n', '--- s[a] ---\na\n']);
+        expect((await wf('logs', '@latest', 's', '--tail', '1')).stdout).toBe('--- s[b] ---\nb\n');
+        expect((await wf('logs', '@latest', 's[2]')).stdout).toBe('c d\n');
         expect((await wf('mark', '@latest', 's[2]', 'succeeded')).stdout).toContain('is succeeded');
         expect((await wf('retry', '@latest', '--step', 's[x]')).stderr).toContain('has no step "s[x]"');
       },

@@ -31,6 +31,7 @@ params: A= ""
 `,
   'wait.yaml': 'steps:\n  - name: wait\n    command: sh -c "echo begun; until test -e go; do sleep 0.05; done"\n',
   'spelled.yaml': 'secrets: [TOKEN]\nenv: [{TOKEN: hunter22}]\nsteps:\n  - {name: login, command: test -e ready}\n',
+  'each.yaml': `steps: [{name: s, parallel: [a, b], command: 'sh -c "echo $ITEM; test $ITEM = a || test -e go"'}]\n`,
   'long.yaml': 'steps:\n  - name: long\n    command: printf "%0200000d\\n%s\\n" 1 end\n',
   'broken.yaml': 'steps:\n  - name: one\n    comand: echo one\n',
 };
@@ -75,6 +76,9 @@ test(
       const { url } = await place.serve();
       const client = clientOf(place, url);
       await client.wf('run', 'flaky', '--run-id', 'failed-one', '--', 'A=1', 'b c');
+      await client.wf('run', 'each');
+      writeFileSync(join(place.cwd, 'go'), '');
+      await client.wf('retry', 'each');
       await client.wf('run', 'long');
       await client.wf('run', 'greet', '--run-id', 'greeting');
 
@@ -104,6 +108,9 @@ test(
         ['logs', 'flaky', 'third'],
         ['logs', 'flaky', 'secnd'],
         ['logs', 'flaky', 'second', '--attempt', '5'],
+        ['logs', 'each', 's'],
+        ['logs', 'each', 's', '--tail', '2'],
+        ['logs', 'each', 's[0]'],
         ['logs', 'long'],
         ['logs', 'long', '--tail', '2'],
         ['logs', 'long', '--json'],

@@ -134,6 +134,29 @@ it.each<[string, object, string, string | null]>([
 
 it.each<[string, string | null]>([
   ['STAGE=dev', null],
+  ['STAGE=prod', '"N" must be >= 2'],
+  ['STAGE=prod N=2', null],
+])('a default is checked together with the values that it needs: %j', (given, message) => {
+  const schema = JSON.parse(`{
+    "type": "object", "required": ["STAGE"],
+    "properties": { "STAGE": { "type": "string" }, "N": { "type": "integer", "default": 1 } },
+    "if": { "properties": { "STAGE": { "const": "prod" } } }, "then": { "properties": { "N": { "minimum": 2 } } }
+  }`);
+  const { workflow, diagnostics } = load({ params: schema });
+  if (workflow === null) throw new Error(diagnostics[0]?.message);
+  const check = () => acceptParams(workflow, parseParams(given));
+  if (message === null) expect(check).not.toThrow();
+  else expect(check).toThrow(message);
+});
+
+test('a default that no given value can make valid is an error of the file', () => {
+  const properties = { A: { type: 'string' }, L: { type: 'array', items: { type: 'integer' }, default: ['x'] } };
+  const { diagnostics } = load({ params: { type: 'object', properties, required: ['A'] } });
+  expect(diagnostics.map(({ message }) => message)).toEqual(['the default of parameter "L.0" must be integer']);
+});
+
+it.each<[string, string | null]>([
+  ['STAGE=dev', null],
   ['STAGE=dev FORCE=yes COUNT=7', null],
   [`STAGE=prod DB='{"host": "h"}'`, null],
   ['', '"STAGE" is required: -p STAGE=...'],

@@ -60,12 +60,14 @@ export async function prepareRun(
   const strict = config.settings.read('strict').value;
   const loaded = getWorkflow(reference, places, { isStrict: strict });
   collectGarbage();
+  const asks = options.ask ? 'all' : options.input ? 'open' : 'none';
+  const prompts = await canPrompt(loaded.workflow, asks, console);
   // Do not prompt for a run that cannot start.
-  const given = acceptParams(loaded.workflow, asked, { isComplete: false });
-  const completed = await completeParams(
-    { workflow: loaded.workflow, given, asks: options.ask ? 'all' : options.input ? 'open' : 'none' },
-    console,
-  );
+  const given = acceptParams(loaded.workflow, asked, { isComplete: !prompts });
+  if (asks === 'all' && !prompts && unsetParams(loaded.workflow, given).length > 0) {
+    throw new WfError('usage', '--ask needs a terminal', { help: 'give parameters with -p NAME=value' });
+  }
+  const completed = prompts ? await completeParams({ workflow: loaded.workflow, given, asks }, console) : given;
   if (completed === null) return null;
   const params = acceptParams(loaded.workflow, completed);
   const request: StartRequest = {
@@ -80,24 +82,24 @@ export async function prepareRun(
   return { request, config };
 }
 
-/**
- * Returns the given parameters, followed by those without a value, for which the user is prompted; null if the user cancels.
- * Without a terminal, or if it asks for none, a parameter without a value stays empty.
- */
+/** The parameters without a value for which the user is prompted; `open`: those without a default. */
+type Asks = 'all' | 'open' | 'none';
+
+/** Whether the user may be prompted for a parameter of this workflow: if there is one to ask for, and a terminal. */
+async function canPrompt({ params }: Workflow, asks: Asks, console: Console): Promise<boolean> {
+  if (asks === 'none' || !params.some(({ open, rule }) => asks === 'all' || open || rule?.required)) return false;
+  const { isInteractive } = await import('../terminal/interactive.ts');
+  return isInteractive(console);
+}
+
+/** Returns the given parameters, followed by those for which the user is prompted; null if the user cancels. */
 async function completeParams(
-  { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: 'all' | 'open' | 'none' },
+  { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: Asks },
   console: Console,
 ): Promise<readonly Param[] | null> {
-  if (asks === 'none') return given;
-  const unset = unsetParams(workflow, given);
   const open = new Set(openParams(workflow, given));
-  const asked = unset.filter(({ name }) => asks === 'all' || open.has(name));
+  const asked = unsetParams(workflow, given).filter(({ name }) => asks === 'all' || open.has(name));
   if (asked.length === 0) return given;
-  const { isInteractive } = await import('../terminal/interactive.ts');
-  if (!isInteractive(console)) {
-    if (asks === 'open') return given;
-    throw new WfError('usage', '--ask needs a terminal', { help: 'give parameters with -p NAME=value' });
-  }
   const { askParams } = await import('../terminal/ask.ts');
   const secrets = new Set(workflow.secrets.map(({ name }) => name));
   const answers = await askParams({ params: asked, secrets, faultOf: (param) => paramFault(workflow, param) }, console);

@@ -4,7 +4,7 @@ import { isFinished } from '../../core/run/run-state.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import { isNotFound } from '../../errors.ts';
 import { type AttemptReference, attemptsOf } from '../../service/history/attempts.ts';
-import { keptText, logSource } from '../../service/history/logs/log-source.ts';
+import { keptText, type LogPart, logParts } from '../../service/history/logs/log-source.ts';
 import { isGoingOn, type LogReader, showLogs, tailStart } from '../../service/history/logs/log-view.ts';
 import { lostText } from '../../service/history/logs/lost-text.ts';
 import { whyNothing } from '../../service/history/logs/why-nothing.ts';
@@ -31,16 +31,41 @@ export async function remoteLogs(client: DaemonClient, word: string, request: Lo
   const asked = await (follow
     ? awaitRun(client, word, tell)
     : findRemoteRun(client, word).then((found) => found.summary));
-  const summary = await logSource(asked, step, (runId) => runIfThere(client, runId));
-  if (step !== null || attempt !== null) await requireAttempt(client, summary, request);
+  const all = await logParts(asked, step, (runId) => runIfThere(client, runId));
+  const parts = step === null && attempt === null ? all : await partsWith(client, request, all);
   return {
     runId: asked.runId,
-    steps: summary.steps,
-    read: (reader, signal) => {
-      if (summary !== asked) tell(keptText(step, summary.runId));
-      return readAll({ client, request, reader, signal }, summary);
+    steps: parts[0]?.run.steps ?? asked.steps,
+    read: async (reader, signal) => {
+      for (const part of parts) {
+        if (part.run !== asked) tell(keptText(step, part));
+        // The last lines of all parts are printed together.
+        const own = part === parts.at(-1) ? reader : { ...reader, release: () => undefined };
+        await readAll({ client, request, reader: own, signal }, part);
+      }
     },
   };
+}
+
+/** The parts that have the attempt, which the daemon is asked for so that its error names unknown steps. */
+async function partsWith(
+  client: DaemonClient,
+  request: LogRequest,
+  parts: readonly LogPart[],
+): Promise<readonly LogPart[]> {
+  const found: LogPart[] = [];
+  let error: unknown = null;
+  for (const part of parts) {
+    try {
+      await requireAttempt(client, part.run, request);
+      found.push(part);
+    } catch (problem) {
+      if (!isNotFound(problem)) throw problem;
+      error = problem;
+    }
+  }
+  if (found.length === 0) throw error;
+  return found;
 }
 
 async function runIfThere(client: DaemonClient, runId: string): Promise<RunSummary | null> {
@@ -59,20 +84,22 @@ type Reading = {
   readonly signal: AbortSignal;
 };
 
-async function readAll(reading: Reading, summary: RunSummary): Promise<void> {
+async function readAll(reading: Reading, { run: summary, only }: LogPart): Promise<void> {
   const { client, request, reader, signal } = reading;
   const { step, attempt, stream, tail, exact, follow, tell } = request;
   if (!follow && !exact && (tail !== null || summary.steps.length > mostSingleAttempts)) {
-    if (await readLines(reading, summary.runId, () => true)) return reader.release();
+    const ofPart = only === null ? reading : { ...reading, request: { ...request, tail: null } };
+    if (await readLines(ofPart, summary.runId, (each) => only === null || only.has(each.step))) return reader.release();
   }
   const run = await readRemoteRun(client, summary, remoteRunLogs(client, summary.runId, signal));
-  const attempts = attemptsOf(run, request);
+  const filter = { step, attempt, only };
+  const attempts = attemptsOf(run, filter);
   const goesOn = follow && !isFinished(run.state);
   if (attempts.length === 0 && !goesOn) tell(whyNothing(run, step));
   const ended = new Set(attempts.filter((each) => !isGoingOn(run, each)).map(attemptKey));
   const isMany = ended.size > mostSingleAttempts && tail === null && !exact;
   if (isMany) await readLines(reading, run.runId, (each) => ended.has(attemptKey(each)));
-  const chosen = { filter: { step, attempt }, stream };
+  const chosen = { filter, stream };
   const isRead = (each: AttemptReference) => isMany && ended.has(attemptKey(each));
   const start =
     tail === null ? (each: AttemptReference) => (isRead(each) ? null : 0) : await tailStart(run, chosen, tail);
@@ -117,7 +144,6 @@ function attemptKey({ step, attempt }: AttemptReference): string {
   return `${attempt} ${step}`;
 }
 
-/** Asks the daemon for the attempt, so that its error names unknown steps. */
 async function requireAttempt(client: DaemonClient, { runId }: RunSummary, request: LogRequest): Promise<void> {
   const { signal } = new AbortController();
   const incoming = await client.open(`/runs/${segment(runId)}/logs?${queryOf(request, 0)}`, signal);

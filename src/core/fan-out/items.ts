@@ -7,6 +7,7 @@ export const MAX_INSTANCES = 10_000;
 
 /** A text or a key that names an instance. */
 const KEY = /^[A-Za-z0-9._:/@,+-]{1,40}$/;
+const NUMBER = /^(?:0|[1-9]\d*)$/;
 
 /**
  * The items in a text: the elements of a JSON list; a JSON object; else one for each line; a single line is split at
@@ -23,8 +24,8 @@ export function itemsInText(text: string): readonly ItemValue[] {
 }
 
 /**
- * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique,
- * short enough and not the index of another item; else their index. `isHidden`: whether a text must not be shown.
+ * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique and
+ * short enough; else their index. If one number is the index of another item, no number is a key. `isHidden`: whether a text must not be shown.
  */
 export function itemKeys(
   items: readonly ItemValue[],
@@ -33,12 +34,14 @@ export function itemKeys(
   const texts = items.map((item) => keyText(item, isMatrix));
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  // An index always names its item, so the index of another item is no key.
+  // An index always names its item. If one number is the index of another item, no number is a key.
   const isOtherIndex = (text: string, index: number) =>
-    /^(?:0|[1-9]\d*)$/.test(text) && Number(text) < items.length && Number(text) !== index;
-  return texts.map((text, index) =>
-    KEY.test(text) && counts.get(text) === 1 && !isHidden(text) && !isOtherIndex(text, index) ? text : String(index),
-  );
+    NUMBER.test(text) && Number(text) < items.length && Number(text) !== index;
+  const isAmbiguous = texts.some(isOtherIndex);
+  return texts.map((text, index) => {
+    const isKey = KEY.test(text) && counts.get(text) === 1 && !isHidden(text);
+    return isKey && !(isAmbiguous && NUMBER.test(text)) ? text : String(index);
+  });
 }
 
 /** An item as text: a scalar as written, a map as compact JSON. */

@@ -15,6 +15,9 @@ export function namedStep(run: RunState, name: string): string | null {
 export function isNamed(run: RunState, wanted: string | null): (step: string) => boolean {
   if (wanted === null) return () => true;
   const name = namedStep(run, wanted) ?? wanted;
-  const isFanOut = run.graph.index.has(name) && stepNode(run, name).fanOut !== undefined;
+  // The workflow of a run of a daemon does not say which steps are fan-outs.
+  const isFanOut =
+    run.graph.index.has(name) &&
+    (stepNode(run, name).fanOut !== undefined || stepState(run, name).instances !== undefined);
   return (step) => step === name || (isFanOut && splitInstanceName(step)?.step === name);
 }

@@ -63,7 +63,8 @@ function listCommands(file: DaguFile, isDagu2: boolean): Problem[] {
     const { command } = map;
     if (!Array.isArray(command) || isExec(path, file.spellings)) return [];
     const spot = { source: file.source, path: [...path, 'command'] };
-    const help = 'Write the lines of a "script"; write "exec" for one command of several words, or for a program with spaces in its path.';
+    const help =
+      'Write the lines of a "script"; write "exec" for one command of several words, or for a program with spaces in its path.';
     const [first] = command;
     if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first, isDagu2)) {
       const message = `a list is the words of one command, and "${first}" is not the name of a program`;

@@ -5,7 +5,15 @@ import { declarationFaults } from '../declared-params.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Path } from '../problem.ts';
 import { isJsonObject, type OpenTextMap } from '../raw.ts';
-import { compileSchema, DATA, MOST_SCHEMA_PARTS, NAMED, schemaParts, schemaProblem } from './json-schema.ts';
+import {
+  compileSchema,
+  DATA,
+  MOST_SCHEMA_PARTS,
+  NAMED,
+  type SchemaFault,
+  schemaParts,
+  schemaProblem,
+} from './json-schema.ts';
 
 /** A part of a schema, or of the defaults beside it, and why it is invalid. */
 export type SchemaPartFault = { readonly at: 'schema' | 'values'; readonly path: Path; readonly message: string };
@@ -195,11 +203,28 @@ function presetFaults({ schema, properties, values }: Presets): readonly SchemaP
   const given = Object.fromEntries(presets);
   const problem = wholeFault(schemaProblem(schema, given));
   if (problem !== null) return [problem];
-  return compileSchema(schema)(given).flatMap(({ path: [name, ...rest], message }) => {
+  return judgedNow(schema, given).flatMap(({ path: [name, ...rest], message }) => {
     if (name === undefined) return [];
     const isValue = Object.hasOwn(values, name);
     const what = `the default of parameter "${[name, ...rest].join('.')}" ${message}`;
     const path = isValue ? [name] : ['properties', name, 'default'];
     return [{ at: isValue ? 'values' : 'schema', path, message: what } as const];
   });
+}
+
+/** Keywords by which one property decides about another. */
+const COMBINING = new Set(
+  'allOf anyOf dependencies dependentRequired dependentSchemas else if not oneOf then'.split(' '),
+);
+
+/**
+ * The faults of defaults that no given value can change: while a required property has no default, each default is checked
+ * by itself. A start checks all values together.
+ */
+function judgedNow(schema: JsonObject, given: JsonObject): readonly SchemaFault[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  if (required.every((name: Json) => Object.hasOwn(given, String(name)))) return compileSchema(schema)(given);
+  const alone = Object.fromEntries(Object.entries(schema).filter(([key]) => !COMBINING.has(key)));
+  // A reference may lead to a part that is left out.
+  return schemaProblem(alone, given) === null ? compileSchema(alone)(given) : [];
 }

@@ -13,8 +13,12 @@ export type LoggedRun = Pick<PastRun, 'state'> & {
 /** One attempt at one step or handler. */
 export type AttemptReference = { readonly step: string; readonly attempt: number };
 
-/** Selects attempts; null: of all steps, and all attempts of each. */
-export type AttemptFilter = { readonly step: string | null; readonly attempt: number | 'last' | null };
+/** Selects attempts; null: of all steps, and all attempts of each. `only`: of these nodes of the step. */
+export type AttemptFilter = {
+  readonly step: string | null;
+  readonly attempt: number | 'last' | null;
+  readonly only?: ReadonlySet<string> | null;
+};
 
 /**
  * Returns the attempts of a run in the order in which they began. Throws a `WfError` `not-found` for an unknown step or
@@ -22,7 +26,7 @@ export type AttemptFilter = { readonly step: string | null; readonly attempt: nu
  */
 export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly AttemptReference[] {
   if (filter.step !== null) requireStep(run, filter.step);
-  const isWanted = isNamed(run.state, filter.step);
+  const isWanted = isSelected(run, filter);
   const begun = begunAttempts(run.stored?.events ?? []).filter(({ step }) => isWanted(step));
   const last = new Map(begun.map(({ step, attempt }) => [step, attempt]));
   const wanted = (step: string) => (filter.attempt === 'last' ? last.get(step) : filter.attempt);
@@ -31,6 +35,12 @@ export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly Atte
     throw new WfError('not-found', attemptsHad(filter.step, [...last.values()]));
   }
   return chosen;
+}
+
+/** Whether a filter selects the attempts at a step or an instance. */
+export function isSelected({ state }: LoggedRun, { step, only = null }: AttemptFilter): (step: string) => boolean {
+  const isWanted = isNamed(state, step);
+  return (name) => isWanted(name) && (only === null || only.has(name));
 }
 
 /** `last`: the number of attempts of the step, of each instance of a fan-out, or of all steps. */

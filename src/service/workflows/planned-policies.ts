@@ -1,6 +1,7 @@
 import { itemKeys } from '../../core/fan-out/items.ts';
 import { withNumbers } from '../../core/step-numbers.ts';
 import type {
+  Approval,
   FanOut,
   JsonObject,
   NumberKey,
@@ -22,7 +23,7 @@ const MOST_ITEMS = 20;
 const OWN_LINES: ReadonlySet<string> = new Set(['timeoutSec', 'approval.timeoutSec']);
 
 /**
- * Describes the items, container, service and policies of a step, each in one line, with the numbers that are known and other
+ * Describes the items, container, service, approval and policies of a step, each in one line, with the numbers that are known and other
  * variables as written.
  */
 export function plannedPolicies(
@@ -30,11 +31,12 @@ export function plannedPolicies(
   { values, left, problems }: PlannedNumbers<NumberKey>,
   shared: JsonObject | undefined,
 ): string[] {
-  const { retry, repeat, continueOn, executor, service, fanOut } = withNumbers(step, values);
+  const { retry, repeat, continueOn, executor, service, fanOut, approval } = withNumbers(step, values);
   const parts = [
     fanOut === undefined ? '' : fanOutText(fanOut, left.find(({ key }) => key === 'parallel.maxConcurrent')?.text),
     executor.type === 'docker' ? containerText(executor.config, shared) : '',
     service === undefined ? '' : serviceText(service),
+    approval === undefined ? '' : approvalText(approval),
     retryText(retry),
     repeat === null ? '' : repeatText(repeat),
     toleranceText(continueOn),
@@ -79,6 +81,15 @@ function readinessText(readyWhen: Readiness): string {
     case 'healthy':
       return 'it is healthy';
   }
+}
+
+function approvalText({ prompt, by, inputs, timeoutMs, onTimeout }: Approval): string {
+  const parts = [
+    `waits for approval${by.length === 0 ? '' : ` by ${by.join(' or ')}`}${prompt === '' ? '' : `: ${prompt}`}`,
+    ...(inputs.length === 0 ? [] : [`asks for ${inputs.map(({ name }) => name).join(', ')}`]),
+    ...(timeoutMs === 0 ? [] : [`${onTimeout === 'approve' ? 'approved' : 'rejected'} after ${timeoutMs / 1000}s`]),
+  ];
+  return parts.join('; ');
 }
 
 function retryText(policy: RetryPolicy): string {

@@ -1,27 +1,53 @@
-import type { RunSummary } from '../../../core/summary/summary.ts';
+import { instanceName, splitInstanceName } from '../../../core/fan-out/instance-name.ts';
+import type { RunSummary, StepSummary } from '../../../core/summary/summary.ts';
+
+/** A run that has logs of a step. `only`: the names of the instances whose logs it has; null if it has all logs of the step. */
+export type LogPart = { readonly run: RunSummary; readonly only: ReadonlySet<string> | null };
 
 /**
- * Returns the run that has the logs of a step: an earlier one if retries have kept the step, unless that was removed. `read`
- * returns null for a run that does not exist.
+ * Returns the runs that have the logs of a step, the earliest first: what retries have kept has its logs in an earlier run,
+ * unless that was removed. At least one run. `read` returns null for a run that does not exist.
  */
-export async function logSource(
-  run: RunSummary,
+export async function logParts(
+  asked: RunSummary,
   step: string | null,
   read: (runId: string) => Promise<RunSummary | null>,
-): Promise<RunSummary> {
-  let source: RunSummary | null = run;
-  while (source !== null && isKept(source, step)) source = source.retryOf === null ? null : await read(source.retryOf);
-  return source?.steps.some(({ name, attempts }) => name === step && attempts > 0) ? source : run;
+): Promise<readonly LogPart[]> {
+  const all = [{ run: asked, only: null }];
+  const nodes = step === null ? [] : nodesOf(asked, step);
+  let wanted: ReadonlySet<string> = new Set(nodes.map(({ name }) => name));
+  const parts: LogPart[] = [];
+  let run: RunSummary | null = asked;
+  while (run !== null && wanted.size > 0) {
+    const found: readonly StepSummary[] = nodesOf(run, step ?? '').filter(({ name }) => wanted.has(name));
+    const kept: ReadonlySet<string> = new Set(found.filter(isKept).map(({ name }) => name));
+    const own = found
+      .filter(({ name, attempts }) => !kept.has(name) && (attempts > 0 || run === asked))
+      .map(({ name }) => name);
+    if (own.length > 0) parts.unshift({ run, only: own.length === nodes.length ? null : new Set(own) });
+    wanted = kept;
+    run = kept.size === 0 || run.retryOf === null ? null : await read(run.retryOf);
+  }
+  return parts.length === 0 ? all : parts;
 }
 
-/** Whether a step has logs: it had an attempt, or one of its instances did. */
-function isKept({ steps }: RunSummary, step: string | null): boolean {
-  const found = steps.find(({ name }) => name === step);
-  if (found?.status !== 'succeeded' && found?.status !== 'failed') return false;
-  return [found, ...(found.items ?? [])].every(({ attempts }) => attempts === 0);
+/** The step or instance that a user names; of a fan-out, its instances. */
+function nodesOf({ steps }: RunSummary, name: string): readonly StepSummary[] {
+  const step = steps.find((each) => each.name === name);
+  if (step !== undefined) return step.items ?? [step];
+  const instance = splitInstanceName(name);
+  const items = steps.find((each) => each.name === instance?.step)?.items ?? [];
+  return items.filter((item) => item.name === name || instanceName(instance?.step ?? '', String(item.index)) === name);
+}
+
+/** Whether the result is that of an earlier run. */
+function isKept({ status, attempts }: StepSummary): boolean {
+  return attempts === 0 && (status === 'succeeded' || status === 'failed');
 }
 
 /** Names the run whose logs are printed. */
-export function keptText(step: string | null, runId: string): string {
-  return `step "${step}" was kept from run ${runId}, which has this output`;
+export function keptText(step: string | null, { run: { runId }, only }: LogPart): string {
+  if (only === null) return `step "${step}" was kept from run ${runId}, which has this output`;
+  const count = only.size === 1 ? `the instance "${[...only][0]}" was` : `${only.size} instances of "${step}" were`;
+  return `${count} kept from run ${runId}, which has this output`;
 }

@@ -1,10 +1,9 @@
-import { isNamed } from '../../../core/fan-out/named-step.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import { isFinished, isSettled, stepState } from '../../../core/run/run-state.ts';
 import { findTail, includesLog } from '../../../store/log-ends.ts';
 import type { LogChunk, LogFollower, LogStream } from '../../../store/logs.ts';
-import { type AttemptFilter, type AttemptReference, attemptsOf, type LoggedRun } from '../attempts.ts';
+import { type AttemptFilter, type AttemptReference, attemptsOf, isSelected, type LoggedRun } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
 
 /** A consumer of logs. */
@@ -99,7 +98,7 @@ export async function followLogs(run: PastRun, view: LogView): Promise<void> {
 
 async function followEvents(run: PastRun, follower: LogFollower | null, view: LogView): Promise<void> {
   const { filter, reader, signal } = view;
-  const isWanted = isNamed(run.state, filter.step);
+  const isWanted = isSelected(run, filter);
   for await (const event of view.follow(run, signal)) {
     if (event.type !== 'step.started' && !endsAttempt(event)) continue;
     const { step, attempt } = event;
