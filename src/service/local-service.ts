@@ -160,7 +160,8 @@ async function readPart(
   }
   const missing = missingLogs(run, filter);
   if (missing !== null) tell(missing);
-  await readLogs(run, { filter, stream, tail, follows }, { reader, signal, follow: history.follow });
+  const now = request.times === true ? Date.now : undefined;
+  await readLogs(run, { filter, stream, tail, follows, now }, { reader, signal, follow: history.follow });
   if (!follows || isFinished(run.state) || signal.aborted) return;
   const ended = await history.read(run.runId);
   const lost = ended === null ? null : lostText(history.summarize(ended));

@@ -160,6 +160,8 @@ export type LogRequest = {
   readonly stream: LogStream | null;
   /** The number of last stored lines to show, so that the rest need not be sent; null: all. */
   readonly tail: number | null;
+  /** Whether each chunk has the time of its output. */
+  readonly times?: boolean;
   /** Whether the bytes must be exact; otherwise lines are enough. */
   readonly exact: boolean;
   /** Continues until the run has finished; for a workflow without runs, waits for its first run. */

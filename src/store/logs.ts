@@ -27,12 +27,17 @@ export type LogFile = {
   readonly read: (from: number, to?: number) => AsyncIterable<Uint8Array>;
 };
 
+/** A size that a log had reached, in bytes, and when, in milliseconds since 1970-01-01 UTC. */
+export type LogTime = readonly [size: number, at: number];
+
 /** The output of one run, on this machine or of a daemon. */
 export type RunLogs = {
   /** Throws a plain error for a name that is neither a step nor a handler. */
   readonly file: (step: string, attempt: number, stream: LogStream) => LogFile;
   /** The logs of an attempt that has started: `output`, or `stdout` and `stderr`. */
   readonly streams: (step: string, attempt: number) => Promise<readonly LogStream[]>;
+  /** When a log grew, at most four times a second; null if that was not noted: see `timesOf`. */
+  readonly times: (step: string, attempt: number, stream: LogStream) => Promise<readonly LogTime[] | null>;
 };
 
 /** The output of a run on this machine. */
@@ -58,6 +63,8 @@ export type LogForm = {
 export type LogStore = StoredLogs & {
   /** Opens the logs of one attempt; the caller closes the descriptors. Throws a `WfError` `storage`. */
   readonly open: (step: string, attempt: number, form: LogForm) => OpenLogs;
+  /** Notes when the open logs of an attempt grow, until the returned function is called. */
+  readonly watch: (log: AttemptLog, now: () => number) => () => void;
 };
 
 /** The open logs of an attempt, and those of the streams that are kept alone. */
@@ -73,6 +80,8 @@ export type LogChunk = {
   readonly stream: LogStream;
   /** Valid only until `deliver` returns; copy it to keep it. */
   readonly bytes: Uint8Array;
+  /** When it was written, at most a quarter of a second late, if that is wanted; null if it is unknown. */
+  readonly at?: number | null;
 };
 
 /** Bytes from the start of each log; `stdout` is also that of the only one. */

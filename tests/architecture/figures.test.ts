@@ -12,7 +12,8 @@ const root = join(import.meta.dirname, '../..');
  */
 const limits: Figures = {
   files: 982,
-  lines: 84_300,
+  // Times of output lines, failures on the page and people in reports.
+  lines: 85_200,
   importsPerTenFiles: 50,
   fullestFolder: 29,
   singleImporterPercent: 37,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { crash, withPlace } from '../support/past-runs.ts';
@@ -98,6 +98,49 @@ describe('wf logs', () => {
     await withPlace({ 'w.yaml': file }, async ({ wf }) => {
       await wf('run', 'w.yaml', '--run-id', 'r1');
       expect((await wf('logs', 'r1', 'b')).stdout).toBe('out\nerr\nout\nout\nerr\n');
+    });
+  });
+
+  it('prints the times at which a step printed its lines, in order', async () => {
+    const file = `type: chain
+steps:
+  - name: slow
+    command: |
+      echo first
+      until ls home/runs/*/logs/*.times; do sleep 0.05; done >/dev/null 2>&1
+      echo second >&2
+  - name: quick
+    command: echo third
+`;
+    await withPlace({ 'w.yaml': file }, async ({ wf, json, runsDir }) => {
+      await wf('run', 'w.yaml', '--run-id', 'r1');
+      const lines = (await wf('logs', 'r1', '-t', '--json')).stdout.trimEnd().split('\n');
+      const read = lines.map((line): { text: string; at: string } => JSON.parse(line));
+      expect(read.map(({ text }) => text)).toEqual(['first', 'second', 'third']);
+      const [first = '', second = '', third = ''] = read.map(({ at }) => at);
+      const { startedAt, finishedAt } = await json('status', 'r1');
+      expect(first < second && second < third).toBe(true);
+      expect([first, third].map((at) => at >= (startedAt ?? '') && at <= (finishedAt ?? ''))).toEqual([true, true]);
+      const text = (await wf('logs', 'r1', '--timestamps')).stdout;
+      expect(text.replace(/\d/g, '0')).toBe(
+        ['[slow]  first', '[slow]  second', '[quick] third'].map((line) => `0000-00-00 00:00:00 ${line}\n`).join(''),
+      );
+      expect(readdirSync(join(runsDir, 'r1/logs')).filter((name) => name.endsWith('.times'))).toHaveLength(1);
+      expect((await wf('logs', 'r1', '-t', '--raw')).stderr).toContain('--raw and --timestamps exclude each other');
+    });
+  });
+
+  it('reads a run of an earlier version, which has two logs for each attempt and no times', async () => {
+    await withPlace({}, async ({ wf, json, runsDir }) => {
+      cpSync('fixtures/earlier-runs', runsDir, { recursive: true });
+      const both = '42 rows\nwarning: slow disk\nwarning: retried\n';
+      expect(await wf('logs', 'two-logs', 'rows')).toMatchObject({ code: 0, stdout: both });
+      expect((await wf('logs', 'two-logs', 'rows', '--stream', 'stderr')).stdout).toBe(both.slice(8));
+      expect((await wf('logs', 'two-logs', 'rows', '-t', '--tail', '1')).stdout).toMatch(
+        /^2026-\S+ \S+ warning: retried\n$/,
+      );
+      const { status, steps } = await json('status', 'two-logs');
+      expect([status, steps.map(({ exitCode }) => exitCode)]).toEqual(['failed', [3]]);
     });
   });
 

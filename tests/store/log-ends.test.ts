@@ -30,7 +30,11 @@ function counted(file: LogFile): { readonly file: LogFile; readonly read: () => 
 function tail(stdout: string | null, stderr: string | null, lines = 3): Promise<readonly string[]> {
   const [out, err] = [logWith(stdout), logWith(stderr)];
   const streams: RunLogs['streams'] = async () => (stderr === null ? ['output'] : ['stdout', 'stderr']);
-  const logs: RunLogs = { file: (_step, _attempt, stream) => (stream === 'stderr' ? err : out), streams };
+  const logs: RunLogs = {
+    file: (_step, _attempt, stream) => (stream === 'stderr' ? err : out),
+    streams,
+    times: async () => null,
+  };
   return readTail(logs, { step: 'a', attempt: 1 }, lines);
 }
 

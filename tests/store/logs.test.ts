@@ -1,6 +1,7 @@
 import { closeSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { logFilePattern } from '../../src/store/files/logs/run-logs.ts';
 import { handler, step, workflow } from '../support/workflow.ts';
 import { closeLog, fileStore, oneLog, refusal, snapshot, temporaryDirectory } from './world.ts';
 
@@ -52,6 +53,51 @@ test('a stream that is kept alone has a file beside the log', async () => {
     join(logs, '00002-load.1.stderr'),
   ]);
   expect(await run.logs.streams('load', 1)).toEqual(['output']);
+  await run.close();
+});
+
+test('the times at which a log grows are noted, and nothing of an attempt that ends sooner', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  const begun = Date.now();
+  const logs = [1, 2].map((attempt) => run.logs.open('load', attempt, oneLog).log);
+  const [long, short] = logs.map((log) => ({ log, end: run.logs.watch(log, Date.now) }));
+  const print = (text: string) => writeSync(long?.log.stdoutFd ?? -1, text);
+  writeSync(short?.log.stdoutFd ?? -1, 'done\n');
+  vi.advanceTimersByTime(100);
+  short?.end();
+  print('one\n');
+  vi.advanceTimersByTime(1000);
+  print('two\n');
+  vi.advanceTimersByTime(100);
+  long?.end();
+  print('late\n');
+  vi.advanceTimersByTime(1000);
+  expect(vi.getTimerCount()).toBe(0);
+  for (const log of logs) closeLog(log);
+  await run.close();
+
+  expect(await run.logs.times('load', 1, 'output')).toEqual([
+    [4, begun + 250],
+    [8, begun + 1200],
+  ]);
+  expect(await run.logs.times('load', 2, 'output')).toBeNull();
+  const files = readdirSync(join(runsDir, 'r1/logs'));
+  expect(files.sort()).toEqual(['00002-load.1.out', '00002-load.1.out.times', '00002-load.2.out']);
+  expect(files.every(logFilePattern(snapshot('r1').workflow))).toBe(true);
+});
+
+test('times of a log that was emptied are those of what it has now, and a cut note does not count', async () => {
+  const { store, runsDir } = fileStore();
+  const run = store.create(snapshot('r1'), { logDir: null });
+  closeLog(run.logs.open('load', 1, oneLog).log);
+  writeFileSync(join(runsDir, 'r1/logs/00002-load.1.out.times'), '4 1000\n9 2000\n3 3000\n7 4000\n12 50');
+  expect(await run.logs.times('load', 1, 'stdout')).toEqual([
+    [3, 3000],
+    [7, 4000],
+  ]);
   await run.close();
 });
 

@@ -58,6 +58,7 @@ export const addLogs: AddCommand = (program, console, setExitCode) => {
     .option('--tail <count>', 'only the last lines', count)
     .option('--attempt <number>', 'only this attempt of each step (default: all, in order)', count)
     .addOption(choice('--stream <stream>', 'only this stream of a step with two logs', ['stdout', 'stderr']))
+    .option('-t, --timestamps', 'print the time of each line before it, at most a quarter of a second late')
     .option('--raw', 'print the bytes unchanged, with terminal control sequences')
     .option('--json', 'print one JSON object per line: step, attempt, stream, text')
     .action(async (run: string | undefined, step: string | undefined, options) => {

@@ -86,8 +86,8 @@ type Reading = {
 
 async function readAll(reading: Reading, { run: summary, only }: LogPart): Promise<void> {
   const { client, request, reader, signal } = reading;
-  const { step, attempt, stream, tail, exact, follow, tell } = request;
-  if (!follow && !exact && (tail !== null || summary.steps.length > mostSingleAttempts)) {
+  const { step, attempt, stream, tail, times, exact, follow, tell } = request;
+  if (!follow && !exact && (tail !== null || times || summary.steps.length > mostSingleAttempts)) {
     const ofPart = only === null ? reading : { ...reading, request: { ...request, tail: null } };
     if (await readLines(ofPart, summary.runId, (each) => only === null || only.has(each.step))) return reader.release();
   }
@@ -103,7 +103,8 @@ async function readAll(reading: Reading, { run: summary, only }: LogPart): Promi
   const isRead = (each: AttemptReference) => isMany && ended.has(attemptKey(each));
   const start =
     tail === null ? (each: AttemptReference) => (isRead(each) ? null : 0) : await tailStart(run, chosen, tail);
-  const read = await showLogs(run, { ...chosen, start, reader });
+  const now = times === true ? Date.now : undefined;
+  const read = await showLogs(run, { ...chosen, start, now, reader });
   const known = read.filter((each) => isGoingOn(run, each));
   if (!goesOn) return;
   await readOn(reading, run, known);
@@ -119,7 +120,7 @@ function readLines(
   isWanted: (attempt: AttemptReference) => boolean,
 ): Promise<boolean> {
   const path = `/runs/${segment(runId)}/logs?${queryOf(request, request.tail)}`;
-  return readLogLines(client, { path, reader, signal, isWanted });
+  return readLogLines(client, { path, reader, signal, isWanted, times: request.times === true });
 }
 
 async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOutput[]): Promise<void> {
@@ -132,7 +133,7 @@ async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOut
     if (item.kind === 'output') {
       const { chunk } = item;
       if (!isWanted(chunk) || !includesLog(request.stream, chunk.stream)) continue;
-      reader.push(chunk);
+      reader.push(request.times ? { ...chunk, at: Date.now() } : chunk);
       if (reader.isBehind()) await reader.caughtUp();
     } else if (endsAttempt(item.event)) {
       if (isWanted(item.event)) reader.end(item.event.step);
@@ -150,12 +151,13 @@ async function requireAttempt(client: DaemonClient, { runId }: RunSummary, reque
   incoming.destroy();
 }
 
-function queryOf({ step, attempt, stream }: LogRequest, tail: number | null): URLSearchParams {
+function queryOf({ step, attempt, stream, times }: LogRequest, tail: number | null): URLSearchParams {
   return new URLSearchParams({
     format: 'json',
     ...(step === null ? {} : { step }),
     ...(attempt === null ? {} : { attempt: String(attempt) }),
     ...(stream === null ? {} : { stream }),
+    ...(times ? { times: 'true' } : {}),
     ...(tail === null ? {} : { tail: String(tail) }),
   });
 }
@@ -169,14 +171,16 @@ type LineRequest = {
   readonly reader: Pick<LogReader, 'push' | 'end' | 'isBehind' | 'caughtUp' | 'isClosed'>;
   readonly signal: AbortSignal;
   readonly isWanted: (attempt: AttemptReference) => boolean;
+  readonly times: boolean;
 };
 
 /** Pushes the lines of stored logs to a reader, from one request; resolves to whether there were any. */
-async function readLogLines(client: DaemonClient, { path, reader, signal, isWanted }: LineRequest): Promise<boolean> {
+async function readLogLines(client: DaemonClient, request: LineRequest): Promise<boolean> {
+  const { path, reader, signal, isWanted, times } = request;
   const incoming = await client.open(path, signal, { Accept: 'application/x-ndjson' });
   let before: LogChunk | null = null;
   for await (const line of textLines(answerBytes(incoming, client), longestLine)) {
-    const chunk = readLine(line, client);
+    const chunk = readLine(line, client, times);
     if (!isWanted(chunk)) continue;
     if (before !== null && (before.step !== chunk.step || before.attempt !== chunk.attempt)) reader.end(before.step);
     before = chunk;
@@ -188,14 +192,17 @@ async function readLogLines(client: DaemonClient, { path, reader, signal, isWant
   return before !== null;
 }
 
-function readLine(line: string, { settings }: DaemonClient): LogChunk {
+function readLine(line: string, { settings }: DaemonClient, times: boolean): LogChunk {
   const fields = parse(line);
   const [step, text] = [textIn(fields, 'step'), textIn(fields, 'text')];
   const [attempt, stream] = [numberIn(fields, 'attempt'), logStream(fields['stream'])];
   if (step === null || attempt === null || text === null || stream === null) {
     throw notUnderstood(settings, 'a line of a log is invalid');
   }
-  return { step, attempt, stream, bytes: Buffer.from(fields['continues'] === true ? text : `${text}\n`) };
+  const bytes = Buffer.from(fields['continues'] === true ? text : `${text}\n`);
+  if (!times) return { step, attempt, stream, bytes };
+  const at = Date.parse(textIn(fields, 'at') ?? '');
+  return { step, attempt, stream, bytes, at: Number.isNaN(at) ? null : at };
 }
 
 function parse(line: string): JsonMap {

@@ -16,6 +16,13 @@ export function remoteRunLogs(client: DaemonClient, runId: string, signal: Abort
       known.set(path, streams);
       return streams;
     },
+    times: async (step, attempt, stream) => {
+      const { times } = await client.get(
+        `${pathOf(step, attempt, stream).replace('/logs?', '/logs/index?')}&times=true`,
+      );
+      // An earlier version has none.
+      return Array.isArray(times) ? times.map(([size, at]) => [Number(size), Number(at)] as const) : null;
+    },
     file: (step, attempt, stream) => {
       const path = pathOf(step, attempt, stream);
       return {

@@ -133,6 +133,7 @@ export class StepRunner {
     const { maxOutputBytes = MAX_OUTPUT_BYTES } = run.policies;
     const output = await openOutput(step, number, { ...this.#outputOptions, maxOutputBytes });
     if ('problem' in output) return { outcome: failed(output.problem), facts: {} };
+    const endWatch = journal.logs.watch(output.log, this.#options.clock.now);
     const report = await runAttempt({
       runId,
       workflow,
@@ -163,7 +164,7 @@ export class StepRunner {
       limitTime,
       flush,
       slot,
-    });
+    }).finally(endWatch);
     this.#warnOfOutput(step, report.outcome);
     return report;
   }

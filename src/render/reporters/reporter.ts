@@ -10,6 +10,8 @@ export type OutputChunk = {
   readonly attempt: number;
   readonly stream: 'output' | 'stdout' | 'stderr';
   readonly bytes: Uint8Array;
+  /** When it was written, in milliseconds since 1970-01-01 UTC, if that is wanted; null if it is unknown. */
+  readonly at?: number | null;
 };
 
 /** The data of a recap. */

@@ -1,7 +1,7 @@
 import { type CarriageReturn, createPieceSplitter, type LinePiece, type PieceSplitter } from '../text/lines.ts';
 import type { OutputChunk } from './reporter.ts';
 
-/** A line of a step's output without its line break. `continues`: the next line is the rest of it. */
+/** A line of a step's output without its line break. `continues`: the next line is the rest of it; `at`: of its end. */
 export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string; readonly continues?: true };
 
 /** The output of all steps as lines, split for each stream of each step. */
@@ -11,7 +11,7 @@ export type StepLines = {
   readonly end: (step: string | null) => readonly OutputLine[];
 };
 
-type Held = Omit<OutputChunk, 'bytes'> & { readonly splitter: PieceSplitter };
+type Held = Omit<OutputChunk, 'bytes' | 'at'> & { readonly splitter: PieceSplitter; at?: number | null };
 
 /** Creates a `StepLines`. A new attempt starts on a new line. */
 export function createStepLines(carriageReturn: CarriageReturn): StepLines {
@@ -20,10 +20,13 @@ export function createStepLines(carriageReturn: CarriageReturn): StepLines {
     push: (chunk) => {
       const streams = entry(held, chunk.step, () => new Map<OutputChunk['stream'], Held>());
       const before = streams.get(chunk.stream);
-      if (before?.attempt === chunk.attempt) return toLines(before, before.splitter.push(chunk.bytes));
-      const { step, attempt, stream, bytes } = chunk;
-      const now = { step, attempt, stream, splitter: createPieceSplitter(carriageReturn) };
-      streams.set(stream, now);
+      if (before?.attempt === chunk.attempt) {
+        if (chunk.at !== undefined) before.at = chunk.at;
+        return toLines(before, before.splitter.push(chunk.bytes));
+      }
+      const { bytes, ...from } = chunk;
+      const now = { ...from, splitter: createPieceSplitter(carriageReturn) };
+      streams.set(chunk.stream, now);
       return [...(before ? rest(before) : []), ...toLines(now, now.splitter.push(bytes))];
     },
     end: (step) => {
@@ -40,9 +43,10 @@ function rest(held: Held): readonly OutputLine[] {
   return toLines(held, held.splitter.flush());
 }
 
-function toLines({ step, attempt, stream }: Held, pieces: readonly LinePiece[]): readonly OutputLine[] {
+function toLines({ step, attempt, stream, at }: Held, pieces: readonly LinePiece[]): readonly OutputLine[] {
+  const time = at === undefined ? {} : { at };
   return pieces.map(({ text, continues }) =>
-    continues ? { step, attempt, stream, text, continues } : { step, attempt, stream, text },
+    continues ? { step, attempt, stream, text, continues, ...time } : { step, attempt, stream, text, ...time },
   );
 }
 

@@ -28,7 +28,13 @@ export type LogLinesOptions = {
   readonly write: (text: string | Uint8Array) => void;
   /** False to remove the colours of steps. */
   readonly keepsColors?: boolean;
+  /** Formats the time of a line of `text`, always in the same width. */
+  readonly timeText?: (at: number) => string;
 };
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
 
 /** Returns the line before the output of a second or later attempt. */
 export function attemptMark(attempt: number): string {
@@ -42,11 +48,13 @@ export function stepMark(step: string): string {
 
 /**
  * Creates a formatter of output: `text` without control sequences other than colours, `raw` unchanged, `json` as one object per
- * line, `{step, attempt, stream, text}`, with `continues: true` if the next object continues the line. Raw output that is not
- * counted in lines passes as bytes. A line in pieces is written as a whole, unless another stream prints in between.
+ * line, `{step, attempt, stream, text}`, with `continues: true` if the next object continues the line. Chunks with times give
+ * a time before each line of `text`, and `at` in `json`. Raw output that is not counted in lines passes as bytes. A line in
+ * pieces is written as a whole, unless another stream prints in between.
  */
 export function createLogLines(options: LogLinesOptions): LogLines {
-  const { form, prefix, tail, marksAttempts, step: asked = null, write, keepsColors = true } = options;
+  const { form, prefix, tail, marksAttempts, step: asked = null, write } = options;
+  const { keepsColors = true, timeText = isoTime } = options;
   const lines = createStepLines(form === 'text' ? 'overwrite' : 'keep');
   const colors = createOutputColors(keepsColors);
   const marked = new Map<string, number>();
@@ -61,10 +69,17 @@ export function createLogLines(options: LogLinesOptions): LogLines {
     marked.set(step, attempt);
     return `${prefix(step)}${attemptMark(attempt)}\n`;
   };
+  const time = (at: number | null) => {
+    const text = timeText(at ?? 0);
+    return `${at === null ? text.replace(/./g, ' ') : text} `;
+  };
   const toText = (line: OutputLine, isRest: boolean): string => {
-    if (form === 'json') return JSON.stringify(line);
+    const { at } = line;
+    if (form === 'json') return JSON.stringify(typeof at === 'number' ? { ...line, at: isoTime(at) } : line);
     if (form === 'raw') return line.text;
-    return `${isRest ? '' : headerBefore(line) + markBefore(line) + prefix(line.step)}${colors.isolate(line)}`;
+    const start = isRest ? '' : headerBefore(line) + markBefore(line);
+    const ahead = isRest ? '' : `${at === undefined ? '' : time(at)}${prefix(line.step)}`;
+    return `${start}${ahead}${colors.isolate(line)}`;
   };
   const out = createWholeLines(form === 'json', tail, write);
   return {

@@ -120,7 +120,10 @@ describe('attached logs', () => {
       return stepSummary(`s${i}`, { attempts });
     });
     const file: RunLogs['file'] = (step, attempt, stream) => createLogFile(pathOf(step, attempt, stream));
-    return attachLogs({ steps, handlers: [] }, { file, streams: async () => ['stdout', 'stderr'] });
+    return attachLogs(
+      { steps, handlers: [] },
+      { file, streams: async () => ['stdout', 'stderr'], times: async () => null },
+    );
   }
 
   test('are those of the last attempt that are not empty', async () => {

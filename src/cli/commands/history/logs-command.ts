@@ -15,6 +15,7 @@ export type LogsOptions = AccessOptions & {
   readonly stream?: 'stdout' | 'stderr';
   readonly tail?: number;
   readonly attempt?: number;
+  readonly timestamps?: true;
   readonly raw?: true;
   readonly json?: true;
 };
@@ -23,10 +24,12 @@ export type LogsOptions = AccessOptions & {
 export async function logsCommand(options: LogsOptions, console: Console): Promise<number> {
   const { run: word, step, raw, json, attempt = null, stream = null, tail = null } = options;
   if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
+  const times = options.timestamps === true;
+  if (raw && times) throw new WfError('usage', '--raw and --timestamps exclude each other');
   return withService(options, console, async ({ runs }) => {
     const tell = (line: string) => console.err.write(`${escapeControls(line)}\n`);
     const follow = options.follow === true;
-    const request = { step, attempt, stream, tail, exact: raw === true, follow, tell };
+    const request = { step, attempt, stream, tail, times, exact: raw === true, follow, tell };
     const logs = await runs.logs(word ?? '@latest', request);
     await printLogs(logs, options, console);
     return exitCodes.succeeded;
@@ -41,6 +44,7 @@ async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTermi
   const { step, raw, json, tail = null } = printing;
   const { createLogLines } = await import('../../../render/views/log-lines.ts');
   const { createColors } = await import('../../../render/text/colors.ts');
+  const { dateAndTime } = await import('../../../render/text/duration.ts');
   const { createPrefix } = await import('../../../render/reporters/plain.ts');
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
@@ -51,6 +55,7 @@ async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTermi
     tail,
     marksAttempts: printing.attempt === undefined,
     step,
+    timeText: dateAndTime,
     write: out.write,
   });
   await whileRead(out, (signal) => logs.read({ ...lines, ...readerOf(out) }, signal));

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
-import { attemptsOf } from '../../../service/history/attempts.ts';
-import type { LogFile } from '../../../store/logs.ts';
+import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
+import { createLogTimes } from '../../../service/history/logs/log-view.ts';
+import type { PastRun } from '../../../service/history/past-run.ts';
+import type { LogFile, LogStream, LogTime } from '../../../store/logs.ts';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
@@ -14,12 +16,13 @@ export function stepLogIndex(parts: V2Parts): Handler {
 
 async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, parts: V2Parts): Promise<Reply> {
   const { id = '', step = '' } = params;
-  const { attempt, stream, after } = readQuery('stepLogIndex', query);
+  const { attempt, stream, after, times: wantsTimes } = readQuery('stepLogIndex', query);
   const run = await namedRun(id, parts);
   const attempts = attemptsOf(run, { step, attempt: attempt ?? 'last' });
   const file = await logOf(run, { step, stream }, attempts);
   const streams = await streamsOf(run, attempts);
-  if (file === null) return jsonReply({ size: 0, lines: 0, every: indexes.every, deltas: [], isGone: false, streams });
+  const empty = { size: 0, lines: 0, every: indexes.every, deltas: [], isGone: false, streams };
+  if (file === null) return jsonReply({ ...empty, ...(wantsTimes ? { times: [] } : {}) });
   const index = await indexes.of(file);
   const known = knownDeltas(index.deltas, after);
   return jsonReply({
@@ -29,7 +32,21 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
     deltas: index.deltas.slice(known),
     isGone: index.size === 0 && file.path !== null && !existsSync(file.path),
     streams,
+    ...(wantsTimes ? { times: await timesIn(run, { attempts, stream, size: index.size }, parts) } : {}),
   });
+}
+
+type OfLog = { readonly attempts: readonly AttemptReference[]; readonly stream: LogStream; readonly size: number };
+
+/** When the log of the one attempt grew; of the joined log of several that is not known. */
+async function timesIn(
+  run: PastRun,
+  { attempts: [attempt, ...others], stream, size }: OfLog,
+  { clock }: Pick<V2Parts, 'clock'>,
+): Promise<readonly LogTime[]> {
+  if (attempt === undefined || others.length > 0) return [];
+  const times = await createLogTimes(run, clock.now)(attempt, stream);
+  return times.map(([reached, at]) => [Math.min(reached, size), at]);
 }
 
 /**

@@ -15,6 +15,7 @@ type Wanted = {
   readonly stream: LogStream | null;
   readonly tail: number | null;
   readonly follow: boolean;
+  readonly times: boolean;
   readonly form: LogForm;
 };
 
@@ -44,9 +45,10 @@ export function runLogs(parts: V2Parts): Handler {
         });
         const reader = { ...lines, ...writer };
         const { attempt, stream, tail, follow: follows } = wanted;
+        const now = wanted.times ? parts.clock.now : undefined;
         return readLogs(
           run,
-          { filter: { step, attempt }, stream, tail, follows },
+          { filter: { step, attempt }, stream, tail, follows, now },
           { ...following(parts, signal), reader },
         );
       },

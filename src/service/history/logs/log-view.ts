@@ -2,7 +2,7 @@ import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import { isFinished, isSettled, stepState } from '../../../core/run/run-state.ts';
 import { findTail, includesLog } from '../../../store/log-ends.ts';
-import type { LogChunk, LogFollower, LogStream } from '../../../store/logs.ts';
+import type { LogChunk, LogFollower, LogStream, LogTime } from '../../../store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf, isSelected, type LoggedRun } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
 
@@ -29,6 +29,8 @@ export type StoredView = {
   readonly stream: LogStream | null;
   /** Where the stored streams start. Default: all of them are shown. */
   readonly start?: LogStart;
+  /** The present time, if chunks shall have times. */
+  readonly now?: (() => number) | undefined;
   readonly reader: LogReader;
 };
 
@@ -46,7 +48,7 @@ type LogStart = (attempt: AttemptReference, stream: LogStream) => number | null;
 type Read = AttemptReference & { readonly stdout: number; readonly stderr: number };
 
 /** Which logs of a run are read. */
-type LogSelection = Pick<StoredView, 'filter' | 'stream'> & {
+type LogSelection = Pick<StoredView, 'filter' | 'stream' | 'now'> & {
   /** The number of last stored lines to show; null: all. */
   readonly tail: number | null;
   /** Whether to continue until the run has finished. */
@@ -68,10 +70,12 @@ export async function readLogs(
 /** Pushes the stored logs: attempt by attempt, and of two logs standard output first. */
 export async function showLogs(run: LoggedRun, view: StoredView): Promise<readonly Read[]> {
   const read: Read[] = [];
+  const timesOf = view.now === undefined ? null : createLogTimes(run, view.now);
   for (const attempt of attemptsOf(run, view.filter)) {
     const offsets = { stdout: 0, stderr: 0 };
     for (const stream of await streamsOf(run, attempt)) {
-      const reached = await showStream(run, { ...attempt, stream }, view);
+      const times = (await timesOf?.(attempt, stream)) ?? null;
+      const reached = await showStream(run, { ...attempt, stream, times }, view);
       offsets[stream === 'stderr' ? 'stderr' : 'stdout'] = reached;
     }
     read.push({ ...attempt, ...offsets });
@@ -85,7 +89,10 @@ export async function showLogs(run: LoggedRun, view: StoredView): Promise<readon
 /** Pushes the stored logs and then new output, until the run has finished or the reader is closed. */
 export async function followLogs(run: PastRun, view: LogView): Promise<void> {
   const { reader } = view;
-  const follower = run.stored?.logs.follow({ deliver: (chunk) => deliver(chunk, view), isBlocked: reader.isBehind });
+  const follower = run.stored?.logs.follow({
+    deliver: (chunk) => deliver(view.now === undefined ? chunk : { ...chunk, at: view.now() }, view),
+    isBlocked: reader.isBehind,
+  });
   try {
     for (const { step, attempt, ...offsets } of await showLogs(run, view)) {
       if (isGoingOn(run, { step, attempt })) follower?.follow(step, attempt, offsets);
@@ -119,20 +126,21 @@ async function streamsOf({ stored }: LoggedRun, { step, attempt }: AttemptRefere
   return stored === null ? [] : stored.logs.streams(step, attempt);
 }
 
-type StoredStream = AttemptReference & Pick<LogChunk, 'stream'>;
+type StoredStream = AttemptReference & Pick<LogChunk, 'stream'> & { readonly times: readonly LogTime[] | null };
 
 /** Pushes one stored stream and returns the offset that was reached. */
 async function showStream(
   { stored }: LoggedRun,
-  { stream, ...attempt }: StoredStream,
+  { stream, times, ...attempt }: StoredStream,
   view: StoredView,
 ): Promise<number> {
   const start = view.start === undefined ? 0 : view.start(attempt, stream);
   if (stored === null || start === null || !includesLog(view.stream, stream)) return 0;
   let offset = start;
   for await (const bytes of stored.logs.file(attempt.step, attempt.attempt, stream).read(start)) {
+    if (view.now === undefined) deliver({ ...attempt, stream, bytes }, view);
+    else for (const part of timedParts(bytes, offset, times)) deliver({ ...attempt, stream, ...part }, view);
     offset += bytes.length;
-    deliver({ ...attempt, stream, bytes }, view);
     if (view.reader.isClosed()) break;
     if (view.reader.isBehind()) await view.reader.caughtUp();
   }
@@ -175,4 +183,65 @@ function streamKey({ step, attempt }: AttemptReference, stream: LogStream): stri
 export function isGoingOn({ state }: LoggedRun, { step, attempt }: AttemptReference): boolean {
   const present = stepState(state, step);
   return !isSettled(present) && present.status !== 'waiting' && present.attempt === attempt;
+}
+
+/** An attempt that took longer without a note of its output is one of an earlier version, which noted nothing. */
+const LONGEST_WITHOUT_NOTES_MS = 1000;
+
+/**
+ * Returns a function that returns when a log of an attempt grew: the sizes that it had reached, in ascending order. What
+ * is beyond the last of them, or all if there is none, has no known time.
+ */
+export function createLogTimes(
+  { stored }: LoggedRun,
+  now: () => number,
+): (attempt: AttemptReference, stream: LogStream) => Promise<readonly LogTime[]> {
+  const spans = new Map<string, { readonly from: number; to: number | null }>();
+  for (const event of stored?.events ?? []) {
+    if (event.type === 'step.started') spans.set(keyOf(event), { from: event.at, to: null });
+    else if (endsAttempt(event)) {
+      const span = spans.get(keyOf(event));
+      if (span !== undefined) span.to ??= event.at;
+    }
+  }
+  return async ({ step, attempt }, stream) => {
+    const notes = (await stored?.logs.times(step, attempt, stream)) ?? null;
+    const span = spans.get(keyOf({ step, attempt }));
+    if (span === undefined) return notes ?? [];
+    const { from, to } = span;
+    if (to === null) return [...(notes ?? []), [Number.POSITIVE_INFINITY, now()]];
+    if (notes !== null) return notes;
+    return to - from > LONGEST_WITHOUT_NOTES_MS ? [] : [[Number.POSITIVE_INFINITY, to]];
+  };
+}
+
+function keyOf({ step, attempt }: AttemptReference): string {
+  return `${attempt} ${step}`;
+}
+
+/** Splits the bytes of a log from `offset` on where the time changes. */
+export function* timedParts(
+  bytes: Uint8Array,
+  offset: number,
+  times: readonly LogTime[] | null,
+): Generator<Required<Pick<LogChunk, 'bytes' | 'at'>>> {
+  const end = offset + bytes.length;
+  let index = times === null ? 0 : firstBeyond(times, offset);
+  for (let from = offset; from < end; index += 1) {
+    const [size, at] = times?.[index] ?? [end, null];
+    const to = Math.min(size, end);
+    yield { bytes: bytes.subarray(from - offset, to - offset), at };
+    from = to;
+  }
+}
+
+/** The index of the first time of a size of more than `offset`. */
+function firstBeyond(times: readonly LogTime[], offset: number): number {
+  let [from, to] = [0, times.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((times[middle]?.[0] ?? 0) > offset) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }

@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openRegular } from '../../../regular-file.ts';
-import type { LogFile } from '../../logs.ts';
-import { errorCode, storageError } from '../disk/private-files.ts';
+import type { LogFile, LogTime } from '../../logs.ts';
+import { errorCode, openPrivate, storageError } from '../disk/private-files.ts';
 
 const chunkBytes = 64 * 1024;
 /** A step may have replaced its log with a pipe or a device, which must not block. */
@@ -73,4 +73,81 @@ async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> 
   } catch (error) {
     throw errorCode(error) === null ? error : storageError('read', path, error);
   }
+}
+
+/** At most four notes a second, and no file for a step that is done sooner. */
+const LOOK_MS = 250;
+/** The interval of a log doubles each time it has this number of notes more: those of a program that prints for a month take 2 MB. */
+const NOTES_PER_INTERVAL = 10_000;
+
+type Watched = { readonly path: string; size: number; notes: number; dueAt: number };
+
+/** Notes the times at which the logs of a run grow: in a file beside each, `00003-load.2.out.times`. */
+export class LogTimes {
+  readonly #watched = new Set<Watched>();
+  #timer: NodeJS.Timeout | null = null;
+  #now: () => number = Date.now;
+
+  /** Watches logs until the returned function is called, which notes what was written last. */
+  watch(paths: readonly string[], now: () => number): () => void {
+    this.#now = now;
+    const dueAt = now() + LOOK_MS;
+    const own = paths.map((path): Watched => ({ path, size: 0, notes: 0, dueAt }));
+    for (const log of own) this.#watched.add(log);
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    return () => {
+      for (const log of own) {
+        if (now() >= dueAt) note(log, now());
+        this.#watched.delete(log);
+      }
+    };
+  }
+
+  #look(): void {
+    const at = this.#now();
+    for (const log of this.#watched) if (at >= log.dueAt) note(log, at);
+    if (this.#watched.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** A disk that takes no more notes costs a log nothing but its times. */
+function note(log: Watched, at: number): void {
+  const size = statSync(log.path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === log.size) return;
+  log.size = size;
+  log.notes += 1;
+  log.dueAt = at + LOOK_MS * 2 ** Math.floor(log.notes / NOTES_PER_INTERVAL);
+  try {
+    append(`${log.path}.times`, `${size} ${at}\n`);
+  } catch {
+    log.dueAt = Number.POSITIVE_INFINITY;
+  }
+}
+
+function append(path: string, text: string): void {
+  const fd = openPrivate(path, 'a');
+  try {
+    writeSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Returns the notes of a log, in the order of both numbers; null if there are none. */
+export function readLogTimes(path: string): readonly LogTime[] | null {
+  let text: string;
+  try {
+    text = readFileSync(`${path}.times`, 'utf8');
+  } catch {
+    return null;
+  }
+  const times: LogTime[] = [];
+  for (const [, size, at] of text.matchAll(/^(\d{1,15}) (\d{1,15})\n/gm)) {
+    // A log that was emptied, as by `> /dev/stderr`, has grown from its start again.
+    while ((times.at(-1)?.[0] ?? -1) >= Number(size)) times.pop();
+    times.push([Number(size), Number(at)]);
+  }
+  return times;
 }

@@ -5,7 +5,7 @@ import type { AttemptLog } from '../../../executors/executor.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
 import type { LogForm, LogStore, LogStream, OpenLogs, ProgramStream } from '../../logs.ts';
 import { errorCode, makePrivateDirectory, openPrivate, storing } from '../disk/private-files.ts';
-import { createLogFile, readEnd } from './log-file.ts';
+import { createLogFile, LogTimes, readEnd, readLogTimes } from './log-file.ts';
 import { createLogFollower, type LogPaths } from './log-follower.ts';
 
 const longestSlug = 60;
@@ -14,11 +14,12 @@ const twoLogs: readonly LogStream[] = ['stdout', 'stderr'];
 
 /**
  * The log files of one run: `00003-load-rows.2.out` for an attempt, also `.err` if standard error has a log of its own.
- * Beside it are the streams that are kept alone: `.stdout` and `.stderr`. They have their own directory, which is
- * created with the first of them if missing.
+ * Beside it are the streams that are kept alone, `.stdout` and `.stderr`, and the times of a log, `.out.times`. They have
+ * their own directory, which is created with the first of them if missing.
  */
 export function createRunLogs(directory: string, workflow: Workflow): LogStore {
   let stems: ReadonlyMap<string, string> | null = null;
+  const growth = new LogTimes();
   const basePath = (step: string, attempt: number) => {
     stems ??= fileStems(workflow);
     const stem = stems.get(step) ?? instanceStem(step, stems);
@@ -33,6 +34,7 @@ export function createRunLogs(directory: string, workflow: Workflow): LogStore {
     directory,
     file: (step, attempt, stream) => createLogFile(pathOf(step, attempt, stream)),
     streams: async (step, attempt) => streams(step, attempt),
+    times: async (step, attempt, stream) => readLogTimes(pathOf(step, attempt, stream)),
     follow: (options) => createLogFollower({ pathOf, streams }, options),
     tail: ({ step, attempt }) =>
       tailOf(streams(step, attempt), (stream) => readEnd(pathOf(step, attempt, stream), MAX_TEXT_BYTES)),
@@ -42,6 +44,7 @@ export function createRunLogs(directory: string, workflow: Workflow): LogStore {
       return pathOf(step, attempt, streams(step, attempt) === oneLog ? 'output' : stream);
     },
     open: (step, attempt, form) => openLogs(basePath(step, attempt), form, directory),
+    watch: ({ stdoutPath, stderrPath }, now) => growth.watch([...new Set([stdoutPath, stderrPath])], now),
   };
 }
 

@@ -57,6 +57,23 @@ test('a step without output has no lines, like a log that was removed', async ()
   expect(await indexOf(world, '')).toEqual({ ...nothing, isGone: true });
 });
 
+test('the index has the times of a log if asked, and the lines have theirs', async () => {
+  const world = await ranWorld({ 'w.yaml': 'steps: [{name: a, command: echo one}]\n' });
+  const { times } = JSON.parse((await world.ask('GET', `${path}/index?times=true`)).body);
+  expect(times).toEqual([[4, expect.any(Number)]]);
+  const at = new Date(times[0][1]).toISOString();
+  const linesOf = async (query: string) => (await world.ask('GET', `/api/v2/runs/r/logs?${query}`)).body;
+  expect(await linesOf('times=true')).toBe(`${at} [a] one\n`);
+  expect(JSON.parse(await linesOf('times=true&format=json'))).toEqual({
+    step: 'a',
+    attempt: 1,
+    stream: 'output',
+    text: 'one',
+    at,
+  });
+  expect(await linesOf('step=a')).toBe('one\n');
+});
+
 test('a search returns lines with their positions, in all or selected steps and attempts', async () => {
   const world = await ranWorld({
     'w.yaml': `logOutput: separate
