@@ -35,6 +35,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function execute(argv: readonly string[], console: Console): Promise<number> {
   const run = plainRun(argv);
   if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);
+  const listed =
+    argv.length > 0 ? null : await (await import('./commands/history/list-command.ts')).projectCommand(console);
+  if (listed !== null) return listed;
   const { buildProgram, helpWords } = await import('./program.ts');
   const { refuseForeignCommand } = await import('./program/habits.ts');
   let exitCode: number = exitCodes.succeeded;

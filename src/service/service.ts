@@ -24,7 +24,7 @@ export type Service = {
 export type WorkflowService = {
   /** The location of the workflows for messages: a directory or an address. */
   readonly location: string;
-  /** Returns the workflows in the order of their paths. `wholeRuns`: includes steps, handlers and warnings of their last runs. */
+  /** Returns the workflows here, then the others, in the order of their paths. `wholeRuns`: includes steps, handlers and warnings of their last runs. */
   readonly list: (detail: { readonly wholeRuns: boolean }) => Promise<readonly WorkflowEntry[]>;
 };
 
@@ -124,6 +124,8 @@ export type FeedItem =
 /** A workflow, valid or not. */
 export type WorkflowEntry = {
   readonly name: string;
+  /** Present: the file lies in the current directory and not in the workflows directory, so that no daemon starts it. */
+  readonly here?: true;
   readonly group: string;
   readonly file: string;
   readonly description: string;

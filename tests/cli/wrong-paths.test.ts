@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launcher, wf, withDirectory } from '../support/wf.ts';
@@ -77,7 +77,8 @@ describe('wf list', () => {
         refused('none', 'does not exist', 'WF_DAGS'),
       ]);
       expect(await told(['--dags', 'w.yaml'])).toEqual([2, '', refused('w.yaml', 'is not a directory', '--dags')]);
-      expect(await told([])).toEqual([0, '', 'no workflows in ~/home/dags\n']);
+      rmSync(join(cwd, 'w.yaml'));
+      expect(await told([])).toEqual([0, '', 'no workflows in this directory or ~/home/dags\n']);
     });
   });
 });

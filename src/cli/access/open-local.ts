@@ -16,7 +16,7 @@ export async function openLocal(
   const app = await import('../../history-app.ts');
   const past = () => app.createPast(config, { reach });
   return createLocalService({
-    location: config.dagsDir ?? 'the workflows directory: there is no home',
+    location: `this directory or ${config.dagsDir ?? 'the workflows directory: there is no home'}`,
     reach,
     places: workflowPlaces(config),
     past,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { WfError } from '../../errors.ts';
+import { defaultWorkflow, workflowHere } from '../../service/workflows/workflow-files.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Sets the exit code of the program once its command has run. */
@@ -18,6 +19,23 @@ export type CommonOptions = { readonly dags?: string };
 
 /** The parameters after the first argument of a command, and the name by which the command was called. */
 type Operands = { readonly called: string; readonly rest: readonly string[] };
+
+/**
+ * Returns the operands of a command that takes a workflow, then parameters: without a workflow, or with a parameter first,
+ * the file that `defaultWorkflow` finds. Throws as that and `operands` do.
+ */
+export function workflowOperands(
+  name: string | undefined,
+  rest: readonly string[],
+  words: readonly string[],
+): Operands & { readonly name: string } {
+  const cwd = process.cwd();
+  if (name !== undefined && (!/^\w+=/.test(name) || workflowHere(name, cwd) !== null)) {
+    return { ...operands(name, rest, words), name };
+  }
+  const file = defaultWorkflow(cwd, words[0] ?? 'run');
+  return { ...operands(file, name === undefined ? rest : [name, ...rest], words), name: file };
+}
 
 /**
  * Returns the operands of a command that takes one workflow or run, then parameters. `words` are the arguments of the program.

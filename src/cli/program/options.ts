@@ -27,7 +27,8 @@ export function withCommon(command: Command, dags = '--dags <dir>'): Command {
 
 /** The argument that names a workflow. */
 export function workflowArgument(): Argument {
-  return new Argument('<workflow>', 'a file, a name from the workflows directory, or - for standard input');
+  const about = 'a file, a name from the workflows directory, or - for standard input';
+  return new Argument('[workflow]', about).default(undefined, 'workflow.yaml or the only one here');
 }
 
 /** The argument that names a run. */

@@ -7,7 +7,7 @@ import { operands } from './add-command.ts';
  */
 export function plainRun(words: readonly string[]): RunOptions | null {
   const [called, name, ...rest] = words;
-  if ((called !== 'run' && called !== 'start') || name === undefined) return null;
+  if ((called !== 'run' && called !== 'start') || name === undefined || name.includes('=')) return null;
   const separator = words.indexOf('--');
   const own = separator === -1 ? words : words.slice(0, separator);
   if (own.length < 2 || own.some((word) => word.startsWith('-') || word === '')) return null;

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { type AddCommand, operands } from './add-command.ts';
+import { type AddCommand, operands, workflowOperands } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
 import {
   append,
@@ -39,9 +39,9 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .addOption(shellOnFailureOption())
     .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
     .option('--watch-path <glob>', 'with --watch: run again when these files change, too (repeatable)', append)
-    .action(async (name: string, rest: string[], options) => {
+    .action(async (name: string | undefined, rest: string[], options) => {
       const { runCommand } = await import('../commands/runs/run-command.ts');
-      setExitCode(await runCommand({ ...runOptions(options), ...operands(name, rest, words), name }, console));
+      setExitCode(await runCommand({ ...runOptions(options), ...workflowOperands(name, rest, words) }, console));
     });
 };
 
@@ -50,9 +50,9 @@ export const addDry: AddCommand = (program, console, setExitCode, words) => {
   withWorkflow(program.command('dry'))
     .description('print the plan of a run without running it')
     .option('--json', 'print JSON')
-    .action(async (name: string, rest: string[], options) => {
+    .action(async (name: string | undefined, rest: string[], options) => {
       const { dryCommand } = await import('../commands/runs/dry-command.ts');
-      setExitCode(await dryCommand({ ...options, ...operands(name, rest, words), name }, console));
+      setExitCode(await dryCommand({ ...options, ...workflowOperands(name, rest, words) }, console));
     });
 };
 
@@ -61,9 +61,9 @@ export const addNotify: AddCommand = (program, console, setExitCode, words) => {
   withWorkflow(program.command('notify'))
     .description('send a sample of each notification of a workflow')
     .option('--json', 'print JSON')
-    .action(async (name: string, rest: string[], options) => {
+    .action(async (name: string | undefined, rest: string[], options) => {
       const { notifyCommand } = await import('../commands/runs/notify-command.ts');
-      setExitCode(await notifyCommand({ ...options, ...operands(name, rest, words), name }, console));
+      setExitCode(await notifyCommand({ ...options, ...workflowOperands(name, rest, words) }, console));
     });
 };
 

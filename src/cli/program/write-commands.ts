@@ -1,4 +1,5 @@
 import { graphFormats } from '../../render/graph/graph-format.ts';
+import { defaultWorkflow } from '../../service/workflows/workflow-files.ts';
 import { templateNames } from '../asset.ts';
 import type { AddCommand } from './add-command.ts';
 import { choice, withCommon, workflowArgument } from './options.ts';
@@ -43,7 +44,8 @@ export const addGraph: AddCommand = (program, console, setExitCode) => {
     .description('draw the steps and their dependencies')
     .addOption(choice('--format <format>', 'the output format', graphFormats).default('ascii'))
     .option('--json', 'the same as --format json')
-    .action(async (name: string, options) => {
+    .action(async (named: string | undefined, options) => {
+      const name = named ?? defaultWorkflow(process.cwd(), 'graph');
       const { graphCommand } = await import('../commands/files/graph-command.ts');
       setExitCode(await graphCommand({ ...options, name }, console));
     });

@@ -2,7 +2,7 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import type { Diagnostic, Source } from '../../language/diagnostic.ts';
 import { type LoadRequest, loadWorkflow } from '../../language/load.ts';
-import { findWorkflowFiles, pathKind } from './workflow-files.ts';
+import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
 /** Whether a file is valid, with its diagnostics. */
@@ -16,12 +16,14 @@ export type CheckedFile = {
 
 /**
  * Returns the files that names select: a directory selects every workflow file below it, an empty list the workflows
- * directory. Throws a `WfError` `not-found` if a directory has no workflow file.
+ * directory, or without one the files here. Throws a `WfError` `not-found` if a directory has no workflow file.
  */
 export function filesToCheck(names: readonly string[], { cwd, dagsDir }: WorkflowPlaces): readonly string[] {
   if (names.length > 0) return names.flatMap((name) => filesBelow(name, cwd) ?? [name]);
   const files = dagsDir === null ? null : filesBelow(dagsDir, cwd);
   if (files !== null) return files;
+  const here = workflowsIn(cwd);
+  if (here.length > 0) return here;
   const where =
     dagsDir === null ? 'no workflows directory is set' : `the workflows directory "${dagsDir}" does not exist`;
   throw new WfError('usage', `no file is named, and ${where}`, { help: 'wf validate FILE, or a directory' });

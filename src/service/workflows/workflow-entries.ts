@@ -19,18 +19,20 @@ export type EntryTools = {
   ) => Promise<ReadonlyMap<string, Date>>;
 };
 
-/** Returns the local workflows with their last runs, in the order of their paths. */
+/** Returns the local workflows with their last runs: those of the current directory, then those of the workflows directory. */
 export async function workflowEntries({
   places,
   past,
   suspendedUntil,
   nextStarts,
 }: EntryTools): Promise<readonly WorkflowEntry[]> {
-  const workflows = listWorkflows(places);
+  const { here, listed } = listWorkflows(places);
+  const workflows = [...here, ...listed];
   const lastRuns = past === null ? new Map<string, RunSummary>() : await findLastRuns(workflows, past);
-  const next = await nextStarts(workflows, suspendedUntil);
-  return workflows.map(({ workflow, name, group, file, diagnostics }) => ({
+  const next = await nextStarts(listed, suspendedUntil);
+  return workflows.map(({ workflow, name, group, file, diagnostics }, index) => ({
     name,
+    ...(index < here.length ? { here: true } : {}),
     group,
     file,
     description: workflow?.description ?? '',

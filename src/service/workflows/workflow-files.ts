@@ -1,5 +1,7 @@
 import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
+import { quoteWord } from '../../core/words/quote-word.ts';
+import { WfError } from '../../errors.ts';
 
 /** The contents of the workflows directory, as absolute paths. */
 export type DirectoryContents = {
@@ -78,14 +80,43 @@ export function workflowHere(word: string, directory: string): string | null {
   const path = resolve(directory, word);
   const files = [path, `${path}.yaml`, `${path}.yml`].filter((each) => pathKind(each) === 'file');
   // A program may have the name of a workflow that lies elsewhere.
-  const file = files.find((each) => isWorkflowFile(each) || /^steps\s*:/m.test(headOf(each)));
+  const file = files.find((each) => isWorkflowFile(each) || hasSteps(each));
   if (file !== undefined) return file;
   const named = /^name\s*:[ \t]*(["']?)([^\r\n]*?)\1[ \t]*(?:[ \t]#.*)?\r?$/m;
   const here = filesOf(directory).map((name) => join(directory, name));
   return here.find((each) => named.exec(headOf(each))?.[2] === word) ?? null;
 }
 
-/** Returns the names of the workflow files in a directory, not below it; none if it cannot be read. */
+/** Returns the names of the files in a directory that are workflows; other YAML files have no steps at the top level. */
+export function workflowsIn(directory: string): readonly string[] {
+  return filesOf(directory).filter((name) => hasSteps(join(directory, name)));
+}
+
+/**
+ * Returns the name of the workflow file that a command without one means: `workflow.yaml`, or the only one of the directory.
+ * Throws a `WfError` `usage` that lists the files.
+ */
+export function defaultWorkflow(directory: string, command: string): string {
+  const files = workflowsIn(directory);
+  const file = ['workflow.yaml', 'workflow.yml'].find((name) => files.includes(name)) ?? files[0];
+  if (file === undefined) {
+    const help = `wf ${command} FILE; wf init writes a first workflow, wf list shows those of the workflows directory`;
+    throw new WfError('usage', `no workflow is named, and there is none in ${directory}`, { help });
+  }
+  if (files.length === 1 || file.startsWith('workflow.')) return file;
+  const listed = files.length > mostListed ? [...files.slice(0, mostListed), '...'] : files;
+  const count = `no workflow is named, and there are ${files.length} here`;
+  throw new WfError('usage', `${count}: ${listed.join(', ')}`, { help: `wf ${command} ${quoteWord(file)}` });
+}
+
+/** Files listed in a message. */
+const mostListed = 20;
+
+function hasSteps(file: string): boolean {
+  return /^(?:\{\s*)?(["']?)steps\1\s*:/m.test(headOf(file));
+}
+
+/** Returns the names of the YAML files in a directory, not below it; none if it cannot be read. */
 export function filesOf(directory: string): readonly string[] {
   try {
     return readdirSync(directory).filter(isWorkflowFile).sort();

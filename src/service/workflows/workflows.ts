@@ -8,7 +8,7 @@ import { type LoadRequest, type LoadResult, loadWorkflow } from '../../language/
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { type ListedWorkflow, readListed } from './listed-workflow.ts';
-import { filesOf, findWorkflowFiles, groupOf, pathKind } from './workflow-files.ts';
+import { filesOf, findWorkflowFiles, groupOf, pathKind, workflowsIn } from './workflow-files.ts';
 
 /** The directories in which workflows are found. */
 export type WorkflowPlaces = {
@@ -81,9 +81,12 @@ export function runnable(reference: WorkflowReference, result: LoadResult): Load
   return { workflow, sources, warnings: diagnostics };
 }
 
-/** Returns every workflow of the workflows directory, in the order of their paths. */
-export function listWorkflows(places: WorkflowPlaces): readonly ListedWorkflow[] {
-  return listWorkflowFiles(places.dagsDir).map((file) => readListed(file, places));
+/** Returns the workflows of the current directory, and those of the workflows directory, each in the order of their paths. */
+export function listWorkflows(places: WorkflowPlaces): Record<'here' | 'listed', readonly ListedWorkflow[]> {
+  const listed = listWorkflowFiles(places.dagsDir);
+  const here = workflowsIn(places.cwd).map((name) => join(places.cwd, name));
+  const read = (file: string) => readListed(file, places);
+  return { here: here.filter((file) => !listed.includes(file)).map(read), listed: listed.map(read) };
 }
 
 /** Returns the size of a workflow's file without its imports; 0 for a pipe or another input without a size. */

@@ -53,6 +53,6 @@ it('is printed for wf help help, and by an alias of a command', async () => {
   expect(itself).toEqual(all);
   expect([alias.code, alias.stdout.split('\n')[0]]).toEqual([
     0,
-    'Usage: wf run|start [options] <workflow> [params...]',
+    'Usage: wf run|start [options] [workflow] [params...]',
   ]);
 });

@@ -1,7 +1,10 @@
+import { basename } from 'node:path';
 import { hasTag } from '../../../core/tags.ts';
+import { quoteWord } from '../../../core/words/quote-word.ts';
 import { escapeControls } from '../../../render/text/sanitize.ts';
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
 import type { WorkflowEntry } from '../../../service/service.ts';
+import { workflowsIn } from '../../../service/workflows/workflow-files.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -22,10 +25,35 @@ export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, con
       err.write(`no workflows${which} in ${escapeControls(service.workflows.location)}\n`);
     } else {
       const { renderWorkflowList } = await import('../../../render/views/workflow-list.ts');
-      out.write(renderWorkflowList(listed, outTerminal));
+      out.write(renderWorkflowList(listed.map(named), outTerminal));
     }
     return exitCodes.succeeded;
   });
+}
+
+/**
+ * Lists the workflows and the first commands for `wf` without a command. Resolves to null in a directory without a workflow
+ * file.
+ */
+export async function projectCommand(console: Console): Promise<number | null> {
+  const files = workflowsIn(process.cwd());
+  const [file] = files.includes('workflow.yaml') ? ['workflow.yaml'] : files;
+  if (file === undefined) return null;
+  const exitCode = await listWorkflowsCommand({ server: false }, console);
+  const name = escapeControls(quoteWord(file));
+  const lines = [
+    [`wf run ${name}`, 'run it'],
+    [`wf dry ${name}`, 'print its plan, and run nothing'],
+    ['wf help', 'list all commands'],
+  ] as const;
+  const width = Math.max(...lines.map(([line]) => line.length));
+  console.out.write(`\n${lines.map(([line, does]) => `${line.padEnd(width)}  # ${does}\n`).join('')}`);
+  return exitCode;
+}
+
+/** A file here is named as a command names it. */
+function named(entry: WorkflowEntry): WorkflowEntry {
+  return entry.here ? { ...entry, name: basename(entry.file) } : entry;
 }
 
 function entryJson(entry: WorkflowEntry): object {
