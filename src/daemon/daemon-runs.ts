@@ -96,6 +96,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
       return { queue, workflow: file ?? workflow, maxConcurrent: maxConcurrent ?? Number.POSITIVE_INFINITY };
     },
     isWaiting: (runId) => control.archive.mayGoOn(runId) && ownerIn(control.archive.readEvents(runId).events) === null,
+    findGuests: () => runIndex.checkUnfinished(),
     launch: (runId) => {
       const carrier = control.launch(runId);
       void carrier.ended.then(deadGroups.ask);
@@ -105,7 +106,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     refuse: (runId, message) => refuseQueued(runId, message, control),
     report,
   });
-  const runIndex = indexFor(queue, deadGroups, parts);
+  const runIndex: RunIndex = indexFor(queue, deadGroups, parts);
   const actions = actionsBefore(queue, parts);
   return {
     actions,

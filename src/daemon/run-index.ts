@@ -73,7 +73,7 @@ class LocalRunIndex implements ServedRuns {
   /** Checks now, and then every second: waiting runs are reported, and runs whose process has died are settled. */
   readonly open = async (): Promise<void> => {
     this.#lifecycle.open();
-    await this.#checkUnfinished();
+    await this.checkUnfinished();
     this.#checkLater();
   };
 
@@ -95,6 +95,12 @@ class LocalRunIndex implements ServedRuns {
     // A clock that was set back must not disable checks.
     if (!this.#isTouched && pause >= 0 && pause < leastPauseMs) return Promise.resolve();
     return this.#begin(true);
+  };
+
+  /** Finds new runs, and reports what has changed in those that are unfinished. */
+  readonly checkUnfinished = async (): Promise<void> => {
+    while (this.#checking !== null) await this.#checking.catch(() => {});
+    await this.#begin(false);
   };
 
   readonly touch = (runId?: string): void => {
@@ -158,15 +164,10 @@ class LocalRunIndex implements ServedRuns {
     const { clock, report } = this.#parts;
     if (this.#isClosed) return;
     this.#takeBackTimer = clock.setTimer(clock.now() + usualPauseMs, () => {
-      void this.#checkUnfinished()
+      void this.checkUnfinished()
         .catch(report)
         .finally(() => this.#checkLater());
     });
-  }
-
-  async #checkUnfinished(): Promise<void> {
-    while (this.#checking !== null) await this.#checking.catch(() => {});
-    await this.#begin(false);
   }
 
   #begin(readsHeads: boolean): Promise<void> {

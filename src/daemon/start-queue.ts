@@ -75,6 +75,8 @@ export type StartQueueParts = {
   readonly lineOf: (runId: string) => RunLine;
   /** Whether the run still waits for a carrier. False if a process owns it, even one that died: settling it decides. */
   readonly isWaiting: (runId: string) => boolean;
+  /** Counts the guests that other programs have started by now. */
+  readonly findGuests: () => Promise<void>;
   /** Starts the process for a run. */
   readonly launch: (runId: string) => Carrier;
   /** Decides when `launch` is called. */
@@ -111,6 +113,7 @@ class LocalStartQueue implements StartQueue {
   readonly #admitted = new Map<string, number>();
   readonly #whenPlaced: StartPlaces;
   #isOpen = false;
+  #guestsAre: 'unknown' | 'searched' | 'known' = 'unknown';
 
   constructor(parts: StartQueueParts) {
     this.#parts = parts;
@@ -241,6 +244,12 @@ class LocalStartQueue implements StartQueue {
     for (const runId of this.#waiting) {
       if (!this.#isOpen || free <= 0) return;
       if (!room.fits(runId)) continue;
+      if (this.#lines.queueOf(runId) !== null && this.#guestsAre !== 'known') {
+        void this.#findGuests();
+        // Its place is not for a later run.
+        free -= 1;
+        continue;
+      }
       this.#waiting.delete(runId);
       // Another process may have stopped the run.
       if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;
@@ -250,6 +259,16 @@ class LocalStartQueue implements StartQueue {
       free -= 1;
       void this.#begin(runId);
     }
+  }
+
+  /** Starts the waiting runs of queues after the guests have been counted. */
+  async #findGuests(): Promise<void> {
+    if (this.#guestsAre === 'searched') return;
+    this.#guestsAre = 'searched';
+    await this.#parts.findGuests().catch(this.#parts.report);
+    this.#guestsAre = 'known';
+    this.#startNext();
+    this.#guestsAre = 'unknown';
   }
 
   async #begin(runId: string): Promise<void> {

@@ -34,6 +34,7 @@ function queueWith(
     carriers.set(runId, { own, fail, end });
     return { owned: owning, ended };
   };
+  const look = { find: async () => {} };
   const queue = createStartQueue({
     limits,
     clock,
@@ -42,6 +43,7 @@ function queueWith(
     mayGoOn: (runId) => !over.has(runId),
     lineOf: (runId) => ({ ...freeLine(runId), ...lines[runId] }),
     isWaiting: (runId) => !over.has(runId) && !owned.has(runId),
+    findGuests: () => look.find(),
     refuse: async (runId, message) => refused.push(`${runId}: ${message}`),
     report: (error) => reported.push(error),
   });
@@ -59,7 +61,7 @@ function queueWith(
     carrier(runId).fail(error);
     await settled();
   };
-  return { queue, clock, launched, refused, reported, over, owned, own, end, fail };
+  return { queue, look, clock, launched, refused, reported, over, owned, own, end, fail };
 }
 
 /** The limits of a run that has none, of a workflow of its own. */
@@ -382,6 +384,7 @@ describe('a queue of runs', () => {
       lineOf: freeLine,
       takeTurn: (work) => work(),
       isWaiting: () => true,
+      findGuests: async () => {},
       launch: () => {
         throw new WfError('storage', 'too many open files');
       },
@@ -454,18 +457,22 @@ describe('a run that waits only for approvals', () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { a: line, b: { queue: 'db' }, c: line });
     queue.open();
     for (const runId of ['a', 'b', 'c']) queue.add(runId);
+    await settled();
     queue.hold('a', true);
+    await settled();
     expect(launched).toEqual(['a', 'b']);
     expect(queue.waiting()).toEqual(['c']);
   });
 
-  it('does not count in its queue if another program has started it', () => {
+  it('does not count in its queue if another program has started it', async () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { shell: { queue: 'db' }, a: { queue: 'db' } });
     queue.open();
     queue.countGuest('shell');
     queue.add('a');
+    await settled();
     expect(launched).toEqual([]);
     queue.hold('shell', true);
+    await settled();
     expect(launched).toEqual(['a']);
   });
 });
@@ -477,24 +484,44 @@ describe('runs that share a queue', () => {
     const { queue, launched, end } = queueWith({ running: 5, waiting: 9 }, { a: db, b: db, d: db });
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
-    expect(launched).toEqual(['a', 'c']);
+    await settled();
+    expect(launched).toEqual(['c', 'a']);
     expect(queue.stateOf('db')).toEqual({ limit: 1, waiting: 2 });
     await end('a');
-    expect(launched).toEqual(['a', 'c', 'b']);
+    expect(launched).toEqual(['c', 'a', 'b']);
     await end('c');
-    expect(launched).toEqual(['a', 'c', 'b']);
+    expect(launched).toEqual(['c', 'a', 'b']);
     await end('b');
-    expect(launched).toEqual(['a', 'c', 'b', 'd']);
+    expect(launched).toEqual(['c', 'a', 'b', 'd']);
     expect(queue.stateOf('db')).toEqual({ limit: 1, waiting: 0 });
   });
 
-  it('run as many at a time as the settings allow, within the limit of all runs', () => {
+  it('run as many at a time as the settings allow, within the limit of all runs', async () => {
     const limits = { running: 3, waiting: 9, queues: new Map([['db', 2]]) };
     const { queue, launched } = queueWith(limits, { a: db, b: db, c: db });
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd', 'e']) queue.add(runId);
+    await settled();
     expect(launched).toEqual(['a', 'b', 'd']);
     expect(queue.waiting()).toEqual(['c', 'e']);
+  });
+
+  it('look for runs that other programs have just started before one of them starts', async () => {
+    const { queue, look, launched } = queueWith({ running: 5, waiting: 9 }, { shell: db, a: db, b: db });
+    let found = () => {};
+    look.find = () => new Promise((resolve) => (found = resolve));
+    queue.open();
+    for (const runId of ['a', 'free', 'b']) queue.add(runId);
+    expect(launched).toEqual(['free']);
+    queue.countGuest('shell');
+    found();
+    await settled();
+    expect(launched).toEqual(['free']);
+    queue.leave('shell');
+    expect(launched).toEqual(['free']);
+    found();
+    await settled();
+    expect(launched).toEqual(['free', 'a']);
   });
 
   it('wait for a run that another program has started, which takes no place', async () => {
@@ -504,20 +531,25 @@ describe('runs that share a queue', () => {
     queue.countGuest('other');
     queue.add('a');
     queue.add('b');
+    await settled();
     expect(launched).toEqual(['b']);
     queue.leave('b');
+    await settled();
     expect(launched).toEqual(['b']);
     queue.leave('shell');
+    await settled();
     expect(launched).toEqual(['b', 'a']);
   });
 
-  it('count those of an earlier daemon', () => {
+  it('count those of an earlier daemon', async () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 9 }, { a: db, b: db });
     queue.occupy('a');
     queue.open();
     queue.add('b');
+    await settled();
     expect(launched).toEqual([]);
     queue.leave('a');
+    await settled();
     expect(launched).toEqual(['b']);
   });
 });
@@ -528,6 +560,7 @@ describe('runs of a workflow with a limit', () => {
     const { queue, launched, end } = queueWith({ running: 9, waiting: 9 }, { a: etl, b: etl, c: etl });
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd']) queue.add(runId);
+    await settled();
     expect(launched).toEqual(['a', 'b', 'd']);
     await end('b');
     expect(launched).toEqual(['a', 'b', 'd', 'c']);
