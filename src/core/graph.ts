@@ -70,6 +70,35 @@ function lookUp(index: ReadonlyMap<string, number>, name: string): number {
   return number;
 }
 
+/** The steps of a run that is to run a part of its workflow, by name; absent: all, and none. */
+export type StepSelection = { readonly only?: readonly string[]; readonly skip?: readonly string[] };
+
+/**
+ * Returns the steps that a selection leaves out: those that are skipped, those that no step of `only` needs, and services
+ * that only such steps use. Names that the graph does not have count for nothing.
+ */
+export function leftOut(graph: Graph, selection: StepSelection | undefined): ReadonlySet<string> {
+  if (selection === undefined) return new Set();
+  const { only, skip = [] } = selection;
+  const numbered = (names: readonly string[]) => names.flatMap((name) => graph.index.get(name) ?? []);
+  const needed = only === undefined ? null : closure(numbered(only), (index) => graph.dependencies[index] ?? []);
+  const out = new Set(numbered(skip));
+  for (let index = 0; index < graph.stepCount; index += 1) if (needed?.has(index) === false) out.add(index);
+  for (const service of graph.services.toReversed()) {
+    const users = graph.dependents[service] ?? [];
+    const isNamed = only?.includes(nodeAt(graph, service).name);
+    if (!isNamed && users.length > 0 && users.every((user) => out.has(user))) out.add(service);
+  }
+  return new Set([...out].sort((a, b) => a - b).map((index) => nodeAt(graph, index).name));
+}
+
+/** Returns the numbers and all that can be reached from them. */
+export function closure(start: Iterable<number>, next: (index: number) => readonly number[]): ReadonlySet<number> {
+  const reached = new Set(start);
+  for (const index of reached) for (const neighbour of next(index)) reached.add(neighbour);
+  return reached;
+}
+
 function reversed(dependencies: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const dependents: number[][] = dependencies.map(() => []);
   dependencies.forEach((numbers, dependent) => {

@@ -1,3 +1,4 @@
+import type { StepSelection } from '../core/graph.ts';
 import type {
   CancelReason,
   DotenvUse,
@@ -31,6 +32,8 @@ export type RunRequest = {
   /** The number of a retry by a daemon, from 1; absent for any other run. */
   readonly retryNumber?: number;
   readonly restored: readonly Restored[];
+  /** The part of the workflow to run; absent: all of it. */
+  readonly selection?: StepSelection;
   /** Files of the workflows that run this one as a sub-workflow, outermost first. */
   readonly ancestors: readonly string[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */

@@ -11,10 +11,11 @@ const root = join(import.meta.dirname, '../..');
  * too. A feature that needs room raises a number in its own commit, in a line that says why.
  */
 const limits: Figures = {
-  files: 982,
+  // One for the steps that --only and --skip select, which a plain run does not load.
+  files: 983,
   // Times of output lines, failures on the page and people in reports.
   lines: 85_200,
-  importsPerTenFiles: 50,
+  importsPerTenFiles: 51,
   fullestFolder: 29,
   singleImporterPercent: 37,
   doors: {
@@ -33,7 +34,7 @@ const limits: Figures = {
     processes: 18,
     render: 48,
     server: 6,
-    service: 55,
+    service: 56,
     'start-up': 5,
     store: 19,
   },

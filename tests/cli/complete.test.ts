@@ -40,8 +40,33 @@ describe('wf complete', () => {
       expect(await offered(place, 'wf run deploy.yaml --output ')).toEqual(['none', 'full', 'last', 'errors', 'none']);
       expect(await offered(place, 'wf run deploy.yaml -p ')).toEqual(['none', 'TARGET=', 'COUNT=']);
       expect(await offered(place, 'wf run deploy.yaml -p TA')).toEqual(['none', 'TARGET=']);
-      expect(await offered(place, 'wf run -p ')).toEqual(['none']);
+      expect(await offered(place, 'wf run -p ')).toEqual(['none', 'TARGET=', 'COUNT=']);
+      expect(await offered(place, 'wf run none.yaml -p ')).toEqual(['none']);
     }));
+
+  it('completes the values of parameters, and the steps of the workflow', () => {
+    const params = `params:
+  - {name: ENV, enum: [dev, "staging eu"], default: staging eu}
+  - {name: FAST, type: boolean}
+  - {name: OTHER, default: plain}
+  - {name: DAY, default: "\`date\`"}
+  - {name: KEY, default: hidden}
+secrets: [KEY]
+`;
+    return withPlace({ 'deploy.yaml': `${params}${steps}` }, async (place) => {
+      const typed = (words: string) => offered(place, `wf run deploy.yaml ${words}`);
+      expect(await typed('-p ENV=')).toEqual(['none', 'ENV=dev', 'ENV=staging eu']);
+      expect(await typed('-p ENV=st')).toEqual(['none', 'ENV=staging eu']);
+      expect(await typed('--param=ENV=d')).toEqual(['none', '--param=ENV=dev']);
+      expect(await typed('-p FAST=')).toEqual(['none', 'FAST=true', 'FAST=false']);
+      expect(await typed('-p OTHER=')).toEqual(['none', 'OTHER=plain']);
+      for (const name of ['DAY', 'KEY', 'UNKNOWN']) expect(await typed(`-p ${name}=`)).toEqual(['none']);
+      expect(await typed('--only ')).toEqual(['none', ...(await typed('--skip ')).slice(1)]);
+      expect((await typed('--only ')).length).toBeGreaterThan(1);
+      const { stdout } = await place.wf('complete', '--line', 'wf run -p ENV=', '--word', '=');
+      expect(stdout).toBe('none\ndev\nstaging eu\tdefault\n');
+    });
+  });
 
   it('describes each value', () =>
     withPlace({}, async ({ wf }) => {

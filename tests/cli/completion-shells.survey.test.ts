@@ -29,6 +29,8 @@ const lines: readonly (readonly [typed: string, completed: string])[] = [
   ['wf logs deploy "fet', 'wf logs deploy "fetch rows"'],
   [String.raw`wf logs deploy load:\ a`, String.raw`wf logs deploy load:\ all\ of\ \$them`],
   ['wf logs deploy it', String.raw`wf logs deploy it\'s\ done`],
+  ['wf run param.yaml -p ENV=stag', String.raw`wf run param.yaml -p ENV=staging\ eu`],
+  ['wf run param.yaml -p ONLY=', String.raw`wf run param.yaml -p ONLY=one`],
   ['cd home && wf schem', 'cd home && wf schema'],
 ];
 
@@ -76,7 +78,8 @@ describeWithAll({ fish: isInstalled('fish') }, 'completion in fish', () => {
 
 /** A directory with workflows and a run, in which `wf` is the built program. */
 function withWork(use: (place: Place) => Promise<void>): Promise<void> {
-  const files = { 'deploy.yaml': steps, 'my flow.yml': steps, 'notes.txt': '' };
+  const params = 'params:\n  - {name: ENV, enum: [dev, staging eu], default: dev}\n  - {name: ONLY, default: one}\n';
+  const files = { 'deploy.yaml': steps, 'my flow.yml': steps, 'notes.txt': '', 'param.yaml': `${params}${steps}` };
   return withPlace(files, async (place) => {
     mkdirSync(join(place.cwd, 'bin'));
     symlinkSync(launcher, join(place.cwd, 'bin/wf'));

@@ -27,7 +27,8 @@ export async function completeCommand(options: CompleteOptions, program: Command
   const current = words.at(-1) ?? '';
   const { files, values } = await candidatesFor(program, words);
   const cut = options.word === undefined ? 0 : lengthBefore(current, wordsOfLine(options.word).at(-1) ?? '');
-  const lines = values.filter((candidate) => isMeant(candidate, current)).map((each) => lineOf(each, cut));
+  const meant = values.filter((candidate) => isMeant(candidate, current) && candidate.value.length > cut);
+  const lines = meant.map((each) => lineOf(each, cut));
   out.write([files, ...lines].map((line) => `${line}\n`).join(''));
   return files === 'none' && lines.length === 0 ? exitCodes.failed : exitCodes.succeeded;
 }

@@ -1,5 +1,7 @@
 import { workflowPlaces } from '../../config/workflow-places.ts';
 import { runStatuses } from '../../core/run/run.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { defaultWorkflow } from '../../service/workflows/workflow-files.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, plain } from './candidate.ts';
 import type { Expected, Given } from './expected.ts';
@@ -20,6 +22,9 @@ export async function findValues({ value: { name }, given, word }: ExpectedValue
     case '--step <name>':
     case '--from <name>':
       return { files: 'none', values: await steps(given) };
+    case '--only <steps>':
+    case '--skip <steps>':
+      return { files: 'none', values: (await workflowOf(given))?.steps.map(({ name }) => plain(name)) ?? [] };
     case 'path':
       return { files: 'none', values: await schemaPaths() };
     case 'key':
@@ -27,7 +32,7 @@ export async function findValues({ value: { name }, given, word }: ExpectedValue
     case '--reporter <kind>':
       return { files: 'none', values: await reporters() };
     case '--param <NAME=value>':
-      return { files: 'none', values: await parameters(given) };
+      return { files: 'none', values: await parameters(given, word) };
     case '--status <status>':
       return { files: 'none', values: runStatuses.map(plain) };
     default:
@@ -74,18 +79,37 @@ async function reporters(): Promise<Candidates['values']> {
   return [...reporterKinds, 'junit=', 'summary='].map(plain);
 }
 
-/** Returns the declared parameters with their defaults. Defaults that are commands are not run. */
-async function parameters(given: Given): Promise<Candidates['values']> {
-  const name = given.arguments.get('workflow');
-  if (name === undefined || name === '-') return [];
+/** Returns the workflow that the command line means; null for standard input. Throws if it means none. */
+async function workflowOf(given: Given): Promise<Workflow | null> {
+  const name = given.arguments.get('workflow') ?? defaultWorkflow(process.cwd(), 'run');
+  if (name === '-') return null;
   const { getWorkflow } = await import('../../service/workflows/workflows.ts');
-  const { workflow } = getWorkflow({ name }, workflowPlaces(configOf(given)));
-  const secrets = new Set(workflow.secrets.map((secret) => secret.name));
-  return workflow.params.flatMap(({ name: param, value }) =>
-    param === null
-      ? []
-      : [{ value: `${param}=`, description: secrets.has(param) || value === '' ? '' : `default: ${value}` }],
-  );
+  return getWorkflow({ name }, workflowPlaces(configOf(given))).workflow;
+}
+
+/**
+ * Returns the declared parameters, or behind `NAME=` the values that its rule names and its default. Defaults that are
+ * commands are not run and not offered; values of secrets are neither.
+ */
+async function parameters(given: Given, word: string): Promise<Candidates['values']> {
+  const workflow = await workflowOf(given);
+  const secrets = new Set(workflow?.secrets.map((secret) => secret.name));
+  const named = (workflow?.params ?? []).flatMap(({ name, ...param }) => (name === null ? [] : [{ name, ...param }]));
+  const typed = named.find(({ name }) => word.startsWith(`${name}=`));
+  if (typed === undefined) {
+    return named.map(({ name, value }) => ({
+      value: `${name}=`,
+      description: secrets.has(name) || value === '' ? '' : `default: ${value}`,
+    }));
+  }
+  if (secrets.has(typed.name)) return [];
+  const { value, rule } = typed;
+  const choices = rule?.choices ?? (rule?.type === 'boolean' ? ['true', 'false'] : []);
+  const isText = value !== '' && !/[`$]/.test(value);
+  return [...new Set([...choices, ...(isText ? [value] : [])])].map((each) => ({
+    value: `${typed.name}=${each}`,
+    description: each === value ? 'default' : '',
+  }));
 }
 
 function configOf({ options }: Given): ReturnType<typeof configFor> {

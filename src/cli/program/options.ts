@@ -17,6 +17,13 @@ export function withParameters(command: Command): Command {
     .option('--env-file <file>', 'a dotenv file, read after those of the workflow (repeatable)', append);
 }
 
+/** The options that select a part of a workflow. */
+export function withPart(command: Command): Command {
+  return command
+    .option('--only <steps>', 'only these steps, and all that they need: build,test (repeatable)', append)
+    .option('--skip <steps>', 'all but these steps; their dependents run without them (repeatable)', append);
+}
+
 /** The options of every command. */
 export function withCommon(command: Command, dags = '--dags <dir>'): Command {
   return command

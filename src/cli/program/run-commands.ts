@@ -14,13 +14,14 @@ import {
   withAny,
   withCommon,
   withParameters,
+  withPart,
   withWorkflow,
 } from './options.ts';
 import { withClientSettings, withLocalOnly } from './setting-options.ts';
 
 /** `wf run`. */
 export const addRun: AddCommand = (program, console, setExitCode, words) => {
-  withClientSettings(withWorkflow(program.command('run').alias('start')))
+  withPart(withClientSettings(withWorkflow(program.command('run').alias('start'))))
     .description('run a workflow in the foreground')
     .addOption(reporterOption())
     .addOption(outputOption())
@@ -47,7 +48,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
 
 /** `wf dry`. */
 export const addDry: AddCommand = (program, console, setExitCode, words) => {
-  withWorkflow(program.command('dry'))
+  withPart(withWorkflow(program.command('dry')))
     .description('print the plan of a run without running it')
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, rest: string[], options) => {

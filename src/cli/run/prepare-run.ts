@@ -1,8 +1,10 @@
 import type { Config } from '../../config/config.ts';
 import { workflowPlaces } from '../../config/workflow-places.ts';
+import type { StepSelection } from '../../core/graph.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
+import { escapeControls } from '../../render/text/sanitize.ts';
 import { acceptParams, openParams, paramFault, unsetParams } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
@@ -14,11 +16,15 @@ import { type ApprovalOption, approvalPolicy } from './approval-option.ts';
 import type { ForegroundOptions } from './foreground.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from './parameters.ts';
 
+/** The options that select a part of the workflow. */
+export type PartOptions = { readonly only?: readonly string[]; readonly skip?: readonly string[] };
+
 /** The options of `wf run`, as the command line names them. */
 export type RunOptions = AccessOptions &
   ParameterOptions &
   ForegroundOptions &
-  ApprovalOption & {
+  ApprovalOption &
+  PartOptions & {
     readonly name: string;
     readonly runId?: string;
     readonly dryRun?: true;
@@ -70,6 +76,7 @@ export async function prepareRun(
   const completed = prompts ? await completeParams({ workflow: loaded.workflow, given, asks }, console) : given;
   if (completed === null) return null;
   const params = acceptParams(loaded.workflow, completed);
+  const selection = await selectedPart(loaded.workflow, options, console);
   const request: StartRequest = {
     ...loaded,
     params,
@@ -77,6 +84,7 @@ export async function prepareRun(
     runId: options.runId ?? null,
     trigger: 'cli',
     strict,
+    ...(selection === undefined ? {} : { selection }),
     ...approvalPolicy({ options, config }, console),
   };
   return { request, config };
@@ -90,6 +98,19 @@ async function canPrompt({ params }: Workflow, asks: Asks, console: Console): Pr
   if (asks === 'none' || !params.some(({ open, rule }) => asks === 'all' || open || rule?.required)) return false;
   const { isInteractive } = await import('../terminal/interactive.ts');
   return isInteractive(console);
+}
+
+/** Returns the part of the workflow that options select, and prints which steps run without one that is left out. */
+export async function selectedPart(
+  workflow: Workflow,
+  { only, skip }: PartOptions,
+  { err }: Console,
+): Promise<StepSelection | undefined> {
+  if (only === undefined && skip === undefined) return undefined;
+  const { selectSteps, stepsWithout } = await import('../../service/runs/select-steps.ts');
+  const selection = selectSteps(workflow, { only, skip });
+  for (const line of stepsWithout(workflow, selection)) err.write(`wf: ${escapeControls(line)}\n`);
+  return selection;
 }
 
 /** Returns the given parameters, followed by those for which the user is prompted; null if the user cancels. */

@@ -3,7 +3,7 @@ import { countInstance } from '../fan-out/instances.ts';
 import { nodeAt } from '../graph.ts';
 import { withPlace } from './places.ts';
 import type { RunState, StepState } from './run-state.ts';
-import { isActive, isServing, isSettled } from './run-state.ts';
+import { isActive, isLeftOut, isServing, isSettled } from './run-state.ts';
 
 /** Changes one node, the counters and sets that depend on its status, and what a service lets its dependents do. */
 export function evolveNode(run: RunState, index: number, change: Partial<StepState>): RunState {
@@ -37,10 +37,12 @@ export function isBlocking(run: RunState, index: number): boolean {
 
 /**
  * Whether a settled step lets its dependents run. A step restored by a retry always does: the retry was planned that
- * way.
+ * way. A step that was left out does if those before it do.
  */
 function letsDependentsRun(run: RunState, index: number): boolean {
-  const { status, restored, tolerated } = itemAt(run.nodes, index);
+  const step = itemAt(run.nodes, index);
+  const { status, restored, tolerated } = step;
+  if (isLeftOut(run, step)) return step.blocking === 0;
   const { continueOn } = nodeAt(run.graph, index);
   if (restored || status === 'succeeded') return true;
   return (status === 'failed' && tolerated !== null) || (status === 'skipped' && continueOn.skipped);

@@ -87,6 +87,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
   const strict = event.strict === true;
   const dotenv = event.dotenv === undefined ? {} : { dotenv: event.dotenv };
   const queue = event.queue === undefined ? {} : { queue: event.queue };
+  const selection = event.selection === undefined ? {} : { selection: event.selection };
   const tags = event.tags === undefined ? {} : { tags: event.tags };
   const request = {
     runId,
@@ -99,6 +100,7 @@ function created(run: RunState, event: Event<'run.created'>): RunState {
     params,
     strict,
     ...dotenv,
+    ...selection,
     ...tags,
     ...queue,
     ...(event.autoRetry === undefined ? {} : { autoRetry: event.autoRetry }),

@@ -1,6 +1,6 @@
 import { fanOutOf } from '../fan-out/instances.ts';
 import type { Graph } from '../graph.ts';
-import { nodeAt, nodeIndex } from '../graph.ts';
+import { closure, leftOut, nodeAt, nodeIndex } from '../graph.ts';
 import { originOf } from '../summary/origin.ts';
 import type { Item, Restored, RestoredItems, RestoredStep } from './run.ts';
 import { instancesOf, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
@@ -28,12 +28,15 @@ export type RetryPlan = {
  * Plans a new run that keeps the results of a finished one. A step whose outputs contained secrets, which are not
  * stored, runs again for them, unless one step is to run alone. A fan-out that runs again runs the instances that did
  * not succeed, of the same items; all of them if all succeeded. If a step before it runs again too, its items are read
- * again. `graph` is the graph of the workflow to run, if that is not the one that ran: steps are matched by name. Throws
+ * again. A step that the selection of the run left out stays out, unless this selection names it. `graph` is the graph of the workflow to run, if that is not the one that ran: steps are matched by name. Throws
  * if the selection names a step that the graph does not have.
  */
 export function planRetry(run: RunState, selection: RetrySelection, graph: Graph = run.graph): RetryPlan {
   const instance = instanceNamed(run, selection);
-  const rerun = new Set(withServices(selected(run, ofFanOut(selection, run, instance), graph), graph));
+  const chosen = ofFanOut(selection, run, instance);
+  const out = stillLeftOut(run, chosen, graph);
+  const rerun = new Set(withServices(selected(run, chosen, { graph, out }), graph));
+  for (const index of out) rerun.delete(index);
   const forgetful = Array.from({ length: graph.stepCount }, (_, index) => index).filter(
     (index) => !rerun.has(index) && unkept(earlier(run, nodeAt(graph, index).name)).length > 0,
   );
@@ -53,6 +56,7 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
     }
     if (rerun.has(index)) names.push(name);
     if (held !== undefined) restored.push({ ...takenOver(run, name), ...held });
+    else if (out.has(index)) restored.push(withoutResult(name));
     else if (!rerun.has(index)) restored.push(takenOver(run, name));
   }
   const missing = restored.flatMap((one) => ('items' in one ? [] : unkept(earlier(run, one.step))));
@@ -100,16 +104,33 @@ function plainItem({ key, value, masked }: Item): Item {
   return { key, value, ...(masked === undefined ? {} : { masked }) };
 }
 
-function selected(run: RunState, selection: RetrySelection, graph: Graph): ReadonlySet<number> {
+function withoutResult(step: string): RestoredStep {
+  return { step, status: 'skipped', outputs: {} };
+}
+
+/** Returns the steps that the run left out and that have no result from a mark or an earlier run. */
+function stillLeftOut(run: RunState, selection: RetrySelection, graph: Graph): ReadonlySet<number> {
+  const named = 'only' in selection ? selection.only : 'from' in selection ? selection.from : null;
+  const hasResult = (step: StepState | null) =>
+    step !== null && (step.attempt > 0 || step.origin !== undefined || ['succeeded', 'failed'].includes(step.status));
+  const names = [...leftOut(graph, run.selection)].filter((name) => name !== named && !hasResult(earlier(run, name)));
+  return new Set(names.map((name) => nodeIndex(graph, name)));
+}
+
+type Scope = { readonly graph: Graph; readonly out: ReadonlySet<number> };
+
+function selected(run: RunState, selection: RetrySelection, { graph, out }: Scope): ReadonlySet<number> {
   if ('only' in selection) return new Set([nodeIndex(graph, selection.only)]);
   if ('from' in selection) return closure([nodeIndex(graph, selection.from)], (index) => graph.dependents[index] ?? []);
   if (selection.steps === 'all') return new Set(graph.nodes.slice(0, graph.stepCount).keys());
-  const needsRerun = (index: number) => !isDone(earlier(run, nodeAt(graph, index).name));
+  const needsRerun = (index: number) => !out.has(index) && !isDone(earlier(run, nodeAt(graph, index).name));
   const unfinished = Array.from({ length: graph.stepCount }, (_, index) => index).filter(needsRerun);
   return closure(unfinished, (index) => [
     // The results of steps that used a service stay, even if the service itself failed later.
     ...(isService(graph, index) ? [] : (graph.dependents[index] ?? [])),
-    ...(graph.dependencies[index] ?? []).filter((dependency) => holdsBack(run, graph, dependency)),
+    ...(graph.dependencies[index] ?? []).filter(
+      (dependency) => !out.has(dependency) && holdsBack(run, graph, dependency),
+    ),
   ]);
 }
 
@@ -179,10 +200,4 @@ function unkept(step: StepState | null): readonly string[] {
 /** Null for a step that the run does not have. */
 function earlier(run: RunState, name: string): StepState | null {
   return run.graph.index.has(name) ? stepState(run, name) : null;
-}
-
-function closure(start: Iterable<number>, next: (index: number) => readonly number[]): ReadonlySet<number> {
-  const reached = new Set(start);
-  for (const index of reached) for (const neighbour of next(index)) reached.add(neighbour);
-  return reached;
 }

@@ -2,7 +2,7 @@ import type { IndexSet } from '../data/index-set.ts';
 import { indexSet } from '../data/index-set.ts';
 import type { Vector } from '../data/vector.ts';
 import { firstItems, itemAt, vectorOf } from '../data/vector.ts';
-import type { Graph } from '../graph.ts';
+import type { Graph, StepSelection } from '../graph.ts';
 import { nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind, RunRetryPolicy, Step, Workflow } from '../workflow.ts';
 import type {
@@ -93,6 +93,11 @@ export type StepState = {
   readonly blocking: number;
 };
 
+/** Whether the selection of the run left the step out. */
+export function isLeftOut({ selection }: Pick<RunState, 'selection'>, step: StepState): boolean {
+  return selection !== undefined && step.restored && step.status === 'skipped' && step.origin === undefined;
+}
+
 /** The instances of a fan-out. */
 export type Instances = {
   /** The node number of the first; the others follow it in the order of the items. */
@@ -179,6 +184,8 @@ export type RunState = {
   readonly strict: boolean;
   /** Absent if the run read none. */
   readonly dotenv?: readonly DotenvUse[];
+  /** Absent: all steps run. */
+  readonly selection?: StepSelection;
   /** Absent: none. */
   readonly queue?: string;
   /** The tags of the workflow; absent if it has none. */

@@ -1,3 +1,4 @@
+import type { StepSelection } from '../graph.ts';
 import type { HandlerKind, ItemValue, NumberValue, ParamRule, RunNumberKey, RunRetryPolicy } from '../workflow.ts';
 
 /**
@@ -309,6 +310,8 @@ export type RunEvent =
       readonly strict?: true;
       /** Absent if the run read none. */
       readonly dotenv?: readonly DotenvUse[];
+      /** The part of the workflow that the run is to run; absent: all of it. */
+      readonly selection?: StepSelection;
       /** The tags of the workflow; absent: none. */
       readonly tags?: readonly string[];
       /** The queue of the workflow; absent: none, as for sub-workflows. */

@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts';
 import { record } from './draft.ts';
 import { isBlocking } from './evolve-node.ts';
 import type { ToleratedBy } from './run.ts';
-import { type RunState, type StepState, stepNode } from './run-state.ts';
+import { isLeftOut, type RunState, type StepState, stepNode } from './run-state.ts';
 
 type StepResult = Pick<AttemptResult, 'status' | 'message'> &
   Partial<AttemptResult> & { readonly tolerated?: ToleratedBy | null };
@@ -66,12 +66,19 @@ export function settleDue(draft: Draft, at: number): void {
  * failed.
  */
 function blockedResult(run: RunState, index: number): Pick<AttemptResult, 'status' | 'message'> {
-  const blocking = (run.graph.dependencies[index] ?? [])
-    .filter((dependency) => isBlocking(run, dependency))
-    .map((dependency) => itemAt(run.nodes, dependency));
+  const blocking = blockers(run, index);
   const failed = blocking.find(({ status }) => status !== 'skipped');
   if (failed === undefined) return { status: 'skipped', message: `"${blocking[0]?.name}" was skipped` };
   return { status: 'upstream_failed', message: upstreamMessage(failed) };
+}
+
+/** The dependencies that hold a step back; those of a dependency that was left out in its place. */
+function blockers(run: RunState, index: number): readonly StepState[] {
+  const blocking = (run.graph.dependencies[index] ?? []).filter((dependency) => isBlocking(run, dependency));
+  return blocking.flatMap((dependency) => {
+    const step = itemAt(run.nodes, dependency);
+    return isLeftOut(run, step) ? blockers(run, dependency) : [step];
+  });
 }
 
 /** Why a step does not run that waits for this one, which did not succeed. */

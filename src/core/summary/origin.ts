@@ -1,9 +1,9 @@
 import type { RunState, StepState } from '../run/run-state.ts';
-import { steps } from '../run/run-state.ts';
+import { isLeftOut, steps } from '../run/run-state.ts';
 
 /** The run that made the attempts of a restored step, and therefore has its logs; null for a step of the run itself. */
-export function originOf({ retryOf }: RunState, { restored, origin }: StepState): string | null {
-  return origin ?? (restored ? retryOf : null);
+export function originOf(run: RunState, step: StepState): string | null {
+  return step.origin ?? (step.restored && !isLeftOut(run, step) ? run.retryOf : null);
 }
 
 /** The origins of all restored steps, by step name. */

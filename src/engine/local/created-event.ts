@@ -6,7 +6,7 @@ type RunCreated = Extract<RunEvent, { type: 'run.created' }>;
 
 /** The first event of a run, unmasked. */
 export function createdEvent(request: RunRequest, at: number): RunEvent {
-  const { runId, workflow, trigger, retryOf, params, strict, dotenv } = request;
+  const { runId, workflow, trigger, retryOf, params, strict, dotenv, selection } = request;
   const { name, group, file } = workflow;
   const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
   const files = dotenv === undefined || dotenv.files.length === 0 ? {} : { dotenv: dotenv.files };
@@ -15,6 +15,7 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
     ...(strict ? { strict } : {}),
     ...(workflow.tags.length === 0 ? {} : { tags: workflow.tags }),
     ...files,
+    ...(selection === undefined ? {} : { selection }),
     ...(trigger === 'workflow' ? {} : line(workflow)),
     ...retries(request),
   };

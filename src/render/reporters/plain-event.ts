@@ -4,7 +4,7 @@ import type { ApprovalInput, Step } from '../../core/workflow.ts';
 import { neededInputs } from '../text/approve-command.ts';
 import { formatDuration, formatInterval } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { attemptText, stepTitle } from '../text/step-text.ts';
+import { attemptText, settlesLeftOut, stepTitle } from '../text/step-text.ts';
 
 /** The step of an event. */
 export type PlainContext = {
@@ -31,7 +31,9 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'step.restored':
       // The fan-out says that it was kept.
       if (step !== undefined && step.name !== event.step) return null;
-      return `${word('KEPT', colors.dim)} ${keptText(event)}`;
+      return settlesLeftOut(event)
+        ? `${word('SKIP', colors.yellow)} left out`
+        : `${word('KEPT', colors.dim)} ${keptText(event)}`;
     case 'step.expanded':
       return `${word('ITEMS', colors.blue)} ${event.items.length}${event.attempt === 0 ? ' of the earlier run' : ''}`;
     case 'step.canceling':

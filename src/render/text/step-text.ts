@@ -1,4 +1,4 @@
-import type { StepStatus } from '../../core/run/run.ts';
+import type { StepStatus, StoredEvent } from '../../core/run/run.ts';
 import type { StepState } from '../../core/run/run-state.ts';
 import type { Step } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
@@ -66,4 +66,9 @@ export function stepStatusText(status: StepStatus): string {
     case 'canceled':
       return status;
   }
+}
+
+/** Whether the event settles a step that the selection of the run leaves out: a step of an earlier run has its end. */
+export function settlesLeftOut({ status, before }: Extract<StoredEvent, { type: 'step.restored' }>): boolean {
+  return status === 'skipped' && before === undefined;
 }

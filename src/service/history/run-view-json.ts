@@ -61,7 +61,7 @@ export function stepViewJson(
           })),
         }),
     maskedOutputs: state?.masked ?? [],
-    kept: state?.restored ?? false,
+    kept: state?.restored === true && (state.origin !== undefined || state.status !== 'skipped'),
     history: attempts(step.name).map(attemptJson),
   };
 }

@@ -50,7 +50,20 @@ export async function retryRequest(
   const retry = { of: kept.runId, restored: withResults(restored, kept, workflow) };
   const strict = request.strict === true || run.state.strict;
   const envFiles = request.envFiles ?? keptEnvFiles(run);
-  return { workflow, sources, warnings, params, envFiles, runId: request.runId, trigger: 'cli', strict, retry };
+  const { selection } = run.state;
+  const part = selection === undefined ? {} : { selection };
+  return {
+    workflow,
+    sources,
+    warnings,
+    params,
+    envFiles,
+    runId: request.runId,
+    trigger: 'cli',
+    strict,
+    retry,
+    ...part,
+  };
 }
 
 /** Refuses a run while the daemon retries it: both retries would run the same steps. `runId`: of the new run. */

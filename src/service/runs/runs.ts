@@ -1,3 +1,4 @@
+import { buildGraph, leftOut, type StepSelection } from '../../core/graph.ts';
 import type { Param, Restored, Trigger } from '../../core/run/run.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '../../engine/engine.ts';
@@ -21,6 +22,8 @@ export type StartRequest = LoadedWorkflow & {
   readonly strict?: boolean;
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
+  /** The part of the workflow to run; absent: all of it. */
+  readonly selection?: StepSelection;
   /** Of a retry: the retried run, and the steps restored from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
   /** The number of a retry by a daemon, from 1. */
@@ -34,7 +37,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
-  const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval } = request;
+  const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
   const params = acceptParams(workflow, request.params);
   if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
@@ -47,12 +50,19 @@ export function runRequest(request: StartRequest): RunRequest {
     ...(dotenv === undefined ? {} : { dotenv }),
     trigger,
     retryOf: retry?.of ?? null,
-    restored: retry?.restored ?? [],
+    restored: retry?.restored ?? withoutSteps(workflow, selection),
+    ...(selection === undefined ? {} : { selection }),
     ancestors: [],
     strict,
     ...(retryNumber === undefined ? {} : { retryNumber }),
     ...(onApproval === undefined ? {} : { onApproval }),
   };
+}
+
+/** Settles the steps that a selection leaves out before any step starts. */
+function withoutSteps(workflow: Workflow, selection: StepSelection | undefined): readonly Restored[] {
+  if (selection === undefined) return [];
+  return Array.from(leftOut(buildGraph(workflow), selection), (step) => ({ step, status: 'skipped', outputs: {} }));
 }
 
 /** Clients make ids as `wf` does, so that they can repeat a request: such ids are accepted. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isItemVariable } from '../../core/fan-out/items.ts';
-import { buildGraph } from '../../core/graph.ts';
+import { buildGraph, type StepSelection } from '../../core/graph.ts';
 
 import type { Plan, PlannedStep } from '../../core/plan.ts';
 
@@ -36,7 +36,7 @@ import { plannedPolicies } from './planned-policies.ts';
 import { plannedSkip, plannedSkips } from './planned-skips.ts';
 
 /** The input of a plan. */
-type PlanRequest = Pick<StartRequest, 'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv'>;
+type PlanRequest = Pick<StartRequest, 'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv' | 'selection'>;
 
 /** A plan without its dotenv files. */
 type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv'>;
@@ -47,7 +47,8 @@ export async function planRun(asked: PlanRequest, inherited: Environment): Promi
   const { workflow, dotenv } = await withDotenv(asked, inherited);
   const processEnv = baseEnvironment(dotenv, inherited);
   const own = { ...plannedDotenv(dotenv), unreadDotenv: dotenv === undefined ? unreadDotenv(workflow) : null };
-  return { ...(await planSteps(workflow, given, processEnv)), ...own };
+  const steps = await planSteps(workflow, given, { processEnv, selection: asked.selection });
+  return { ...steps, ...own };
 }
 
 function plannedDotenv(
@@ -62,8 +63,11 @@ function unreadDotenv({ dir }: Workflow): string | null {
   return existsSync(path) ? path : null;
 }
 
-async function planSteps(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<StepsPlan> {
-  if (!hasSecrets(workflow)) return plan(workflow, given, processEnv);
+type PlanScope = { readonly processEnv: Environment; readonly selection: StepSelection | undefined };
+
+async function planSteps(workflow: Workflow, given: readonly Param[], within: PlanScope): Promise<StepsPlan> {
+  const { processEnv } = within;
+  if (!hasSecrets(workflow)) return plan(workflow, given, within);
   const known = knownSecrets(workflow, given, processEnv);
   const env = { ...processEnv, ...known.variables };
   const evaluated = await evaluateEnvironment(withoutRules(workflow), given, env, asWritten);
@@ -71,10 +75,14 @@ async function planSteps(workflow: Workflow, given: readonly Param[], processEnv
   for (const name of known.names) known.secrets.add(scope(name) ?? '');
   for (const { value } of settingSecrets(workflow)) known.secrets.add(expandParts(value, scope));
   const secrets = secretsAtRest(workflow, known);
-  return hide(await plan(workflow, given, env), { secrets, names: known.names });
+  return hide(await plan(workflow, given, { ...within, processEnv: env }), { secrets, names: known.names });
 }
 
-async function plan(workflow: Workflow, given: readonly Param[], processEnv: Environment): Promise<StepsPlan> {
+async function plan(
+  workflow: Workflow,
+  given: readonly Param[],
+  { processEnv, selection }: PlanScope,
+): Promise<StepsPlan> {
   const { params, variables } = await evaluateEnvironment(withoutRules(workflow), given, processEnv, asWritten);
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
@@ -82,7 +90,7 @@ async function plan(workflow: Workflow, given: readonly Param[], processEnv: Env
   const order = waves(workflow);
   const scopes = new Map(allSteps(workflow).map((step) => [step.name, scopeOf(step, known)]));
   const scopeFor = (name: string) => scopes.get(name) ?? ((variable: string) => known.get(variable));
-  const skips = await plannedSkips(workflow, order, scopeFor);
+  const skips = await plannedSkips(workflow, order, { scopeOf: scopeFor, selection });
   const planned = (step: Step) => planStep(workflow, step, scopeFor(step.name), skips.get(step.name) ?? null);
   const types = new Map(workflow.params.map(({ name, rule }) => [name, rule?.type]));
   const typed = (param: Param): Param => {

@@ -1,3 +1,4 @@
+import { buildGraph, leftOut, type StepSelection } from '../../core/graph.ts';
 import { expandText, splitBackticks } from '../../core/words/interpolate.ts';
 import { PathProblem, resultKey } from '../../core/words/json-path.ts';
 import { resultNames } from '../../core/words/step-results.ts';
@@ -7,21 +8,26 @@ import { firstUnmet } from '../../engine/local/environment/precondition.ts';
 type Scope = (name: string) => string | undefined;
 
 /**
- * Returns the reason for each step that would be skipped: its own precondition, or a skipped dependency. Only conditions
+ * Returns the reason for each step that would be skipped: the selection, its own precondition, or a skipped dependency. A step
+ * that is left out skips its dependents only for those before it. Only conditions
  * that need no command and only known values are considered.
  */
 export async function plannedSkips(
   workflow: Workflow,
   waves: readonly (readonly string[])[],
-  scopeOf: (step: string) => Scope,
+  { scopeOf, selection }: { scopeOf: (step: string) => Scope; selection: StepSelection | undefined },
 ): Promise<ReadonlyMap<string, string>> {
   const steps = new Map(workflow.steps.map((step) => [step.name, step]));
   const skips = new Map<string, string>();
+  const out = leftOut(buildGraph(workflow), selection);
+  const causes = new Map<string, string>();
   for (const step of waves.flat().flatMap((name) => steps.get(name) ?? [])) {
-    const own = await plannedSkip(workflow, step.preconditions, scopeOf(step.name));
-    const before = step.depends.find((name) => skips.has(name) && steps.get(name)?.continueOn.skipped === false);
+    const own = out.has(step.name) ? null : await plannedSkip(workflow, step.preconditions, scopeOf(step.name));
+    const before = step.depends.find((name) => causes.has(name) && steps.get(name)?.continueOn.skipped === false);
     const why = before === undefined ? own : `"${before}" is skipped`;
-    if (why !== null) skips.set(step.name, why);
+    if (why !== null) causes.set(step.name, why);
+    const shown = out.has(step.name) ? 'left out' : why;
+    if (shown !== null) skips.set(step.name, shown);
   }
   return skips;
 }

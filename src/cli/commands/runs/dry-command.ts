@@ -4,10 +4,13 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
+import { type PartOptions, selectedPart } from '../../run/prepare-run.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf dry`. */
-export type DryOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };
+export type DryOptions = CommonOptions &
+  ParameterOptions &
+  PartOptions & { readonly name: string; readonly json?: true };
 
 /** Prints the plan of a run. */
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
@@ -15,7 +18,10 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const config = configFor(options);
   const { planRun } = await import('../../../service/workflows/plan.ts');
   const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
-  const plan = await planRun({ workflow, sources, params, envFiles: envFilesOf(options) ?? [] }, config.processEnv);
+  const selection = await selectedPart(workflow, options, console);
+  const part = selection === undefined ? {} : { selection };
+  const envFiles = envFilesOf(options) ?? [];
+  const plan = await planRun({ workflow, sources, params, envFiles, ...part }, config.processEnv);
   if (warnings.length > 0) {
     const { printWarnings } = await import('../../run/foreground.ts');
     await printWarnings({ warnings, sources }, 'plain', console);

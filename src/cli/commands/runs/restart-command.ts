@@ -48,6 +48,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
+    ...(run.state.selection === undefined ? {} : { selection: run.state.selection }),
     ...approvalPolicy({ options, config }, console),
   };
   const request = await withDotenv(unread, config.processEnv);

@@ -4,7 +4,7 @@ import type { Step } from '../../../core/workflow.ts';
 import { formatDuration, formatElapsed } from '../../text/duration.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
-import { attemptPlace, attemptText } from '../../text/step-text.ts';
+import { attemptPlace, attemptText, settlesLeftOut } from '../../text/step-text.ts';
 import { nameText } from '../../text/width.ts';
 import type { NodesByName } from '../nodes.ts';
 import type { TreeLine } from './tree-line.ts';
@@ -43,7 +43,9 @@ export function finishedLine(
   };
 }
 
-function keptDetail({ status, before }: Extract<StoredEvent, { type: 'step.restored' }>): string {
+function keptDetail(event: Extract<StoredEvent, { type: 'step.restored' }>): string {
+  const { status, before } = event;
+  if (settlesLeftOut(event)) return 'left out';
   const message = status === 'failed' ? escapeControls(before?.message ?? '') : '';
   return [message, 'kept from before'].filter((part) => part !== '').join('  ');
 }
