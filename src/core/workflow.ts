@@ -124,6 +124,8 @@ export type Approval = {
  */
 export type FanOut = {
   readonly items: Template | readonly ItemValue[];
+  /** What the text of the items is; absent: a text in any of the forms of `itemsInText`. */
+  readonly from?: 'glob' | 'lines';
   readonly isMatrix?: true;
   /** Maximum number of instances running at once. */
   readonly maxConcurrent: number;

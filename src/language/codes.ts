@@ -29,6 +29,7 @@ export const diagnosticCodes = [
   'conflicting-keys',
   'differs-from-dagu',
   'map-as-text',
+  'pattern-as-text',
   // its meaning
   'no-steps',
   'reserved-name',

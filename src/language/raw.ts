@@ -92,6 +92,8 @@ export type RawMatrix = { readonly [axis: string]: readonly Json[] } & {
 export type RawFanOut = {
   readonly items?: string | readonly RawItem[];
   readonly matrix?: RawMatrix;
+  readonly glob?: TextOrList;
+  readonly lines?: string;
   readonly maxConcurrent?: RawNumber;
   readonly failFast?: boolean;
 };

@@ -56,6 +56,31 @@ describe('a fan-out', () => {
       },
     ));
 
+  it('takes the lines of a text, and the paths that match a pattern in the directory of the step', () =>
+    withPlace(
+      {
+        'w.yaml': `steps:
+  - {name: list, command: echo my report.csv, output: ONE}
+  - {name: lines, depends: list, parallel: {lines: "$ONE"}, command: 'sh -c "echo $ITEM >> lines"'}
+  - {name: both, depends: list, parallel: {lines: "a, b\\n\\n c"}, command: 'sh -c "echo $ITEM >> lines"'}
+  - {name: files, depends: list, dir: in, parallel: {glob: ["*.csv", "*/*.csv"]}, command: test -f "$ITEM"}
+  - {name: nothing, depends: list, parallel: {glob: "none/*"}, command: "false"}
+  - {name: empty, depends: list, env: [{E: ""}], parallel: {lines: "$E"}, command: "false"}
+`,
+        'in/a.csv': '',
+        'in/my report.csv': '',
+        'in/sub/c.csv': '',
+      },
+      async ({ wf, json, cwd }) => {
+        expect(await wf('run', 'w.yaml', '-q')).toMatchObject({ code: 0 });
+        expect(linesOf(cwd, 'lines')).toEqual(['a, b', 'c', 'my report.csv']);
+        const { steps } = await json<RunSummary>('status');
+        const itemsOfStep = (name: string) => steps.find((step) => step.name === name)?.items?.map(({ item }) => item);
+        expect(itemsOfStep('files')).toEqual(['a.csv', 'my report.csv', 'sub/c.csv']);
+        expect([itemsOfStep('nothing'), itemsOfStep('empty')]).toEqual([[], []]);
+      },
+    ));
+
   it('that is stopped half done ends its processes, and continues with a retry', () =>
     withPlace(
       {

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Param } from '../../core/run/run.ts';
 import { WfError } from '../../errors.ts';
+import { besidePattern, type WatchPattern, watchPattern } from '../../glob.ts';
 import type { Source } from '../../language/diagnostic.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
 import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
@@ -12,7 +13,6 @@ import { runInForeground } from '../run/foreground.ts';
 import { type PreparedRun, prepareRun, type RunOptions } from '../run/prepare-run.ts';
 import type { Console } from '../terminal/console.ts';
 import { printError } from '../terminal/print-error.ts';
-import { besidePattern, type WatchPattern, watchPattern } from './glob.ts';
 import { nextChange, OwnWrites } from './next-change.ts';
 import { changedPaths, type FileTimes, scan, type WatchTargets } from './scan.ts';
 

@@ -23,6 +23,11 @@ export function itemsInText(text: string): readonly ItemValue[] {
   return (commas.length > 1 ? commas : splitLine(line, ' ')).filter((part) => part !== '');
 }
 
+/** The lines of a text that are not blank. */
+export function linesInText(text: string): readonly string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '');
+}
+
 /**
  * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique and
  * short enough; else their index. If one number is the index of another item, no number is a key. `isHidden`: whether a text must not be shown.

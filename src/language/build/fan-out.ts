@@ -1,5 +1,5 @@
 import type { FanOut, ItemScalar, ItemValue, Json, JsonObject } from '../../core/workflow.ts';
-import { isJsonObject, type RawFanOut, type RawItem, type RawMatrix, type RawStep } from '../raw.ts';
+import { asList, isJsonObject, type RawFanOut, type RawItem, type RawMatrix, type RawStep } from '../raw.ts';
 
 /** The keys of a step that make it a fan-out. */
 export type RawItems = Pick<RawStep, 'parallel' | 'matrix'>;
@@ -9,9 +9,11 @@ const DEFAULT_CONCURRENT = 10;
 
 /** `parallel` and `matrix` in any of their forms; null for a step that runs once. */
 export function fanOutOf(raw: RawItems): FanOut | null {
-  const { items, matrix, maxConcurrent, failFast = false } = rawFanOut(raw) ?? {};
+  const { items, matrix, glob, lines, maxConcurrent, failFast = false } = rawFanOut(raw) ?? {};
   const policy = { maxConcurrent: typeof maxConcurrent === 'number' ? maxConcurrent : DEFAULT_CONCURRENT, failFast };
   if (matrix !== undefined) return { items: combinations(matrix), isMatrix: true, ...policy };
+  if (glob !== undefined) return { items: asList(glob).join('\n'), from: 'glob', ...policy };
+  if (lines !== undefined) return { items: lines, from: 'lines', ...policy };
   if (items === undefined) return null;
   return { items: typeof items === 'string' ? items : items.map(itemOf), ...policy };
 }

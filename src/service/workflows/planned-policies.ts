@@ -48,12 +48,12 @@ export function plannedPolicies(
 }
 
 /** Items that are known only during a run are shown as written. */
-function fanOutText({ items, isMatrix, maxConcurrent, failFast }: FanOut, limit: string | undefined): string {
+function fanOutText({ items, from, isMatrix, maxConcurrent, failFast }: FanOut, limit: string | undefined): string {
   const shown = typeof items === 'string' ? [] : itemKeys(items, { isMatrix: isMatrix === true });
   const more = shown.length > MOST_ITEMS ? ', ...' : '';
   const what =
     typeof items === 'string'
-      ? `runs for each item of ${items}`
+      ? `runs for each ${from === 'glob' ? 'path that matches' : from === 'lines' ? 'line of' : 'item of'} ${items.replaceAll('\n', ' or ')}`
       : `runs for each of ${items.length} items: ${shown.slice(0, MOST_ITEMS).join(', ')}${more}`;
   return [what, `at most ${limit ?? maxConcurrent} at once`, ...(failFast ? ['until one fails'] : [])].join('; ');
 }

@@ -54,7 +54,7 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
     const { step, numbers } = evaluatedNumbers(written, scope);
     context = { ...written, step };
     if (step.fanOut !== undefined) {
-      const items = await readItems(step.fanOut, { scope, env, capture: captureFor(context), secrets });
+      const items = await readItems(step.fanOut, { scope, env, cwd, capture: captureFor(context), secrets });
       const limit = numbers === undefined ? {} : { maxConcurrent: step.fanOut.maxConcurrent };
       return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items, ...limit };
     }

@@ -2,13 +2,18 @@ import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
 import { MAX_ITEMS } from '../../../core/fan-out/items.ts';
 import { combinations, rawFanOut } from '../../build/fan-out.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
-import { isJsonObject, type RawFanOut, type RawMatrix } from '../../raw.ts';
+import { asList, isJsonObject, type RawFanOut, type RawMatrix } from '../../raw.ts';
 import { type StepEntry, spotIn } from '../../read/spec-file.ts';
 
 /** The name of an axis, as `${ITEM.axis}` can have it. */
 const AXIS = /^[A-Za-z0-9_-]+$/;
 /** More combinations than this are not made to be counted. */
 const MOST_COMBINATIONS = 100_000;
+
+/** The keys of `parallel` that give items. */
+const SOURCES = ['items', 'matrix', 'glob', 'lines'] as const;
+/** A literal path with a wildcard. */
+const PATTERN = /^(?=.*[*?])(?=.*[./])[^$`"'{}[\]\s]+$/;
 
 /** Checks `parallel` and `matrix` of all steps. */
 export function fanOutProblems(entries: readonly StepEntry[]): Problem[] {
@@ -35,15 +40,19 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
   }
   if (fanOut === null || file.damaged.has(raw) || file.damaged.has(parallel)) return [];
   const isMap = typeof parallel === 'object' && !Array.isArray(parallel);
-  if (fanOut.items !== undefined && fanOut.matrix !== undefined) {
-    return wrong('conflicting-keys', ['parallel', 'matrix'], ' has both "items" and "matrix"', 'Write one of them.');
+  const [source, other] = SOURCES.filter((key) => fanOut[key] !== undefined);
+  if (source === undefined) {
+    return wrong(
+      'missing-key',
+      ['parallel'],
+      ': "parallel" has no items',
+      'Give it "items", "matrix", "glob" or "lines".',
+    );
   }
-  if (fanOut.items === undefined && fanOut.matrix === undefined) {
-    return wrong('missing-key', ['parallel'], ': "parallel" has no items', 'Give it "items" or "matrix".');
+  if (other !== undefined) {
+    return wrong('conflicting-keys', ['parallel', other], ` has both "${source}" and "${other}"`, 'Write one of them.');
   }
-  const at: Path = isMap
-    ? ['parallel', fanOut.matrix === undefined ? 'items' : 'matrix']
-    : [parallel === undefined ? 'matrix' : 'parallel'];
+  const at: Path = isMap ? ['parallel', source] : [parallel === undefined ? 'matrix' : 'parallel'];
   const axis = Object.keys(fanOut.matrix ?? {}).find((key) => !AXIS.test(key));
   if (axis !== undefined) {
     const help = 'A name has only letters, digits, "_" and "-".';
@@ -56,7 +65,10 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
   const count = countOf(fanOut);
   if (count === 0)
     return wrong('wrong-value', at, ' has no items', 'List at least one item, or give it a text that is evaluated.');
-  if (count === null || count <= MAX_ITEMS) return mapWithoutParams(spotIn(file, [...path, ...at]), raw, fanOut.items);
+  const spot = spotIn(file, [...path, ...at]);
+  if (count === null || count <= MAX_ITEMS) {
+    return [...mapWithoutParams(spot, raw, fanOut.items), ...patternAsText(spot, what, fanOut.items)];
+  }
   return wrong('wrong-value', at, ` has ${count} items`, `A step takes at most ${MAX_ITEMS}.`);
 }
 
@@ -72,8 +84,19 @@ function mapWithoutParams(
   return [problem('map-as-text', spot, 'each map is passed as one text', { severity: 'warning', help })];
 }
 
+/** Warns about an item of the file that looks like a pattern of paths. */
+function patternAsText(spot: Parameters<typeof problem>[1], what: string, items: RawFanOut['items']): Problem[] {
+  const texts = typeof items === 'string' ? items.split(/[\s,]+/) : (items ?? []);
+  const pattern = texts.find((text) => typeof text === 'string' && PATTERN.test(text) && !text.includes('://'));
+  if (pattern === undefined) return [];
+  const message = `${what}: "${String(pattern)}" is one item, not the files that match it`;
+  const help = `To run for each file, write: parallel: {glob: ${JSON.stringify(pattern)}}`;
+  return [problem('pattern-as-text', spot, message, { severity: 'warning', help })];
+}
+
 /** Null if the number of items is known only at run time. */
-function countOf({ items, matrix }: NonNullable<ReturnType<typeof rawFanOut>>): number | null {
+function countOf({ items, matrix, glob, lines }: NonNullable<ReturnType<typeof rawFanOut>>): number | null {
+  if (asList(glob ?? lines ?? 'x').every((text) => text.trim() === '')) return 0;
   if (typeof items === 'string') return items.trim() === '' ? 0 : null;
   if (items !== undefined) return items.length;
   if (matrix === undefined) return null;
