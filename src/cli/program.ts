@@ -31,14 +31,22 @@ export function buildProgram(console: Console, setExitCode: SetExitCode, words: 
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print the help of a command')
     .showSuggestionAfterError()
-    .showHelpAfterError('(wf help shows the commands and their options)')
     .exitOverride()
     .configureHelp({ subcommandTerm, commandUsage })
-    .configureOutput(streams(console));
+    .configureOutput({ ...streams(console), outputError: (text, write) => write(errorText(text, words)) });
   if (called === 'run' || called === 'start') addRun(program, console, setExitCode, words);
   else addGroups(program, (add) => add(program, console, setExitCode, words));
   for (const command of program.commands) command.addHelpText('after', () => exampleText(command.name()));
   return program;
+}
+
+/** A mistake in the command line in the form of all errors: the parser has its own form for them, and for suggestions. */
+function errorText(text: string, [called = '']: readonly string[]): string {
+  const [, message = text, suggestion] = /^([\s\S]*?)(?:\n\(Did you mean (.*)\?\))?\n*$/.exec(text) ?? [];
+  const isCommand = called.startsWith('-') || message.startsWith('error: unknown command');
+  const all = isCommand ? 'wf help lists the commands' : `wf help ${called} shows what it takes`;
+  const help = suggestion === undefined ? all : `did you mean ${suggestion}? ${all}`;
+  return `${message.replace(/(?<=\s)'(.*?)'(?=[\s.]|$)/g, '"$1"')}\n  help: ${help}\n`;
 }
 
 /**

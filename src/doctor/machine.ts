@@ -31,7 +31,7 @@ const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) =
 type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version?: unknown }> };
 
 /** Time limit for the version, once the daemon has answered a ping, in milliseconds. */
-const versionTimeoutMs = 2000;
+const versionTimeoutMs = 10_000;
 
 /** Asks the Docker daemon named by the environment for its version. */
 export async function checkDocker(env: Readonly<Record<string, string>>): Promise<Check> {

@@ -44,7 +44,7 @@ const programs: readonly Program[] = [
 ];
 
 /** Time limit for printing a version, in milliseconds. */
-const versionTimeoutMs = 2000;
+const versionTimeoutMs = 10_000;
 
 /** Checks all programs that steps run, in parallel. */
 export async function checkPrograms(env: Environment, cwd: string): Promise<readonly Check[]> {

@@ -104,7 +104,7 @@ describe('wf doctor', () => {
       });
       expect(checks.get('ssh')).toMatchObject({
         ok: false,
-        detail: `${dir}/bin/ssh does not report its version: no answer within 2s`,
+        detail: `${dir}/bin/ssh does not report its version: no answer within 10s`,
       });
     });
   });

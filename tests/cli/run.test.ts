@@ -54,7 +54,7 @@ describe('exit codes', () => {
 
   it('is 2 for invalid arguments, with a suggestion', async () => {
     const { code, stderr } = await wf(['rum', 'w.yaml']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean run?')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('did you mean run?')]);
   });
 });
 

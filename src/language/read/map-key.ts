@@ -58,12 +58,21 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
   if (synonym !== null) return readAsSynonym(reader, { key, schema, place, result }, synonym);
   const keys = documentedKeys(schema);
   const near = nearNames(key.text, keys);
+  const below = near.length === 0 ? holderOf(key.text, schema) : null;
   report(reader, 'unknown-key', key.range, message, {
-    label: didYouMean(near),
+    label: below === null ? didYouMean(near) : `belongs under "${below}"`,
     help: keysHelp(keys, place, schema),
   });
   const meant = near[0] === undefined ? undefined : knownKeys(schema).get(canonicalKey(near[0]));
   return meant === undefined || meant.name in result ? null : meant;
+}
+
+/** The only key of a map whose own map has the wanted key; null if none or several have it. */
+function holderOf(text: string, schema: Schema): string | null {
+  const wanted = canonicalKey(text);
+  const holders = [...knownKeys(schema).values()].filter((known) => knownKeys(known.schema).has(wanted));
+  const names = new Set(holders.map(({ name }) => name));
+  return names.size === 1 ? ([...names][0] ?? null) : null;
 }
 
 /** Reports a key of the format that this program does not implement, with an alternative if there is one. */

@@ -37,13 +37,13 @@ it.each(Object.values(examples).flat())('takes %s', async (line) => {
 });
 
 it.each([
-  ['runn', "error: unknown command 'runn'\n(Did you mean run?)\n"],
-  ['nonsense', "error: unknown command 'nonsense'\n"],
+  ['runn', 'error: unknown command "runn"\n  help: did you mean run? wf help lists the commands\n'],
+  ['nonsense', 'error: unknown command "nonsense"\n  help: wf help lists the commands\n'],
 ])('names an unknown command: wf help %s', async (name, mistake) => {
   expect(await wf(['help', name])).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: `${mistake}(wf help shows the commands and their options)\n`,
+    stderr: mistake,
   });
 });
 
@@ -55,4 +55,17 @@ it('is printed for wf help help, and by an alias of a command', async () => {
     0,
     'Usage: wf run|start [options] [workflow] [params...]',
   ]);
+});
+
+it.each([
+  [['run', '--bogus'], 'unknown option "--bogus"', 'wf help run shows what it takes'],
+  [['run', '--onyl'], 'unknown option "--onyl"', 'did you mean --only? wf help run shows what it takes'],
+  [['--bogus'], 'unknown option "--bogus"', 'wf help lists the commands'],
+  [["a'b c"], `unknown command "a'b c"`, 'wf help lists the commands'],
+  [['stop'], 'missing required argument "run"', 'wf help stop shows what it takes'],
+  [['run', 'x', '--detach', '--watch'], 'option "--detach" cannot be used with option "--watch"', 'wf help run'],
+])('prints the mistake of wf %j in the form of all errors', async (words, message, help) => {
+  const { code, stdout, stderr } = await wf(words);
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`error: ${message}\n  help: ${help}`)]);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(2);
 });
