@@ -24,6 +24,8 @@ export async function pageFiles(root, outDir) {
     worker: { format: 'es' },
     build: {
       write: false,
+      // On a slow machine the bundler would say how long its parts took.
+      rolldownOptions: { checks: { bundlerTimings: false } },
       target: 'es2022',
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },

@@ -32,12 +32,10 @@ describe('the README', () => {
     const [yaml, command] = blocksOf(readme);
     await withDirectory(async (cwd) => {
       writeFileSync(join(cwd, 'deploy.yaml'), yaml?.text ?? '');
-      writeFileSync(join(cwd, 'Makefile'), 'build test:\n\t@echo made $@\n');
-      writeFileSync(join(cwd, 'push.sh'), '#!/bin/sh\necho "pushed to $1"\n', { mode: 0o755 });
       const [words = []] = wfCalls(command?.text ?? '');
       const { code, stdout } = await wf(words, { cwd, env: { WF_HOME: join(cwd, 'home') } });
       expect([command?.text, code]).toEqual(['wf run deploy.yaml -- ENV=production\n', 0]);
-      expect(stdout).toContain('| pushed to production\n');
+      expect(stdout).toContain('| built for production\n');
     });
   });
 

@@ -156,3 +156,10 @@ test('the bill of materials lists everything bundled', () => {
     expect.objectContaining({ name: 'yaml', purl: expect.stringMatching(/^pkg:npm\/yaml@\d/) }),
   );
 });
+
+test('the package has no script that npm would run or warn about, and packing leaves the project as it was', () => {
+  const scriptsOf = (file: string) => Object.keys(JSON.parse(readFileSync(file, 'utf8')).scripts);
+  const lifecycle = ['preinstall', 'install', 'postinstall', 'prepare'];
+  expect(scriptsOf(installed('wfrun/package.json')).filter((name) => lifecycle.includes(name))).toEqual([]);
+  expect(scriptsOf(join(root, 'package.json'))).toContain('prepare');
+});
