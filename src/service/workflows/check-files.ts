@@ -1,7 +1,9 @@
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { WfError } from '../../errors.ts';
 import type { Diagnostic, Source } from '../../language/diagnostic.ts';
+import { parseDotenv } from '../../language/dotenv.ts';
 import { type LoadRequest, loadWorkflow } from '../../language/load.ts';
+import { readRegular } from '../../regular-file.ts';
 import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
@@ -54,7 +56,32 @@ export function checkFile(
   if (base !== null && base === places.base) return checkBase(base);
   const { workflow, diagnostics, ignored = [], sources } = readWorkflow(reference, places, checks);
   if (base !== null && diagnostics.some(({ code }) => code === 'no-steps')) return checkBase(base);
-  return { valid: workflow !== null, diagnostics, ignored, sources };
+  return { valid: workflow !== null, diagnostics: withDotenvHelp(diagnostics), ignored, sources };
+}
+
+/** Names the file `.env` beside a file in the warning about a variable that only `.env` sets: it is not read by itself. */
+function withDotenvHelp(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const read = new Map<string, ReadonlySet<string>>();
+  return diagnostics.map((diagnostic) => {
+    const { code, message, place, label } = diagnostic;
+    const name = code === 'unset-variable' ? /"\$(\w+)"$/.exec(message)?.[1] : undefined;
+    if (name === undefined || place === null) return diagnostic;
+    const path = join(dirname(place.file), '.env');
+    const names = read.get(path) ?? dotenvNames(path);
+    read.set(path, names);
+    if (!names.has(name)) return diagnostic;
+    const help = `The file ".env" beside it does, but is not read: write "dotenv: .env" at the top.`;
+    return { ...diagnostic, label: label === '' ? '' : 'set in ".env"', help };
+  });
+}
+
+/** The names that a dotenv file sets; none if it cannot be read. */
+function dotenvNames(path: string): ReadonlySet<string> {
+  try {
+    return new Set(parseDotenv(readRegular(path).toString('utf8')).map(({ name }) => name));
+  } catch {
+    return new Set();
+  }
 }
 
 function baseNamed(name: string, { cwd, base }: WorkflowPlaces): string | null {

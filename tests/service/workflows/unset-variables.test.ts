@@ -20,6 +20,23 @@ it('a check of a file warns about an unset variable', () => {
   expect(messages(checkFile({ name: 'a' }, places, { environment }))).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 
+it('names the dotenv file beside the file that sets the variable', () => {
+  const steps = 'steps:\n  - {name: a, command: echo $SET $OTHER}\n';
+  writeFileSync(join(dir, 'dotenv.yaml'), steps);
+  const helps = (name: string) => checkFile({ name }, places, { environment }).diagnostics.map(({ help }) => help);
+  const usual = (name: string) => `Declare it under "params" or "env"; write "\${${name}:-}" where it may be missing.`;
+  expect(helps('dotenv')).toEqual([usual('SET'), usual('OTHER')]);
+  writeFileSync(join(dir, '.env'), '# values\nexport SET=1\n');
+  try {
+    const named = 'The file ".env" beside it does, but is not read: write "dotenv: .env" at the top.';
+    expect(helps('dotenv')).toEqual([named, usual('OTHER')]);
+    writeFileSync(join(dir, '.env'), 'SET=1\nnot an assignment\n');
+    expect(helps('dotenv')).toEqual([usual('SET'), usual('OTHER')]);
+  } finally {
+    rmSync(join(dir, '.env'));
+  }
+});
+
 it('a check of a text warns about it too', async () => {
   const checked = await checkText(text, places, { check: checkWorkflow, environment });
   expect(messages(checked)).toEqual(['step "a": nothing sets "$ENVV"']);
