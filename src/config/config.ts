@@ -14,8 +14,8 @@ export type Config = {
   readonly project: { readonly dir: string; readonly dagsDirElsewhere: string | null } | null;
   /** Contains one directory per run; null if the user has no home: then runs cannot be stored. */
   readonly runsDir: string | null;
-  /** Whether workflows that do not say so have one log for both streams of a step. */
-  readonly logOutput: 'merged' | 'separate';
+  /** Apply to workflows without such a key. */
+  readonly presets: { readonly logOutput: 'merged' | 'separate'; readonly shell: string | null };
   readonly settings: OpenSettings;
   /** Without the daemon's secrets, which steps must not see. */
   readonly processEnv: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export function readConfig(
     dagsDir: named.value ?? usual,
     project: projectOf(settings, usual),
     runsDir: stateDir && join(stateDir, 'runs'),
-    logOutput: settings.read('logOutput').value,
+    presets: { logOutput: settings.read('logOutput').value, shell: settings.read('shell').value },
     settings,
     processEnv: forSteps(env),
     cwd,

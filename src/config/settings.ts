@@ -51,6 +51,11 @@ export const settings = {
     about:
       'where the output of a step is stored, unless its file says so: merged, one log for standard output and standard error; separate, one log for each',
   }),
+  shell: own({
+    kind: text,
+    fallback: null,
+    about: 'the shell for scripts, and for commands with shell syntax, of files that name none; by default, sh',
+  }),
   strict: run({
     kind: flag,
     fallback: false,

@@ -58,6 +58,7 @@ export const diagnosticCodes = [
   'missing-workflow',
   'unordered-steps',
   'unordered-output',
+  'unchecked-lines',
   'limit-of-runs',
   // other files
   'import-not-found',

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { JsonObject, Workflow } from '../core/workflow.ts';
 import { WfError } from '../errors.ts';
 import { buildWorkflow } from './build/build.ts';
+import { lineProblems } from './check/check-lines.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { withPatternBudget } from './check/pattern.ts';
 import { silence } from './check/silenced.ts';
@@ -13,7 +14,7 @@ import { counted, filesLike, findImport, findSchema, isMissing, openInside, read
 import { didYouMean } from './near-names.ts';
 import { readParamSchema, type SchemaRead } from './param-schema/read-param-schema.ts';
 import { type Problem, problem } from './problem.ts';
-import type { LogOutput } from './raw.ts';
+import type { Presets } from './raw.ts';
 import { type ByteLimit, createByteLimit, TooManyBytes } from './read/byte-limit.ts';
 import { type Days, readDays } from './read/days-file.ts';
 import { decode } from './read/decode.ts';
@@ -34,8 +35,7 @@ export type LoadRequest = {
   readonly environment?: readonly string[];
   /** Outputs of steps that are no dependencies are errors. */
   readonly isStrict?: boolean;
-  /** `logOutput` of workflows without one. */
-  readonly logOutput?: LogOutput;
+  readonly presets?: Presets;
   /** Maximum size of the file, its imports and its base together, in bytes. */
   readonly mostBytes?: number;
 } & (
@@ -98,6 +98,7 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...days.problems,
     ...targetProblems(request, parts),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
+    ...(request.environment === undefined ? [] : lineProblems(files, request.presets?.shell ?? 'sh')),
   ];
   const sources = [
     ...imports.sources,
@@ -139,7 +140,7 @@ function build(request: LoadRequest, { files, checked, dir, notOn, paramSchema }
     fileDir: dir,
     notOn,
     paramSchema,
-    ...(request.logOutput === undefined ? {} : { logOutput: request.logOutput }),
+    presets: request.presets ?? null,
     group: request.file === null ? '' : (request.group ?? ''),
   });
 }

@@ -214,6 +214,13 @@ export type RawSchedule =
 /** Whether the two streams of a step have one log, or one each. */
 export type LogOutput = 'merged' | 'separate';
 
+/** The settings that apply to workflows without such a key. */
+export type Presets = {
+  readonly logOutput: LogOutput;
+  /** Runs what needs a shell; null: `sh`. */
+  readonly shell: string | null;
+};
+
 export type RawWorkflow = {
   readonly name?: string;
   readonly description?: string;

@@ -10,7 +10,6 @@ const searched = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md',
 
 /** Right uses, and messages of the program that a page quotes. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  'docs/reference/json.md': ['list of list of text'],
   'docs/guide/security.md': ['are told apart'],
   'src/page/parts/problem-box.tsx': ['Try again'],
 };

@@ -83,9 +83,9 @@ describe('wf validate of a step that runs another workflow', () => {
       const { code, stderr } = await wf(['validate', 'w.yaml'], { cwd });
       expect([code, stderr]).toEqual([
         2,
-        expect.stringContaining('error: step "a": there is no workflow "echo hi" to run'),
+        expect.stringContaining('error: step "a": "run" names a workflow, and this is a command'),
       ]);
-      expect(stderr).toContain('help: To run a command, use "command"; "run" names another workflow.');
+      expect(stderr).toContain('help: To run it, write it under "command".');
     });
   });
 

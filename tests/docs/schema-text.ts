@@ -25,7 +25,8 @@ export function typeText(schema: JsonSchema, link: (ref: string) => string): str
 
 function single(type: string, schema: JsonSchema, link: (ref: string) => string): string {
   const { items, properties, additionalProperties, format } = schema;
-  if (type === 'array') return items === undefined ? 'list' : `list of ${typeText(items, link)}`;
+  if (type === 'array')
+    return items === undefined ? 'list' : `list of ${typeText(items, link).replace(/^list\b/, 'lists')}`;
   if (type === 'object' && properties !== undefined) {
     const keys = Object.entries(properties).map(([key, value]) => `${key}: ${typeText(value, link)}`);
     return `{${keys.join(', ')}}`;

@@ -13,7 +13,7 @@ const updating = process.env.WF_UPDATE_GOLDENS === '1';
 
 /** Variables of the environment: `FROM_OUTSIDE`, and those that cases about something else use. */
 function checksOf(name: string): { readonly environment?: readonly string[] } {
-  return name === 'unset-variable' ? { environment: ['FROM_OUTSIDE'] } : {};
+  return ['unset-variable', 'unchecked-lines'].includes(name) ? { environment: ['FROM_OUTSIDE'] } : {};
 }
 
 /** The diagnostics of a case, with paths relative to its folder. */

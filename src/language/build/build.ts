@@ -3,7 +3,7 @@ import { handlerName } from '../../core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';
-import type { LogOutput, RawDotenv, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
+import type { Presets, RawDotenv, RawSecret, RawWorkflow, TextOrList } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import type { StepEntry } from '../read/spec-file.ts';
 import { secretInputs } from './approval.ts';
@@ -40,14 +40,15 @@ export type BuildInput = {
   readonly fileDir: string;
   /** Days without scheduled starts. */
   readonly notOn: readonly string[];
-  /** Applies if neither file has one. */
-  readonly logOutput?: LogOutput;
+  /** Apply if neither file has such a key. */
+  readonly presets: Presets | null;
 };
 
 /** Builds the workflow from its files. Keys of the root override those of the base; `env` of the base comes first. */
 export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
-  const merged = { ...(input.logOutput === undefined ? {} : { logOutput: input.logOutput }), ...mergeBase(root, base) };
+  const { logOutput, shell = null } = input.presets ?? {};
+  const merged = { ...(logOutput === undefined ? {} : { logOutput }), ...mergeBase(root, base) };
   const handlers = handlersOf(merged, input);
   const notifications = notifyOf([...asList(base?.notify), ...asList(root.notify)]);
   const texts = [handlers, notifications];
@@ -95,7 +96,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),
-    shell: root.shell || base?.shell || 'sh',
+    shell: root.shell || base?.shell || shell || 'sh',
     ...(root.shell || base?.shell ? { namesShell: true } : {}),
     ...sharedContainer(merged.container, input.fileDir),
     ...registryAuthsOf(merged.registryAuths),

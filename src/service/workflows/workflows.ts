@@ -16,8 +16,7 @@ export type WorkflowPlaces = {
   readonly dagsDir: string | null;
   /** The base configuration, which provides defaults for every workflow; it need not exist. */
   readonly base: string | null;
-  /** Applies to workflows without one. */
-  readonly logOutput?: LoadRequest['logOutput'];
+  readonly presets?: LoadRequest['presets'];
 };
 
 /** A workflow by its file, by its name in the workflows directory, or as a text from standard input. */
@@ -45,9 +44,9 @@ export function readWorkflow(
   places: WorkflowPlaces,
   checks: Pick<LoadRequest, 'environment' | 'mostBytes' | 'isStrict'> = {},
 ): LoadResult {
-  const { base, logOutput } = places;
+  const { base, presets } = places;
   const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });
-  const beside = { base, runTargets, ...(logOutput === undefined ? {} : { logOutput }), ...checks };
+  const beside = { base, runTargets, ...(presets === undefined ? {} : { presets }), ...checks };
   if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, ...beside });
   const file = findWorkflow(reference.name, places);
   // The user typed the name, but not the file that was found for it in the workflows directory.

@@ -44,7 +44,7 @@ function found({ file, path, what }: ActionEntry, key: Path, text: string, sever
     : name === undefined
       ? 'Write a variable: $NAME.'
       : `Write $${name}, and declare it in "params" or "env".`;
-  const message = `${what}: "${expression}" is ${isOther ? 'text' : 'an expression of GitHub Actions'}, not a variable`;
+  const message = `${what}: "${expression}" ${isOther ? 'is text' : 'is an expression of GitHub Actions'}, not a variable`;
   const word = { at: match.index, text: expression };
   const spot = { source: file.source, path: [...path, ...key], part: 'value', word } as const;
   return [problem('wrong-value', spot, message, { severity: isOther ? 'warning' : severity, help })];
