@@ -98,17 +98,15 @@ retry what failed: wf retry p1
       expect((await wf('status', 'p1')).stdout).toMatch(/its run \S+ cannot be read/);
     }));
 
-  it('shows failed steps of a sub-run in its report, with last lines and the command for its report', () =>
+  it('shows failures of a sub-run in its report, with last lines and the commands for its log and its report', () =>
     withParts(async ({ wf, json }) => {
       await wf('run', 'parent.yaml', '--run-id', 'p1');
       const { stdout } = await wf('report', 'p1', '-o', '-');
       const child = (await json('status', 'p1')).steps[0]?.child ?? '';
       const leaf = (await json('status', child)).steps[1]?.child ?? '';
       const failures = stdout.slice(stdout.indexOf('<section id="failures">'), stdout.indexOf('</section>'));
-      for (const run of [child, leaf]) {
-        expect(failures).toContain(`<code>${run}</code>`);
-        expect(failures).toContain(`<code>wf report ${shortId(run)}</code>`);
-      }
+      expect(failures).toContain('<a href="#s1"><bdi>build > pack > press</bdi></a>');
+      expect(failures).toContain(`<code>wf report ${shortId(leaf)}</code>`);
       expect(failures).toMatch(/aria-label="Last lines of press">jammed\n/);
       const [, command = ''] = /<code>(wf logs \S+ press)<\/code>/.exec(failures) ?? [];
       expect((await wf(...command.split(' ').slice(1))).stdout).toBe('jammed\n');

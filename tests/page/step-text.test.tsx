@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FailureBox } from '../../src/page/run-view/failure-box.tsx';
+import { FailureList } from '../../src/page/run-view/failure-box.tsx';
 import { attemptsText } from '../../src/page/run-view/step-text.ts';
 import { markup } from '../../src/render/report/markup.ts';
 
@@ -8,11 +8,37 @@ it('attempts of a repeating step are named repetitions, and retries of them atte
   expect(texts.map(attemptsText)).toEqual(['', '3 attempts', '3 repetitions', '3 repetitions in 4 attempts']);
 });
 
-it('a failure names the key that tolerates it, except in a strict run', () => {
-  const step = { name: 'noted', error: 'exit 2', attempts: 2, tolerated: 'output' } as const;
-  const textOf = (isStrict: boolean) => markup(<FailureBox step={step} isStrict={isStrict} href={null} />);
+const failure = {
+  path: ['deploy[eu]', 'push'],
+  runId: 'r2',
+  step: 'push',
+  key: null,
+  reason: null,
+  error: 'exit 7',
+  exitCode: 7,
+  signal: null,
+  attempts: 2,
+  place: null,
+  lines: ['pushing', '10%\r20%\rdenied'],
+  log: null,
+  command: 'wf logs r2 push',
+};
 
-  expect(textOf(false)).toContain('exit 2 after 2 attempts');
-  expect(textOf(false)).toContain('tolerated by <code>continueOn.output</code>');
-  expect(textOf(true)).not.toContain('tolerated');
+it('a failure has the path of its steps, the reason, what tolerates it, its last lines and a link', () => {
+  const failures = [failure, { ...failure, path: ['noted'], step: 'noted', tolerated: 'output' as const, lines: [] }];
+  const text = markup(
+    <FailureList
+      view={{ failures, moreFailures: 2 }}
+      hrefOf={({ step }) => `#${step}`}
+      placeOf={() => 'one.yaml:7:5'}
+    />,
+  );
+  const [first = '', second = ''] = text.split('<article').slice(1);
+  expect(first).toContain('<a href="#push"><bdi>deploy[eu] > push</bdi></a>');
+  expect(first).toContain('exit 7 after 2 attempts');
+  expect(first).toContain('at one.yaml:7:5');
+  expect(first).toContain('aria-label="Last lines of push">pushing\ndenied\n');
+  expect(first).not.toContain('tolerated');
+  expect(second).toContain('tolerated by <code>continueOn.output</code>');
+  expect(second).toContain('and 2 more failed');
 });

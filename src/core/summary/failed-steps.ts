@@ -7,7 +7,7 @@ export function failedSteps({ steps, handlers }: Pick<RunSummary, 'steps' | 'han
 }
 
 /** Whether a step or handler is listed as a failure of its run. */
-export function isFailure({ name, status }: Pick<StepSummary, 'name' | 'status'>): boolean {
+function isFailure({ name, status }: Pick<StepSummary, 'name' | 'status'>): boolean {
   return status === 'failed' && name !== handlerName('wait');
 }
 

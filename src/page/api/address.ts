@@ -9,7 +9,8 @@ export const to = {
   system: 'system',
   login: 'login',
   run: (id: string) => `runs/${encodeURIComponent(id)}`,
-  runOfStep: (id: string, step: string) => `runs/${encodeURIComponent(id)}?${new URLSearchParams({ step })}`,
+  runOfStep: (id: string, step: string, item?: string) =>
+    `runs/${encodeURIComponent(id)}?${new URLSearchParams(item === undefined ? { step } : { step, item })}`,
   runsOf: (workflow: string) => `runs?${new URLSearchParams({ workflow })}`,
   workflow: (id: string) => `w/${encodeURIComponent(id)}`,
   edit: (id: string) => `w/${encodeURIComponent(id)}?tab=spec&edit=1`,

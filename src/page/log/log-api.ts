@@ -2,7 +2,6 @@ import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { connected, disconnected } from '../data/connection.ts';
 import { type ByteSpan, continueMap, emptyMap, type IndexPart, type LineMap } from './line-map.ts';
-import { PieceLines } from './piece-lines.ts';
 
 /** The log of one stream of one attempt. */
 export type LogName = {
@@ -11,9 +10,6 @@ export type LogName = {
   readonly attempt: number;
   readonly stream: 'output' | 'stdout' | 'stderr';
 };
-
-/** Enough for the last lines of a log, in bytes. */
-const TAIL_BYTES = 16 * 1024;
 
 /** The address of a log, relative to the document. */
 export function logAddress({ runId, step, attempt, stream }: LogName): string {
@@ -53,18 +49,6 @@ export async function* readBytes(
 ): AsyncGenerator<Uint8Array> {
   const headers = { Range: `bytes=${from}-${to - 1}` };
   yield* chunksOf(await request(logAddress(name), { headers, ...(signal === undefined ? {} : { signal }) }));
-}
-
-/** Returns the last lines of a log; empty if the log is empty. */
-export async function readTail(name: LogName): Promise<readonly string[]> {
-  const { size } = await readIndex(name, 0);
-  if (size === 0) return [];
-  const from = Math.max(0, size - TAIL_BYTES);
-  const lines = new PieceLines(from);
-  for await (const chunk of readBytes(name, { from, to: size })) lines.add(chunk);
-  const texts = Array.from({ length: lines.length }, (_, index) => lines.at(index)?.text ?? '');
-  // The first line can begin before the bytes that were read.
-  return from === 0 || texts.length === 1 ? texts : texts.slice(1);
 }
 
 /** Sends a request to the daemon; problems are `ApiProblem`s. */

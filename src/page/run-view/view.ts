@@ -8,15 +8,9 @@ export type RunHead = Shown<api.RunHead>;
 export type StepView = Shown<api.StepView>;
 export type StepAttempt = Shown<api.StepAttempt>;
 export type StepApproval = NonNullable<StepView['approval']>;
+export type RunFailure = RunView['failures'][number];
 export type RunGraph = NonNullable<RunView['graph']>;
 export type GraphNode = RunGraph['nodes'][number];
-
-/** Returns the node whose output explains a failure: the first failed instance of a fan-out, else the step. */
-export function explainingNode<Node extends Pick<api.StepView, 'name' | 'attempts' | 'items'>>(
-  step: Shown<Node> | Node,
-): Pick<StepView, 'name' | 'attempts'> {
-  return step.items?.find(({ status }) => status === 'failed') ?? step;
-}
 
 /** Longer text is cut. */
 export const MAX_TEXT = 2000;

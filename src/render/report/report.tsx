@@ -7,7 +7,7 @@ import { linesOf, SourceLines } from '../../page/run-view/source-lines.tsx';
 import { counted } from '../../page/run-view/step-text.ts';
 import { MAX_TEXT, type RunView, shortened } from '../../page/run-view/view.ts';
 import { shortId } from '../text/short-id.ts';
-import { Failures, readTails } from './failures.tsx';
+import { Failures } from './failures.tsx';
 import { type LogSize, shareLogBudget } from './log/log.ts';
 import { markup } from './markup.ts';
 import { ReportGraph, ReportTimeline } from './overview.tsx';
@@ -35,8 +35,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield documentHead(report.view.run, assets);
   yield markup(<Header report={report} />);
   yield '<main>\n';
-  const tails = await readTails(report, steps);
-  yield markup(<Failures report={report} steps={steps} places={places} tails={tails} />);
+  yield markup(<Failures view={report.view} steps={steps} places={places} />);
   yield markup(<ReportGraph view={report.view} steps={steps} critical={critical} />);
   yield markup(<ReportTimeline report={report} steps={steps} critical={critical} />);
   yield '<section id="steps"><h2>Steps</h2>\n<div class="tools" hidden></div>\n';

@@ -9,20 +9,10 @@ export type ReportView = {
   readonly earlier: RunSummary | null;
   /** Null if lost. */
   readonly logs: RunLogs | null;
-  /** The sub-runs of steps, by step, if they are in the history. */
-  readonly children: ReadonlyMap<string, ChildView>;
   /** The time of the report, in milliseconds since 1970-01-01 UTC. */
   readonly now: number;
   /** The version of this program. */
   readonly version: string;
-};
-
-/** The data of a sub-run in a report. */
-export type ChildView = {
-  readonly summary: RunSummary;
-  /** Null if lost. */
-  readonly logs: RunLogs | null;
-  readonly children: ReadonlyMap<string, ChildView>;
 };
 
 /** One of the two streams of an attempt. */

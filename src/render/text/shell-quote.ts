@@ -15,6 +15,6 @@ const named: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r'
 
 /** Three octal digits for each byte: shells disagree on the number of hexadecimal digits. */
 function escapeInQuotes(character: string): string {
-  const bytes = [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`);
+  const bytes = Array.from(new TextEncoder().encode(character), (byte) => `\\${byte.toString(8).padStart(3, '0')}`);
   return named[character] ?? bytes.join('');
 }

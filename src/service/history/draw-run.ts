@@ -4,7 +4,6 @@ import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Place, Source } from '../../language/diagnostic.ts';
 import { locateSteps } from '../../language/locate.ts';
 import { readRegular } from '../../regular-file.ts';
-import type { RunLogs } from '../../store/logs.ts';
 import type { StoredRun } from '../../store/store.ts';
 import { nextTurn } from '../../turns.ts';
 import type { History } from './history.ts';
@@ -22,16 +21,8 @@ export type DrawnRun = {
   /** As stored: secrets in the text of the file are masked. */
   readonly sources: readonly Source[];
   /** The sub-workflow runs that are in the history, by step. */
-  readonly children: ReadonlyMap<string, DrawnChild>;
+  readonly children: ReadonlyMap<string, RunSummary>;
   readonly fileStatus: FileStatus;
-};
-
-/** The run of a sub-workflow. Its own children are read for failed steps only. */
-export type DrawnChild = {
-  readonly summary: RunSummary;
-  /** Null when its files are lost. */
-  readonly logs: RunLogs | null;
-  readonly children: ReadonlyMap<string, DrawnChild>;
 };
 
 /** How the present files of a workflow compare with those of the run; null: they cannot be compared. */
@@ -51,7 +42,7 @@ export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'sum
     attempts: attemptHistory(stored?.events ?? []),
     places: stored === null ? new Map() : placesOf(stored, run.state.graph),
     sources,
-    children: await childrenOf(summary, history, () => true),
+    children: await childrenOf(summary, history),
     fileStatus: stored === null ? null : fileStatus(stored),
   };
 }
@@ -71,24 +62,18 @@ function placesOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string,
   return places;
 }
 
-type IsWanted = (status: string) => boolean;
-
 /** Reads the child runs of steps, without those that were removed from the history. */
 async function childrenOf(
   { steps, handlers }: RunSummary,
   history: Pick<History, 'read' | 'summarize'>,
-  isWanted: IsWanted,
-): Promise<ReadonlyMap<string, DrawnChild>> {
-  const children = new Map<string, DrawnChild>();
-  for (const { name, status, child } of [...steps, ...handlers]) {
-    if (child === undefined || !isWanted(status)) continue;
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const children = new Map<string, RunSummary>();
+  for (const { name, child } of [...steps, ...handlers]) {
+    if (child === undefined) continue;
     if (children.size % RUNS_PER_TURN === RUNS_PER_TURN - 1) await nextTurn();
     const run = await history.read(child);
     if (run === null) continue;
-    const summary = history.summarize(run);
-    const isFailed: IsWanted = (each) => each === 'failed';
-    const inner = status === 'failed' ? await childrenOf(summary, history, isFailed) : new Map();
-    children.set(name, { summary, logs: run.stored?.logs ?? null, children: inner });
+    children.set(name, history.summarize(run));
   }
   return children;
 }

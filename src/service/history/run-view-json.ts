@@ -28,7 +28,7 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
     handlers: summary.handlers.map(view),
     graph: run.stored === null ? null : graphJson(run.state.graph, drawn),
     sources: sources.map(({ path, text }) => ({ path, text })),
-    subRuns: Array.from(children, ([step, child]) => ({ step, run: runHeadJson(child.summary) })),
+    subRuns: Array.from(children, ([step, child]) => ({ step, run: runHeadJson(child) })),
     fileStatus,
     masked: run.stored?.masked === true,
   };

@@ -58,7 +58,6 @@ async function viewOf(run: PastRun, history: History): Promise<ReportView> {
     earlier,
     view: runViewJson(drawn, Number.POSITIVE_INFINITY),
     logs: run.stored?.logs ?? null,
-    children: drawn.children,
     now: Date.now(),
     version,
   };
