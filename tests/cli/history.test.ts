@@ -172,7 +172,7 @@ describe('wf history', () => {
     [['--from', '2026-03-02', '--to', '2026-03-01'], '--to "2026-03-01" is before --from "2026-03-02"'],
     [['--last', '7d', '--to', '2020-01-01'], '--to "2020-01-01" is before the start of --last "7d"'],
     [['--status', 'fine'], '"fine" is not a status of a run'],
-    [['--limit', 'x'], "option '--limit <count>' argument 'x' is invalid"],
+    [['--limit', 'x'], 'option "--limit <count>" argument "x" is invalid'],
   ])('refuses %j', async (flags, message) => {
     await withPlace({}, async ({ wf }) => {
       expect(await wf('history', ...flags)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
