@@ -14,7 +14,7 @@ const limits: Figures = {
   // One for the steps that --only and --skip select, which a plain run does not load.
   // One for the lines of scripts that a failure does not end.
   files: 984,
-  // Times of output lines, failures on the page, people in reports, and the check of scripts that go on after a failure.
+  // Times of output lines, failures on the page, people in reports, and the check of scripts that continue after a failure.
   lines: 85_500,
   importsPerTenFiles: 51,
   fullestFolder: 29,
