@@ -26,12 +26,15 @@ export type Plan = {
 /** A dotenv file of a plan. */
 export type PlannedDotenv = { readonly path: string; readonly names: readonly string[] | null };
 
-/** One step of a plan, with the variables replaced that are known before a run. */
+/** One step of a plan. */
 export type PlannedStep = {
   readonly name: string;
   readonly depends: readonly string[];
   readonly executor: string;
+  /** The command as the file has it: variables are not replaced. */
   readonly command: string;
+  /** The values of the variables that the command uses, if they are known before a run. */
+  readonly values: Readonly<Record<string, string>>;
   readonly dir: string;
   /** The maximum number of attempts, retries included. */
   readonly attempts: number;

@@ -151,7 +151,8 @@ steps:
               name: 'first',
               depends: [],
               executor: 'command',
-              command: 'echo hello you',
+              command: 'echo hello $NAME',
+              values: { NAME: 'you' },
               dir: cwd,
               attempts: 1,
               policies: [],
@@ -161,7 +162,8 @@ steps:
               name: 'second',
               depends: ['first'],
               executor: 'command',
-              command: 'echo "${GREETING}" on "`date +%A`"',
+              command: 'echo $GREETING on $DAY',
+              values: { DAY: '`date +%A`' },
               dir: cwd,
               attempts: 1,
               policies: [],
@@ -176,14 +178,34 @@ steps:
   });
 
   it.each([
-    [`printf '%s' '$X' "$X" \\$X "a'b $X" \${X:-d}`, `printf %s '$X' 'x y' '$X' 'a'\\''b x y' 'x y'`],
-    [`sh -c 'echo $1 $X' sh $X | cat`, `sh -c 'echo $1 $X' sh x y | cat`],
-    [`echo it\\'s $X`, `echo 'it'\\''s' 'x y'`],
-  ])('shows what quotes keep in %s', async (command, shown) => {
-    const steps = [{ name: 'a', command }];
-    await withFiles({ 'w.yaml': JSON.stringify({ env: { X: 'x y' }, steps }) }, async (cwd) => {
+    [`printf '%s' '$X' "$X" \\$X "a'b $X" \${X:-d}`, undefined, ['X']],
+    [`sh -c 'echo $1 $Z' sh $X | cat\necho \${Y:-no}`, undefined, ['X', 'Y']],
+    [`rm -rf /$MADE/$OUT`, undefined, []],
+    [['awk', '{print $2}', '$X', 'it`s "$Y" \\$X'], `awk '{print $2}' "$X" "it\\\`s \\"$Y\\" \\$X"`, ['X', 'Y']],
+    [['sh', '-c', 'echo $X'], `sh -c 'echo $X'`, ['X']],
+  ])('shows the command %j as written, with the known values beside it', async (command, shown, names) => {
+    const values = { X: 'x; y', Y: '' };
+    const steps = [
+      { name: 'a', command, depends: 'b' },
+      { name: 'b', command: 'echo', output: 'OUT' },
+    ];
+    const handlerOn = { init: { command: 'mktemp -d', output: 'MADE' } };
+    await withFiles({ 'w.yaml': JSON.stringify({ env: values, steps, handlerOn }) }, async (cwd) => {
       const { stdout } = await wf(['dry', 'w.yaml', '--json'], { cwd });
-      expect(JSON.parse(stdout).steps[0].command).toBe(shown);
+      expect(JSON.parse(stdout).steps[0]).toMatchObject({
+        command: shown ?? command,
+        values: Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name))),
+      });
+      expect(Object.keys(JSON.parse(stdout).steps[0].values)).toEqual(names);
+    });
+  });
+
+  it('shows no secret beside a command', async () => {
+    const steps = [{ name: 'a', command: 'curl -H $KEY' }];
+    await withFiles({ 'w.yaml': JSON.stringify({ secrets: ['KEY'], steps }) }, async (cwd) => {
+      const { stdout } = await wf(['dry', 'w.yaml'], { cwd, env: { KEY: 'hidden-value' } });
+      expect(stdout).toContain('\n  a  curl -H $KEY\n       KEY=***\n');
+      expect(stdout).not.toContain('hidden-value');
     });
   });
 

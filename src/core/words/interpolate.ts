@@ -62,12 +62,7 @@ export function literalText(template: string): string {
 
 /** Replaces the variables of a text for display: a path to a missing part stays as written. */
 export function previewText(template: string, scope: Scope): string {
-  return previewOwn(template, scope, () => true);
-}
-
-/** Replaces the variables of one word of a command given as a list, for display. */
-export function previewOwn(word: string, scope: Scope, isOwn: IsOwn): string {
-  return expandPieces(parseTemplate(word, isOwn), (piece) => previewOf(piece, scope), String);
+  return expandPieces(parseTemplate(template), (piece) => previewOf(piece, scope), String);
 }
 
 /** An output whose value is not known yet is shown as `${OUT}`. */
@@ -107,6 +102,13 @@ export function references(template: string): readonly string[] {
     if ('text' in part) collectNames(parseTemplate(part.text), names);
     else collectShellNames(part.command, names);
   }
+  return [...names];
+}
+
+/** The distinct names that the code of a shell uses. */
+export function shellReferences(code: string): readonly string[] {
+  const names = new Set<string>();
+  collectShellNames(code, names);
   return [...names];
 }
 

@@ -1,5 +1,5 @@
 import { allSteps, type Step, type Template, type Workflow } from '../workflow.ts';
-import { expandOwn, previewOwn } from './interpolate.ts';
+import { expandOwn } from './interpolate.ts';
 import { PathProblem } from './json-path.ts';
 import { listProblem, nestedMessage } from './nested-shells.ts';
 import { stepNames } from './own-names.ts';
@@ -36,13 +36,6 @@ export function listCommand(
   const { code, env } = withoutPaths(command[index] ?? '', context.scope);
   const words = command.map((word, at) => (at === index ? code : expandOwn(word, context.scope, own)));
   return { words, env };
-}
-
-/** The words as a plan shows them: the values of JSON paths are not known before the run. */
-export function previewWords(command: readonly Template[], context: ListContext): readonly string[] {
-  const own = isOwn(context);
-  const code = shellCodeIndex(command);
-  return command.map((word, at) => (at === code ? word : previewOwn(word, context.scope, own)));
 }
 
 /** Writes words as a list that `listWords` reads back unchanged. */

@@ -1,27 +1,68 @@
 import type { Terminal } from '../reporters/reporter.ts';
-import { padEnd, textWidth } from './width.ts';
+import { cut, padEnd, textWidth, wrapped } from './width.ts';
 
 /** One cell: text without control characters, and its colour. */
 export type Cell = { readonly text: string; readonly paint: (text: string) => string };
 
+/** Numbers of columns to leave out if there is no room, the last ones first: those of `optional`, then those of `spare`. */
+type TableOptions = {
+  readonly optional: readonly number[];
+  readonly spare?: readonly number[];
+  readonly columns: number;
+};
+
 /**
  * Formats rows, the first of which has the heads, as a table with columns two spaces apart. Columns of `optional` are shown
- * only if a row has text in them and the table then fits into `columns` cells, without its last column. Ends with a line break.
+ * only if a row has text in them and the table then fits into `columns` cells, without its last column. The text of a last column
+ * that does not fit stands below its row; other wide cells are cut. Ends with a line break.
  */
 export function renderTable(
   rows: readonly (readonly Cell[])[],
-  { optional, columns }: { readonly optional: readonly number[]; readonly columns: number } = {
-    optional: [],
-    columns: 0,
-  },
+  { optional, spare = [], columns }: TableOptions = { optional: [], columns: Number.POSITIVE_INFINITY },
 ): string {
-  const kept = optional.filter((at) => rows.slice(1).some((row) => (row[at]?.text ?? '') !== ''));
+  const kept = [...spare, ...optional.filter((at) => rows.slice(1).some((row) => (row[at]?.text ?? '') !== ''))];
   for (;;) {
-    const shown = rows.map((row) => row.filter((_, at) => !optional.includes(at) || kept.includes(at)));
+    const shown = rows.map((row) =>
+      row.filter((_, at) => !(optional.includes(at) || spare.includes(at)) || kept.includes(at)),
+    );
     const widths = columnWidths(shown);
-    const width = widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
-    if (width <= columns || kept.pop() === undefined) return shown.map((row) => `${rowText(row, widths)}\n`).join('');
+    if (widthOf(widths) <= columns || kept.pop() === undefined) {
+      narrow(widths, columns);
+      return shown
+        .flatMap((row) => rowLines(row, widths, columns))
+        .map((line) => `${line}\n`)
+        .join('');
+    }
   }
+}
+
+/** The cells of all columns but the last. */
+function widthOf(widths: readonly number[]): number {
+  return widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
+}
+
+/** The widest first column that is never cut: an id. */
+const idWidth = 14;
+
+/** Takes cells from the widest column, without the last, until the others fit. */
+function narrow(widths: number[], columns: number): void {
+  for (let excess = widthOf(widths) - 2 - columns; excess > 0; excess -= 1) {
+    const cuttable = widths.slice(0, -1).map((width, at) => (at === 0 && width <= idWidth ? 0 : width));
+    const most = Math.max(...cuttable);
+    if (most <= 3) return;
+    widths[cuttable.indexOf(most)] = most - 1;
+  }
+}
+
+function rowLines(row: readonly Cell[], widths: readonly number[], columns: number): readonly string[] {
+  const last = row[widths.length - 1];
+  const fitted = row.map(({ text, paint }, at) =>
+    at === widths.length - 1 ? { text, paint } : { text: cut(text, widths[at] ?? 0, '...'), paint },
+  );
+  if (last === undefined || last.text === '' || textWidth(last.text) + widthOf(widths) <= columns)
+    return [rowText(fitted, widths)];
+  const below = wrapped(last.text, columns - 4).map((line) => `    ${last.paint(line)}`);
+  return [rowText(fitted.slice(0, -1), widths), ...below];
 }
 
 /** The room for a table: only a terminal limits it. */
@@ -29,7 +70,7 @@ export function columnsOf({ isTerminal, size }: Pick<Terminal, 'isTerminal' | 's
   return isTerminal ? size().columns : Number.POSITIVE_INFINITY;
 }
 
-function columnWidths(rows: readonly (readonly Cell[])[]): readonly number[] {
+function columnWidths(rows: readonly (readonly Cell[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach(({ text }, column) => {

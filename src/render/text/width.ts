@@ -99,6 +99,22 @@ export function cut(text: string, cells: number, ellipsis: string): string {
   return room < 0 ? ellipsis.slice(0, Math.max(0, cells)) : fitting(start, room) + ellipsis;
 }
 
+/** Breaks text without control characters into lines of at most `cells`: behind the last blank, if there is one. */
+export function wrapped(text: string, cells: number): string[] {
+  const lines: string[] = [];
+  const room = Math.max(8, cells);
+  let rest = text;
+  while (Number.isFinite(room) && textWidth(rest) > room) {
+    const start = fitting(rest, room);
+    const leading = start.length - start.trimStart().length;
+    const blank = rest[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
+    const end = blank > leading ? blank : start.length;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
+}
+
 /** Pads text with spaces on the right to `cells`; a wider text is unchanged. */
 export function padEnd(text: string, cells: number): string {
   return text + ' '.repeat(Math.max(0, cells - textWidth(text)));

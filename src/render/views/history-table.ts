@@ -28,6 +28,7 @@ export function renderHistory(
   }));
   return renderTable([heads, ...runs.map((run) => row(run, { colors, commandOptions }))], {
     optional: [5, 6],
+    spare: [2, 4],
     columns: columnsOf(terminal),
   });
 }

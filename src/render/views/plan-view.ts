@@ -1,46 +1,87 @@
+import type { ChalkInstance } from 'chalk';
 import type { Plan, PlannedDotenv, PlannedStep } from '../../core/plan.ts';
 import type { Param } from '../../core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
+import { columnsOf } from '../text/pack-lines.ts';
 import { paramValueText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { padEnd, textWidth } from '../text/width.ts';
+import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
 /**
- * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands. The directory is named
- * once, and again for a step in another one. Ends with a line break.
+ * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands as written, and below
+ * each the values of its variables. The directory is named once, and again for a step in another one. A terminal gets lines that
+ * fit. Ends with a line break.
  */
-export function renderPlan(plan: Plan, { color }: Pick<Terminal, 'color'>): string {
+export function renderPlan(
+  plan: Plan,
+  { color, ...terminal }: Pick<Terminal, 'color'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>,
+): string {
   const colors = createColors(color);
+  const columns = columnsOf(terminal);
   const all = [...plan.steps, ...plan.handlers];
   const steps = new Map(all.map((step) => [step.name, step]));
   const dir = plan.steps[0]?.dir ?? '';
-  const width = Math.min(30, Math.max(0, ...all.map(({ name }) => textWidth(escapeControls(name)))));
-  const stepLine = (name: string) => {
+  const widest = Math.min(30, Math.floor(columns / 3));
+  const width = Math.min(widest, Math.max(0, ...all.map(({ name }) => textWidth(escapeControls(name)))));
+  const stepLines = (name: string) => {
     const step = steps.get(name);
-    const label = `  ${colors.bold(padEnd(escapeControls(name), width))}`;
-    return step === undefined
-      ? label
-      : [label, workText(step), elsewhere(step.dir, dir), ...policyTexts(step), skippedText(step)]
-          .filter((part) => part !== '')
-          .join('  ');
+    const body = step === undefined ? [] : bodyLines(step, dir, { columns: columns - width - 4, colors });
+    const label = escapeControls(name);
+    const [first = '', ...rest] = textWidth(label) > width ? ['', ...body] : body;
+    const indent = ' '.repeat(width + 4);
+    return [
+      `  ${colors.bold(padEnd(label, width))}${first === '' ? '' : `  ${first}`}`,
+      ...rest.map((line) => indent + line),
+    ];
+  };
+  const row = (label: string, text: string) => {
+    const [first = '', ...rest] = wrapped(escapeControls(text), columns - label.length - 2);
+    return [`${colors.dim(`${label}:`)} ${first}`, ...rest.map((line) => `${' '.repeat(label.length + 2)}${line}`)];
   };
   const lines = [
     `${colors.bold(escapeControls(plan.workflow))}: ${counted(plan.steps.length, 'step')} in ${counted(plan.waves.length, 'wave')}`,
-    ...(plan.skipped === null ? [] : [colors.yellow(`nothing would run: ${escapeControls(plan.skipped)}`)]),
-    ...paramRows(plan.params).map((row) => `${colors.dim('param:')} ${row}`),
-    ...plan.dotenv.map((file) => `${colors.dim('dotenv:')} ${escapeControls(dotenvText(file))}`),
-    ...(plan.unreadDotenv === null
+    ...(plan.skipped === null
       ? []
-      : [`${colors.dim('dotenv:')} ${escapeControls(unreadText(plan.unreadDotenv))}`]),
-    ...Object.entries(plan.env).map(([name, value]) => `${colors.dim('env:')} ${escapeControls(`${name}=${value}`)}`),
-    ...(plan.limits ?? []).map((limit) => `${colors.dim('limit:')} ${escapeControls(limit)}`),
-    ...(dir === '' ? [] : [`${colors.dim('dir:')} ${escapeControls(dir)}`]),
-    ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.map(stepLine)]),
+      : wrapped(`nothing would run: ${escapeControls(plan.skipped)}`, columns).map((line) => colors.yellow(line))),
+    ...paramRows(plan.params).flatMap((text) => row('param', text)),
+    ...plan.dotenv.flatMap((file) => row('dotenv', dotenvText(file))),
+    ...(plan.unreadDotenv === null ? [] : row('dotenv', unreadText(plan.unreadDotenv))),
+    ...Object.entries(plan.env).flatMap(([name, value]) => row('env', `${name}=${value}`)),
+    ...(plan.limits ?? []).flatMap((limit) => row('limit', limit)),
+    ...(dir === '' ? [] : row('dir', dir)),
+    ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.flatMap(stepLines)]),
     ...(plan.handlers.length === 0 ? [] : ['', colors.cyan('handlers')]),
-    ...plan.handlers.map(({ name }) => stepLine(name)),
+    ...plan.handlers.flatMap(({ name }) => stepLines(name)),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+type BodyLook = { readonly columns: number; readonly colors: ChalkInstance };
+
+/** The command line by line, notes behind its last line if they fit, else below, and the values of its variables. */
+function bodyLines(step: PlannedStep, dir: string, { columns, colors }: BodyLook): readonly string[] {
+  const command = workText(step)
+    .split('\n')
+    .flatMap((line) => wrapped(escapeControls(line), columns));
+  const last = command.pop() ?? '';
+  const notes = [elsewhere(step.dir, dir), ...policyTexts(step), skippedText(step)].filter((text) => text !== '');
+  const noted = [last, ...notes].filter((text) => text !== '').join('  ');
+  const values = Object.entries(step.values).flatMap(([name, value]) =>
+    wrapped(cut(valueLine(name, value), longestValue, '...'), columns - 2),
+  );
+  return [
+    ...command,
+    ...(textWidth(noted) <= columns ? [noted] : [last, ...notes.flatMap((note) => wrapped(note, columns))]),
+    ...values.map((line) => colors.dim(`  ${line}`)),
+  ];
+}
+
+/** The cells of a value that are shown. */
+const longestValue = 200;
+
+function valueLine(name: string, value: string): string {
+  return `${/^\d/.test(name) ? '$' : ''}${name}=${paramValueText(value)}`;
 }
 
 /** A line for each parameter: its name or position, its type if it is declared, and its value. */
@@ -61,9 +102,8 @@ function paramRows(params: readonly Param[]): readonly string[] {
 }
 
 function workText({ executor, command }: PlannedStep): string {
-  const work = escapeControls(command);
-  if (executor === 'command') return work;
-  return work === '' ? executor : `${executor}: ${work}`;
+  if (executor === 'command') return command;
+  return command === '' ? executor : `${executor}: ${command}`;
 }
 
 function dotenvText({ path, names }: PlannedDotenv): string {

@@ -37,6 +37,7 @@ export function renderWorkflowList(
   }));
   return renderTable([heads, ...workflows.map((workflow) => row(workflow, colors))], {
     optional: [5, 6],
+    spare: [4, 3, 2],
     columns: columnsOf(terminal),
   });
 }

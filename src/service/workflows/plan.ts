@@ -8,12 +8,10 @@ import type { Plan, PlannedStep } from '../../core/plan.ts';
 import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
 import { withNumbers } from '../../core/step-numbers.ts';
-import { lookupIn, previewText, splitBackticks } from '../../core/words/interpolate.ts';
-import { PathProblem } from '../../core/words/json-path.ts';
-import { previewWords } from '../../core/words/list-words.ts';
-import { quoteTemplate } from '../../core/words/quote-word.ts';
-import { sealedWords } from '../../core/words/shell-paths.ts';
-import { expandWords, parseCommand } from '../../core/words/words.ts';
+import { lookupIn, previewText, references, shellReferences, splitBackticks } from '../../core/words/interpolate.ts';
+import { stepNames } from '../../core/words/own-names.ts';
+import { quoteWord } from '../../core/words/quote-word.ts';
+import { shellCodeIndex } from '../../core/words/shell-launch.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
 import type { DotenvRead } from '../../engine/engine.ts';
 import {
@@ -86,7 +84,7 @@ async function plan(
   const { params, variables } = await evaluateEnvironment(withoutRules(workflow), given, processEnv, asWritten);
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
-  for (const { output } of workflow.steps) if (output !== null) known.set(output, `\${${output}}`);
+  for (const { output } of allSteps(workflow)) if (output !== null) known.set(output, `\${${output}}`);
   const order = waves(workflow);
   const scopes = new Map(allSteps(workflow).map((step) => [step.name, scopeOf(step, known)]));
   const scopeFor = (name: string) => scopes.get(name) ?? ((variable: string) => known.get(variable));
@@ -135,9 +133,12 @@ function asWritten(_command: string, _env: Environment, written: string): Promis
 
 function hide({ params, env, limits, waves, ...plan }: StepsPlan, hidden: Hidden): StepsPlan {
   const text = (plain: string) => hidden.secrets.mask(plain);
+  const masked = (values: Values) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, maskValue(name, value, hidden)]));
   const shown = (step: PlannedStep): PlannedStep => ({
     ...step,
     command: text(step.command),
+    values: masked(step.values),
     dir: text(step.dir),
     policies: step.policies.map(text),
     skipped: step.skipped === null ? null : text(step.skipped),
@@ -145,7 +146,7 @@ function hide({ params, env, limits, waves, ...plan }: StepsPlan, hidden: Hidden
   return {
     ...plan,
     params: maskParams(params, hidden),
-    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, maskValue(name, value, hidden)])),
+    env: masked(env),
     ...(limits === undefined ? {} : { limits: limits.map(text) }),
     waves,
     steps: plan.steps.map(shown),
@@ -165,11 +166,13 @@ function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
 
 function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string | null): PlannedStep {
   const numbers = plannedNumbers(step.numbers ?? [], scope);
+  const own = stepNames({ workflow, params: [], step });
   return {
     name: step.name,
     depends: step.depends,
     executor: step.executor.type,
-    command: commandText(step, { workflow, scope }),
+    command: commandText(step, own),
+    values: valuesIn(step, own, scope),
     dir: previewText(step.dir ?? workflow.dir, scope),
     attempts: withNumbers(step, numbers.values).retry.limit + 1,
     policies: plannedPolicies(step, numbers, workflow.container),
@@ -184,19 +187,18 @@ function expandParts(template: string, scope: Scope): string {
 
 type Scope = (name: string) => string | undefined;
 
-function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scope: Scope }): string {
-  const { command, args, script, executor } = step;
-  const expand = (word: string) => previewText(word, scope);
+/** The command as written: a text with its lines, a list as words with quotes. */
+function commandText({ command, args, script, executor }: Step, own: ReadonlySet<string>): string {
   const isShell = readsQuotes.has(executor.type);
-  // Without a backtick in the file, it comes from a variable that is set only during a run.
-  const isWritten = JSON.stringify([command, args]).includes('`');
-  const quote = (word: string) => (isShell ? quoteTemplate(word, !isWritten) : word);
+  const code = typeof command === 'string' ? -1 : shellCodeIndex(command ?? []);
+  const isTemplate = (word: string, index: number) => index !== code && references(word).some((name) => own.has(name));
+  const quoted = (word: string, hasVariable: boolean) => (isShell ? quotedTemplate(word, hasVariable) : word);
   const words =
     typeof command === 'string'
-      ? [isShell ? commandLine(command, { expand, scope, quote }) : expand(command)]
-      : previewWords(command ?? [], { workflow, step, params: [], scope }).map(quote);
-  const run = executor.type === 'workflow' ? Object.values(executor.config).map(String) : [];
-  const text = [...words, ...args.map(expand).map(quote), ...run.map(expand)].join(' ');
+      ? [command.trimEnd()]
+      : (command ?? []).map((word, index) => quoted(word, isTemplate(word, index)));
+  const appended = args.map((word) => quoted(word, references(word).length > 0));
+  const text = [...words, ...appended, ...childWords(executor)].join(' ');
   if (script === null) return text;
   const lines = script.trimEnd().split('\n').length;
   return `${text === '' ? 'script' : text} (script of ${lines} ${lines === 1 ? 'line' : 'lines'})`;
@@ -205,30 +207,31 @@ function commandText(step: Step, { workflow, scope }: { workflow: Workflow; scop
 /** The executors that parse a command as a shell does. */
 const readsQuotes = new Set(['command', 'docker', 'ssh']);
 
-type Reading = {
-  readonly expand: (text: string) => string;
-  readonly scope: Scope;
-  readonly quote: (word: string) => string;
-};
-
-/** Returns a command that can be pasted: the arguments, or the text for the shell with its variables replaced. */
-function commandLine(command: string, { expand, scope, quote }: Reading): string {
-  try {
-    const parsed = parseCommand(sealedWords(command, scope).code);
-    if (parsed.kind === 'shell') return expandUnquoted(command, expand);
-    return expandWords(parsed.words, scope).map(quote).join(' ');
-  } catch (error) {
-    // A path into a value that is set only during a run.
-    if (error instanceof PathProblem) return expandUnquoted(command, expand);
-    throw error;
-  }
+/** Quotes a word as written, so that a variable of the workflow stays one. */
+function quotedTemplate(word: string, hasVariable: boolean): string {
+  return hasVariable ? `"${word.replace(/["`]|\\(?!\$)/g, '\\$&')}"` : quoteWord(word);
 }
 
-/** Expands variables, except after a backslash and within single quotes. */
-function expandUnquoted(command: string, expand: (text: string) => string): string {
-  return command.replace(
-    /(\\[\s\S]|'[^']*')|"(?:\\[\s\S]|[^"\\])*"|[^\\'"]+/g,
-    (text, kept?: string) => kept ?? expand(text),
+/** The workflow that a step runs, and its parameters. */
+function childWords({ type, config }: Step['executor']): readonly string[] {
+  return type === 'workflow' ? Object.values(config).map(String) : [];
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** The values, known before a run, of the variables that the command uses, by name. */
+function valuesIn(step: Step, own: ReadonlySet<string>, scope: Scope): Values {
+  const { command, args, script, executor } = step;
+  const code = [typeof command === 'string' ? command : '', script ?? ''];
+  const list = typeof command === 'string' ? [] : (command ?? []);
+  const names = new Set([
+    ...code.flatMap(readsQuotes.has(executor.type) ? shellReferences : references),
+    ...list.flatMap(references).filter((name) => own.has(name)),
+    ...[...args, ...childWords(executor)].flatMap(references),
+  ]);
+  const known = [...names].map((name) => [name, scope(name)] as const);
+  return Object.fromEntries(
+    known.flatMap(([name, value]) => (value === undefined || value === `\${${name}}` ? [] : [[name, value]])),
   );
 }
 

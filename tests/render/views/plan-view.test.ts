@@ -22,6 +22,7 @@ const plan: Plan = {
       dir: '/project',
       attempts: 3,
       policies: [],
+      values: {},
       skipped: null,
     },
     {
@@ -32,6 +33,7 @@ const plan: Plan = {
       dir: '/project/v',
       attempts: 1,
       policies: [],
+      values: {},
       skipped: '$DAY was "5", expected "7"',
     },
     {
@@ -42,6 +44,7 @@ const plan: Plan = {
       dir: '/project',
       attempts: 1,
       policies: [],
+      values: {},
       skipped: null,
     },
   ],
@@ -54,6 +57,7 @@ const plan: Plan = {
       dir: '/project',
       attempts: 1,
       policies: [],
+      values: {},
       skipped: null,
     },
   ],
@@ -76,6 +80,7 @@ test('a plan of a single step has no empty sections', () => {
     dir: '/',
     attempts: 1,
     policies: [],
+    values: {},
     skipped: null,
   };
   const only: Plan = {
@@ -92,6 +97,35 @@ test('a plan of a single step has no empty sections', () => {
   expect(renderPlan(only, { color: false })).toBe('one: 1 step in 1 wave\ndir: /\n\nwave 1\n  only  true\n');
 });
 
+test('the lines of a command stay, and lines that are too long for a terminal continue in their column', () => {
+  const step = {
+    name: 'ship',
+    depends: [],
+    executor: 'command',
+    command: 'set -e\n  docker push registry.example.org/app:$TAG',
+    values: { TAG: 'a b', 1: 'x' },
+    dir: '/',
+    attempts: 1,
+    policies: ['up to 4 attempts'],
+    skipped: null,
+  };
+  const one: Plan = { ...plan, params: [], env: {}, waves: [['ship']], steps: [step], handlers: [] };
+  const terminal = { color: false, isTerminal: true, size: () => ({ columns: 40, rows: 10 }) };
+  expect(renderPlan(one, terminal).split('\n').slice(3)).toEqual([
+    'wave 1',
+    '  ship  set -e',
+    '          docker push',
+    '        registry.example.org/app:$TAG',
+    '        (up to 4 attempts)',
+    '          $1=x',
+    "          TAG='a b'",
+    '',
+  ]);
+  expect(renderPlan(one, { color: false })).toContain(
+    '\n          docker push registry.example.org/app:$TAG  (up to 4 attempts)\n',
+  );
+});
+
 test('no text in a plan can control the terminal', () => {
   const nasty = '\u001b[2J';
   const step = {
@@ -102,6 +136,7 @@ test('no text in a plan can control the terminal', () => {
     dir: nasty,
     attempts: 1,
     policies: [],
+    values: {},
     skipped: nasty,
   };
   const text = renderPlan(
