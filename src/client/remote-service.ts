@@ -137,6 +137,7 @@ function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry
     suspended: workflow['suspended'] === true,
     suspendedUntil: textIn(workflow, 'suspendedUntil'),
     lastRun: lastRun === null ? null : readSummary(lastRun, settings),
+    medianMs: numberIn(workflow, 'medianMs'),
     diagnostics: listIn(workflow, 'diagnostics').filter(isObject).map(diagnosticOf),
   };
 }

@@ -139,6 +139,8 @@ export type WorkflowEntry = {
   /** In ISO 8601; null: without an end, or not suspended. */
   readonly suspendedUntil: string | null;
   readonly lastRun: RunSummary | null;
+  /** The median duration of the last successes; null if there is none. */
+  readonly medianMs: number | null;
   readonly diagnostics: readonly Diagnostic[];
 };
 

@@ -166,8 +166,10 @@ export type RunStatuses = {
    * in the order of the ids that the statuses were opened with.
    */
   readonly of: (runId: string) => FinishedStatus | null;
+  /** The duration of the run whose status `of` has just returned; null: unknown, or it was never started. */
+  readonly durationOf: (runId: string) => number | null;
   /** Remembers the status of the run for which `of` has just returned null, and which was read since. */
-  readonly keep: (runId: string, status: FinishedStatus) => void;
+  readonly keep: (runId: string, status: FinishedStatus, durationMs: number | null) => void;
   /** Writes the remembered statuses. */
   readonly save: () => void;
 };

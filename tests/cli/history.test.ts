@@ -336,11 +336,11 @@ describe('wf list', () => {
       writeFileSync(join(cwd, 'home/dags/etl/nightly.yaml'), nightly);
       writeFileSync(join(cwd, 'home/dags/wrong.yaml'), 'steps: []\n');
       await wf('run', 'nightly', '--run-id', 'n1');
-      expect(withoutTimes((await wf('list')).stdout)).toBe(
+      expect(withoutTimes((await wf('list')).stdout).replace(/~\d+\.\ds/, '~0.0s')).toBe(
         [
-          'WORKFLOW     LAST RUN                        SCHEDULE   NEXT                 TAGS',
-          'etl/nightly  succeeded  <time>  0 2 * * *  <time>  a, b  Loads it all',
-          'wrong        -                                                                     not valid: 1 error (wf validate)',
+          'WORKFLOW     LAST RUN                        TIME   SCHEDULE   NEXT                 TAGS',
+          'etl/nightly  succeeded  <time>  ~0.0s  0 2 * * *  <time>  a, b  Loads it all',
+          'wrong        -                                                                            not valid: 1 error (wf validate)',
           '',
         ].join('\n'),
       );
@@ -357,9 +357,16 @@ describe('wf list', () => {
           suspended: false,
           suspendedUntil: null,
           lastRun: expect.objectContaining({ runId: 'n1', status: 'succeeded' }),
+          medianMs: expect.any(Number),
           diagnostics: [],
         },
-        expect.objectContaining({ name: 'wrong', group: '', lastRun: null, diagnostics: [expect.anything()] }),
+        expect.objectContaining({
+          name: 'wrong',
+          group: '',
+          lastRun: null,
+          medianMs: null,
+          diagnostics: [expect.anything()],
+        }),
       ]);
     });
   });

@@ -50,7 +50,7 @@ describeWith('chromium', browserPath !== null, 'the list of workflows in a brows
       for (let n = 0; n < 3; n++) await start('hello');
       const page = await open('/');
       const row = page.locator('.row', { hasText: 'hello' });
-      await expect.poll(() => row.locator('.last').textContent()).toMatch(/succeeded .* \(median 0\.\ds\)/);
+      await expect.poll(() => row.locator('.last').textContent()).toMatch(/succeeded .* \(~0\.\ds\)/);
       await page.getByRole('link', { name: 'backup', exact: true }).click();
 
       const facts = page.locator('.facts');

@@ -21,7 +21,7 @@ function world(statuses: Readonly<Record<string, FinishedStatus>>) {
   const keep = (runId: string, status: FinishedStatus) => {
     const known = openStatuses(runsDir, ids);
     known.of(runId);
-    known.keep(runId, status);
+    known.keep(runId, status, status === 'failed' ? null : 12.5);
     known.save();
   };
   for (const runId of ids) keep(runId, statuses[runId] ?? 'succeeded');
@@ -35,6 +35,22 @@ test('statuses are found in any order', () => {
   expect(read()).toEqual(mixed);
   expect(read(['a', 'c', 'b'])).toEqual(mixed);
   expect(read(['b', 'none', 'c'])).toEqual({ b: 'succeeded', none: null, c: 'failed' });
+});
+
+test('a duration is found with its status, and is unknown in lines without one', () => {
+  const { runsDir, ids, path, read } = world(mixed);
+  const durations = () => {
+    const known = openStatuses(runsDir, ids);
+    return ids.map((runId) => known.of(runId) && known.durationOf(runId));
+  };
+  expect(durations()).toEqual([null, 12.5, null]);
+  const known = openStatuses(runsDir, ids);
+  known.of('c');
+  expect(known.durationOf('b')).toBeNull();
+  utimesSync(join(runsDir, 'b', 'journal.jsonl'), 5, 5);
+  expect(durations()).toEqual([null, null, null]);
+  expect(readFileSync(path, 'utf8')).toContain('~12.5');
+  expect(read()).toEqual({ ...mixed, b: null });
 });
 
 test('the last line of a run counts, even if an earlier one fits the journal', () => {
@@ -52,11 +68,11 @@ test('a status is kept only for the run that was asked for last', () => {
   const { runsDir, ids, path, read } = world(mixed);
   writeFileSync(path, '');
   const known = openStatuses(runsDir, ids);
-  known.keep('c', 'failed');
+  known.keep('c', 'failed', null);
   known.of('c');
   known.of('b');
-  known.keep('c', 'failed');
-  known.keep('b', 'succeeded');
+  known.keep('c', 'failed', null);
+  known.keep('b', 'succeeded', 1);
   known.save();
   expect(read()).toEqual({ c: null, b: 'succeeded', a: null });
 });

@@ -1,5 +1,6 @@
 import { autoRetryOf } from '../run/auto-retry.ts';
 import { handlerState } from '../run/handling.ts';
+import type { RunStatus } from '../run/run.ts';
 import type { AskedApproval, RunState, StepState } from '../run/run-state.ts';
 import { heldSteps, instancesOf, stepNode, stepState, steps } from '../run/run-state.ts';
 import type { Approval } from '../workflow.ts';
@@ -25,7 +26,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     createdAt: isoTime(run.createdAt),
     startedAt: isoTimeOrNull(run.startedAt),
     finishedAt: isoTimeOrNull(run.finishedAt),
-    durationMs: duration(run),
+    durationMs: durationOf(run),
     steps: Array.from(steps(run), (step) => summarizeStep(run, step, logPath)),
     handlers: reachedHandlers(run).map((handler) => summarizeStep(run, handler, logPath)),
     warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
@@ -72,7 +73,7 @@ export function summarizeStep(
     signal: step.signal,
     startedAt: isoTimeOrNull(step.startedAt),
     finishedAt: isoTimeOrNull(step.finishedAt),
-    durationMs: duration(step),
+    durationMs: durationOf(step),
     outputs: step.outputs,
     log: step.attempt === 0 || instances !== undefined ? null : logPath(step.name, step.attempt),
     ...(step.container === null ? {} : { container: step.container }),
@@ -124,7 +125,8 @@ function summarizeInstances(
 }
 
 /** Never negative, even if the clock was set back. */
-function duration({ startedAt, finishedAt }: Pick<RunState, 'startedAt' | 'finishedAt'>): number | null {
+/** The duration of a run or step; null if it has not been started or finished. */
+export function durationOf({ startedAt, finishedAt }: Pick<RunState, 'startedAt' | 'finishedAt'>): number | null {
   return startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
 }
 
@@ -138,4 +140,21 @@ function isoTime(at: number): string {
 
 function textOrNull(text: string): string | null {
   return text === '' ? null : text;
+}
+
+/** The number of successful runs that an estimate is based on. */
+const USUAL_RUNS = 10;
+
+/**
+ * Returns the median duration of the last ten successful runs, in milliseconds, as an estimate of the next; null if there is
+ * none. `runs`: newest first.
+ */
+export function usualDurationMs(
+  runs: readonly { readonly status: RunStatus | null; readonly durationMs: number | null }[],
+): number | null {
+  const durations = runs.flatMap(({ status, durationMs }) => (status === 'succeeded' ? (durationMs ?? []) : []));
+  const sorted = durations.slice(0, USUAL_RUNS).sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+  return upper === undefined || lower === undefined ? null : Math.round((upper + lower) / 2);
 }

@@ -33,8 +33,20 @@ export function Moment({ at }: { at: string }): JSX.Element {
   return <time dateTime={at}>{momentText(at)}</time>;
 }
 
-/** A duration, of something that may still be running. */
-export function Took({ ms, since }: { ms: number | null; since: string | null }): JSX.Element {
-  if (ms !== null) return <span class="took">{formatDuration(ms)}</span>;
-  return <span class="took">{since === null ? '' : formatElapsed(now.value - Date.parse(since))}</span>;
+type TookProps = {
+  readonly ms: number | null;
+  readonly since: string | null;
+  /** The usual duration in milliseconds; null: unknown. */
+  readonly usual?: number | null;
+};
+
+/** A duration, of something that may still be running, and the usual one. */
+export function Took({ ms, since, usual = null }: TookProps): JSX.Element {
+  const elapsed = since === null ? '' : formatElapsed(now.value - Date.parse(since));
+  return (
+    <span class="took">
+      {ms === null ? elapsed : formatDuration(ms)}
+      {usual !== null && <span title="Median of the last successes">{` (~${formatDuration(usual)})`}</span>}
+    </span>
+  );
 }

@@ -3,7 +3,6 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy } from 'preact-iso';
 import { presentRunLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
 import { isReadOnly } from '../data/daemon.ts';
@@ -241,22 +240,19 @@ function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
 }
 
 function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }): JSX.Element {
-  const usual =
-    recent === null || recent.length < 3 ? null : median(recent.flatMap(({ durationMs }) => durationMs ?? []));
+  const successes = recent?.filter(({ status }) => status === 'succeeded').slice(0, 10) ?? [];
+  const usual = median(successes.flatMap(({ durationMs }) => durationMs ?? []));
   return (
     <a href={to.run(run.runId)}>
       {presentRunLook(run).word}{' '}
       {isActive(run.status) ? (
-        <Took ms={null} since={run.startedAt ?? run.createdAt} />
+        <Took ms={null} since={run.startedAt ?? run.createdAt} usual={usual} />
       ) : (
         <>
           <Ago at={run.finishedAt ?? run.createdAt} />
           {run.durationMs !== null && (
             <span class="quiet">
-              , <Took ms={run.durationMs} since={null} />
-              {usual !== null && (
-                <span title={`Median of the last ${recent?.length} runs`}> (median {formatDuration(usual)})</span>
-              )}
+              , <Took ms={run.durationMs} since={null} usual={usual} />
             </span>
           )}
         </>

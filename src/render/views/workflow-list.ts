@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/summary/summary.ts';
 import type { Schedule } from '../../core/workflow.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { dateAndTime } from '../text/duration.ts';
+import { dateAndTime, formatDuration } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { type Cell, columnsOf, renderTable } from '../text/table.ts';
 import { paintStatus, statusText } from './recap.ts';
@@ -22,6 +22,8 @@ export type ListedWorkflowView = {
   /** In ISO 8601; null: without an end, or not suspended. */
   readonly suspendedUntil: string | null;
   readonly lastRun: RunSummary | null;
+  /** An estimate of the next run; null if there is none. */
+  readonly medianMs: number | null;
   readonly diagnostics: readonly { readonly severity: 'error' | 'warning' }[];
 };
 
@@ -31,13 +33,13 @@ export function renderWorkflowList(
   { color, ...terminal }: Pick<Terminal, 'color' | 'isTerminal' | 'size'>,
 ): string {
   const colors = createColors(color);
-  const heads = ['WORKFLOW', 'LAST RUN', '', 'SCHEDULE', 'NEXT', 'QUEUE', 'TAGS', ''].map((text) => ({
+  const heads = ['WORKFLOW', 'LAST RUN', '', 'TIME', 'SCHEDULE', 'NEXT', 'QUEUE', 'TAGS', ''].map((text) => ({
     text,
     paint: colors.dim,
   }));
   return renderTable([heads, ...workflows.map((workflow) => row(workflow, colors))], {
-    optional: [5, 6],
-    spare: [4, 3, 2],
+    optional: [3, 6, 7],
+    spare: [5, 4, 2],
     columns: columnsOf(terminal),
   });
 }
@@ -45,7 +47,19 @@ export function renderWorkflowList(
 const plain = (text: string): string => text;
 
 function row(
-  { name, group, description, tags, queue, schedule, next, lastRun, diagnostics, ...suspension }: ListedWorkflowView,
+  {
+    name,
+    group,
+    description,
+    tags,
+    queue,
+    schedule,
+    next,
+    lastRun,
+    medianMs,
+    diagnostics,
+    ...suspension
+  }: ListedWorkflowView,
   colors: ChalkInstance,
 ): Cell[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
@@ -57,6 +71,7 @@ function row(
       paint: (text) => (status === undefined ? text : paintStatus(status, colors, text)),
     },
     { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: plain },
+    { text: medianMs === null ? '' : `~${formatDuration(medianMs)}`, paint: plain },
     { text: escapeControls(scheduleText(schedule)), paint: plain },
     suspension.suspended
       ? { text: suspensionText(suspension.suspendedUntil), paint: colors.yellow }

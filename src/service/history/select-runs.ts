@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { FinishedStatus, RunStatus } from '../../core/run/run.ts';
 import { isFinished } from '../../core/run/run-state.ts';
+import { durationOf } from '../../core/summary/summarize.ts';
 import { hasTag } from '../../core/tags.ts';
 import type { RunArchive, RunLabel, RunStatuses } from '../../store/store.ts';
 import { createSlices } from '../../turns.ts';
@@ -162,5 +163,5 @@ function hasOther({ runId, statuses, known, archive, filter }: Question): boolea
 /** A run that was found to be lost, on a disk that refuses writes, has no stored end. */
 function remember({ runId, state, stored }: PastRun, known: RunStatuses | null): void {
   const hasEnd = stored === null || stored.events.some(({ type }) => type === 'run.finished');
-  if (hasEnd && isFinished(state)) known?.keep(runId, state.status as FinishedStatus);
+  if (hasEnd && isFinished(state)) known?.keep(runId, state.status as FinishedStatus, durationOf(state));
 }

@@ -1,3 +1,4 @@
+import { usualDurationMs } from '../../core/summary/summarize.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
 import type { RunArchive, Suspensions } from '../../store/store.ts';
@@ -28,7 +29,7 @@ export async function workflowEntries({
 }: EntryTools): Promise<readonly WorkflowEntry[]> {
   const { here, listed } = listWorkflows(places);
   const workflows = [...here, ...listed];
-  const lastRuns = past === null ? new Map<string, RunSummary>() : await findLastRuns(workflows, past);
+  const pastOf = past === null ? new Map<string, PastOfFile>() : await findPast(workflows, past);
   const next = await nextStarts(listed, suspendedUntil);
   return workflows.map(({ workflow, name, group, file, diagnostics }, index) => ({
     name,
@@ -41,7 +42,8 @@ export async function workflowEntries({
     schedule: workflow?.schedule ?? noSchedule,
     next: next.get(file)?.toISOString() ?? null,
     ...suspensionOf(suspendedUntil(file)),
-    lastRun: lastRuns.get(file) ?? null,
+    lastRun: pastOf.get(file)?.last ?? null,
+    medianMs: medianOf(pastOf.get(file)),
     diagnostics,
   }));
 }
@@ -51,22 +53,42 @@ function suspensionOf(end: number | null): Pick<WorkflowEntry, 'suspended' | 'su
   return { suspended: end !== null, suspendedUntil: hasEnd ? new Date(end).toISOString() : null };
 }
 
-/** Returns the last runs by file. Only the last run of each workflow is read. */
-async function findLastRuns(
+function medianOf(past: PastOfFile | undefined): number | null {
+  return past === undefined ? null : usualDurationMs([past.last, ...past.earlier]);
+}
+
+/** The number of runs among which successes are looked for, as in the API. */
+const MOST_RECENT = 20;
+
+type PastOfFile = { readonly last: RunSummary; readonly earlier: UsualRun[] };
+type UsualRun = Parameters<typeof usualDurationMs>[0][number];
+
+/**
+ * Returns the last runs by file, and the remembered durations of earlier ones, newest first. Only the last run of each
+ * workflow is read.
+ */
+async function findPast(
   workflows: readonly ListedWorkflow[],
   { archive, history }: NonNullable<EntryTools['past']>,
-): Promise<ReadonlyMap<string, RunSummary>> {
+): Promise<ReadonlyMap<string, PastOfFile>> {
   const missing = new Set(workflows.map(({ file }) => file));
-  const found = new Map<string, RunSummary>();
+  const found = new Map<string, PastOfFile>();
   const ids = missing.size === 0 ? [] : archive.list();
   const labelOf = archive.labels(ids);
+  const statuses = archive.statuses(ids);
   for (const runId of ids) {
     if (missing.size === 0) break;
     const file = labelOf(runId)?.file ?? null;
-    const run = file === null || !missing.has(file) ? null : await history.read(runId);
-    if (file === null || run === null) continue;
-    missing.delete(file);
-    found.set(file, history.summarize(run));
+    if (file === null || !missing.has(file)) continue;
+    const past = found.get(file);
+    if (past === undefined) {
+      const run = await history.read(runId);
+      if (run !== null) found.set(file, { last: history.summarize(run), earlier: [] });
+      continue;
+    }
+    const status = statuses.of(runId);
+    past.earlier.push({ status, durationMs: status === 'succeeded' ? statuses.durationOf(runId) : null });
+    if (past.earlier.length === MOST_RECENT - 1) missing.delete(file);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import { buildGraph } from '../../../core/graph.ts';
+import { usualDurationMs } from '../../../core/summary/summarize.ts';
 import { noSchedule, type Step, type Workflow } from '../../../core/workflow.ts';
 import { graphView } from '../../../render/graph/graph-json.ts';
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
@@ -57,7 +58,8 @@ export function presentJson(
   present: PresentView,
   { runIndex }: Pick<V2Parts, 'runIndex'>,
 ): object {
-  return { ...present, lastRun: runIndex.lastRunOf(file), recent: runIndex.recent.of(file) };
+  const recent = runIndex.recent.of(file);
+  return { ...present, lastRun: runIndex.lastRunOf(file), recent, medianMs: usualDurationMs(recent ?? []) };
 }
 
 /** A workflow with the whole content of its file, as written: nothing is evaluated. */

@@ -30,7 +30,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
   const scratch = scratchPath(directory);
   const requests = createRequestListener(directory, parts.ownership.path);
   let closing: Promise<string | null> | null = null;
-  let status: FinishedStatus | null = null;
+  let ending: Ending = { startedAt: null, end: null };
   let looks: NodeJS.Timeout | null = null;
   const stopLooking = () => {
     if (looks !== null) clearInterval(looks);
@@ -46,7 +46,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     runId,
     append: (events) => {
       const stored = file.append(events);
-      status = statusAfter(events, status);
+      ending = endingAfter(events, ending);
       const last = stored.at(-1);
       if (last !== undefined) commit.mark(last.seq);
       return stored;
@@ -69,7 +69,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
       return requests.listen(listener);
     },
     close: () => {
-      closing ??= release((ended, flush) => close(ended, flush, () => status));
+      closing ??= release((ended, flush) => close(ended, flush, () => ending.end));
       return closing;
     },
     handBack: async () => {
@@ -99,21 +99,29 @@ async function handBack({ file, ownership }: RunJournalParts, flush: () => Promi
   return null;
 }
 
-/** The status of the run after these events; null while it is not known from them alone. */
-function statusAfter(events: readonly RunEvent[], before: FinishedStatus | null): FinishedStatus | null {
-  let status = before;
+type Ending = {
+  readonly startedAt: number | null;
+  /** Null while it is not known from the events alone. */
+  readonly end: { readonly status: FinishedStatus; readonly durationMs: number | null } | null;
+};
+
+/** The end of the run after these events. */
+function endingAfter(events: readonly RunEvent[], { startedAt, end }: Ending): Ending {
   for (const event of events) {
-    if (event.type === 'run.finished') ({ status } = event);
-    else if (event.type !== 'run.warned') status = null;
+    if (event.type === 'run.started') startedAt = event.at;
+    if (event.type === 'run.finished') {
+      const durationMs = startedAt === null ? null : Math.max(0, event.at - startedAt);
+      end = { status: event.status, durationMs };
+    } else if (event.type !== 'run.warned') end = null;
   }
-  return status;
+  return { startedAt, end };
 }
 
 /** Completes all steps even if one fails, and then throws the last failure. */
 async function close(
   { runId, directory, file, ownership }: RunJournalParts,
   flush: () => Promise<void>,
-  status: () => FinishedStatus | null,
+  endOf: () => Ending['end'],
 ): Promise<string | null> {
   const scratch = scratchPath(directory);
   let left: string | null = null;
@@ -122,8 +130,8 @@ async function close(
   } finally {
     // Checked first, since `rmSync` loads a module of its own even if there is nothing to remove.
     if (existsSync(scratch)) left = removeDirectory(scratch);
-    const end = status();
-    if (end !== null) addStatus(directory, runId, { status: end, fd: file.fd });
+    const end = endOf();
+    if (end !== null) addStatus(directory, runId, { ...end, fd: file.fd });
     file.close();
     storing('release', ownership.path, () => releaseOwner(ownership));
   }

@@ -26,11 +26,11 @@ const batchSize = 1000;
 export function addStatus(
   directory: string,
   runId: string,
-  { status, fd }: { status: FinishedStatus; fd: number },
+  { status, durationMs, fd }: { status: FinishedStatus; durationMs: number | null; fd: number },
 ): void {
   try {
     const { size, mtimeMs } = fstatSync(fd);
-    append(dirname(directory), [{ runId, status, size, mtimeMs }]);
+    append(dirname(directory), [{ runId, status, size, mtimeMs, durationMs }]);
   } catch {
     // The next reader adds the status.
   }
@@ -58,10 +58,11 @@ export function openStatuses(runsDir: string, ids: readonly string[]): RunStatus
       unknown = status === null ? stats : null;
       return status;
     },
-    keep: (runId, status) => {
+    durationOf: (runId) => (unknown === null && ids[at] === runId ? table.durationAt(at) : null),
+    keep: (runId, status, durationMs) => {
       if (unknown === null || ids[at] !== runId) return;
       const { size, mtimeMs } = unknown;
-      const entry = { runId, status, size, mtimeMs };
+      const entry = { runId, status, size, mtimeMs, durationMs };
       unknown = null;
       table.set(at, entry);
       if (isLarge) return;

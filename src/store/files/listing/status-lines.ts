@@ -3,20 +3,25 @@ import { crc32OfText } from '../../../start-up/crc32.ts';
 import type { JournalStats } from '../journal/journal-stamp.ts';
 
 /** The status of a finished run, and the attributes of the journal that it was read from. */
-export type StatusEntry = JournalStats & { readonly runId: string; readonly status: FinishedStatus };
+export type StatusEntry = JournalStats & {
+  readonly runId: string;
+  readonly status: FinishedStatus;
+  /** Null: unknown, or the run was never started. */
+  readonly durationMs: number | null;
+};
 
 /*
- * A line lists finished runs of one status, after the CRC-32 of the rest of the line: `1a2b3c4d failed<tab>id=size.time
- * id=size.time`. A later line of a run replaces an earlier one.
+ * A line lists finished runs of one status, after the CRC-32 of the rest of the line: `1a2b3c4d failed<tab>id=size.time~duration
+ * id=size.time`; the duration may be unknown. A later line of a run replaces an earlier one.
  */
 
 /** One line for each status. */
 export function encodeStatuses(entries: Iterable<StatusEntry>): string {
   const groups = new Map<FinishedStatus, string[]>();
-  for (const { runId, status, size, mtimeMs } of entries) {
+  for (const { runId, status, size, mtimeMs, durationMs } of entries) {
     const group = groups.get(status) ?? [];
     if (group.length === 0) groups.set(status, group);
-    group.push(`${runId}=${size}.${mtimeMs}`);
+    group.push(`${runId}=${size}.${mtimeMs}${durationMs === null ? '' : `~${durationMs}`}`);
   }
   const lines = Array.from(groups, ([status, group]) => {
     const text = `${status}\t${group.join(' ')}`;
@@ -38,7 +43,9 @@ export function decodeStatuses(content: string, visit: (entry: StatusEntry) => v
       const idEnd = entry.indexOf('=');
       const sizeEnd = entry.indexOf('.', idEnd);
       const size = Number(entry.slice(idEnd + 1, sizeEnd));
-      visit({ runId: entry.slice(0, idEnd), status, size, mtimeMs: Number(entry.slice(sizeEnd + 1)) });
+      const [time, duration] = entry.slice(sizeEnd + 1).split('~');
+      const durationMs = duration === undefined ? null : Number(duration);
+      visit({ runId: entry.slice(0, idEnd), status, size, mtimeMs: Number(time), durationMs });
     }
   }
   return lines.length - 1;

@@ -11,12 +11,15 @@ export class StatusTable {
   readonly #statuses: (FinishedStatus | null)[];
   readonly #sizes: Float64Array;
   readonly #times: Float64Array;
+  /** NaN: unknown. */
+  readonly #durations: Float64Array;
 
   constructor(ids: readonly string[]) {
     this.#ids = ids;
     this.#statuses = new Array(ids.length).fill(null);
     this.#sizes = new Float64Array(ids.length);
     this.#times = new Float64Array(ids.length);
+    this.#durations = new Float64Array(ids.length);
   }
 
   /**
@@ -38,10 +41,11 @@ export class StatusTable {
   }
 
   /** Replaces an earlier entry. */
-  set(at: number, { status, size, mtimeMs }: Omit<StatusEntry, 'runId'>): void {
+  set(at: number, { status, size, mtimeMs, durationMs }: Omit<StatusEntry, 'runId'>): void {
     this.#statuses[at] = status;
     this.#sizes[at] = size;
     this.#times[at] = mtimeMs;
+    this.#durations[at] = durationMs ?? Number.NaN;
   }
 
   /** Null without an entry, and if the journal has changed since. */
@@ -50,10 +54,16 @@ export class StatusTable {
     return this.#statuses[at] ?? null;
   }
 
+  /** The duration of the run at a position with a status. */
+  durationAt(at: number): number | null {
+    const durationMs = this.#durations[at] ?? Number.NaN;
+    return Number.isNaN(durationMs) ? null : durationMs;
+  }
+
   *entries(): Iterable<StatusEntry> {
     for (const [at, runId] of this.#ids.entries()) {
       const [status = null, size = 0, mtimeMs = 0] = [this.#statuses[at], this.#sizes[at], this.#times[at]];
-      if (status !== null) yield { runId, status, size, mtimeMs };
+      if (status !== null) yield { runId, status, size, mtimeMs, durationMs: this.durationAt(at) };
     }
   }
 }
