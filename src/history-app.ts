@@ -48,6 +48,12 @@ export function createPast(
   return { archive, history: createHistory(tools, reach, readRun) };
 }
 
+/** Returns the usual duration of a workflow in milliseconds; null without a success. */
+export async function usualDuration(file: string, config: Config): Promise<number | null> {
+  const { usualDurationOf } = await import('./service/workflows/workflow-entries.ts');
+  return usualDurationOf(file, fileStore(config));
+}
+
 /** Returns the look-up of the end of a file's suspension; always null without a store. */
 export async function suspensions({ runsDir }: Config): Promise<(file: string) => number | null> {
   if (runsDir === null) return () => null;

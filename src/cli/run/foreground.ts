@@ -38,6 +38,9 @@ export type ForegroundRun = {
   readonly rest?: AppOptions['rest'];
 };
 
+/** A shorter run shows no estimate, and reads nothing for it. */
+const estimateDelayMs = 500;
+
 /** How long the end of a run waits for the sink of its logs. Five seconds at most, with everything else. */
 const forwardingPatienceMs = 4500;
 
@@ -73,6 +76,7 @@ export async function runInForeground(
   const feed = new EngineFeed({ reporter, out: console.out, kept: keepHistory }, shown);
   const forwarder = forwarding && (await app.forwardLogs(forwarding, { warn, forDaemon: forDaemon ?? null }));
   const stop = listenForSignals();
+  let estimates: NodeJS.Timeout | undefined;
   try {
     const { watch, attach } = asking({
       watch: (event, state) => {
@@ -85,6 +89,7 @@ export async function runInForeground(
     attach(run);
     forwarder?.attach(run.logs);
     stop.attach(run);
+    if (keepHistory) estimates = showEstimate(request, reporter, config);
     const summary = await feed.end(await run.finished);
     if (stop.signal() === null) await shell?.open(summary);
     if (keepHistory) await tidyHistory(config, run.runId, stop);
@@ -93,6 +98,7 @@ export async function runInForeground(
       signal: stop.signal(),
     });
   } finally {
+    clearTimeout(estimates);
     asker?.close();
     feed.close();
     // Only an error leaves anything to release.
@@ -100,6 +106,22 @@ export async function runInForeground(
     await forwarder?.close(forwardingPatienceMs, stop.forced);
     stop.close();
   }
+}
+
+/** Shows later how long the workflow usually takes, if the reporter does; a storage problem is reported by the run itself. */
+function showEstimate({ workflow }: StartRequest, reporter: Reporter, config: Config): NodeJS.Timeout | undefined {
+  const { estimate } = reporter;
+  const { file } = workflow;
+  if (estimate === undefined || file === null) return undefined;
+  const show = async () => {
+    const { usualDuration } = await import('../../history-app.ts');
+    const usualMs = await usualDuration(file, config);
+    if (usualMs !== null) estimate(usualMs);
+  };
+  const left = (error: unknown) => {
+    if (!(error instanceof WfError)) throw error;
+  };
+  return setTimeout(() => void show().catch(left), estimateDelayMs).unref();
 }
 
 /** Returns the function that shows a question below the live view; null if no person can be prompted. */

@@ -29,6 +29,9 @@ export function groupReporters(reporters: readonly Reporter[]): Reporter {
     prompt: (prompt) => {
       for (const reporter of reporters) reporter.prompt?.(prompt);
     },
+    estimate: (usualMs) => {
+      for (const reporter of reporters) reporter.estimate?.(usualMs);
+    },
     end: (recap) => {
       for (const reporter of reporters) reporter.end(recap);
     },

@@ -83,6 +83,8 @@ export type Reporter = {
   readonly child?: (run: ChildRun) => ChildReporter;
   /** Shows a question below everything else, until it is replaced or null; absent if the reporter has no live view. */
   readonly prompt?: (prompt: Prompt | null) => void;
+  /** Takes the usual duration of the workflow; absent if the reporter does not show it. */
+  readonly estimate?: (usualMs: number) => void;
   /** The last call; the reporter writes nothing after it. */
   readonly end: (recap: Recap) => void;
   /** Returns the text that restores the terminal if `end` will not be called; may be empty. */

@@ -92,3 +92,18 @@ async function findPast(
   }
   return found;
 }
+
+/** Returns the usual duration of a workflow from remembered statuses: no run is read. Null without a success. */
+export function usualDurationOf(file: string, archive: RunArchive): number | null {
+  const ids = archive.list();
+  const labelOf = archive.labels(ids);
+  const statuses = archive.statuses(ids);
+  const runs: UsualRun[] = [];
+  for (const runId of ids) {
+    if (runs.length === MOST_RECENT) break;
+    if (labelOf(runId)?.file !== file) continue;
+    const status = statuses.of(runId);
+    runs.push({ status, durationMs: status === 'succeeded' ? statuses.durationOf(runId) : null });
+  }
+  return usualDurationMs(runs);
+}

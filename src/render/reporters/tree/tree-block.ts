@@ -1,4 +1,4 @@
-import { formatElapsed } from '../../text/duration.ts';
+import { formatDuration, formatElapsed } from '../../text/duration.ts';
 import { cut } from '../../text/width.ts';
 import type { TreeBranch } from './tree-branch.ts';
 import { treeLine } from './tree-line.ts';
@@ -11,6 +11,8 @@ export type TreeMoment = {
   readonly frame: number;
   /** The height of the terminal in lines. */
   readonly rows: number;
+  /** The usual duration of the workflow; null: unknown. */
+  readonly usualMs: number | null;
 };
 
 /** Only the next few pending steps and the last few finished steps of a child run get a line. */
@@ -32,7 +34,7 @@ export function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string
     if (isFull() || pending++ === mostPending) break;
     lines.push(treeLine(pendingLine(name, root.view, root.style), root.room()));
   }
-  return [...lines, countLine(root, moment.now)];
+  return [...lines, countLine(root, moment)];
 }
 
 /** Renders the active steps, each followed by the steps of its child run. */
@@ -54,8 +56,8 @@ function addRunning(branch: TreeBranch, moment: TreeMoment, lines: string[], isF
   }
 }
 
-/** `  3/8 · 2 running · 1 waiting   12s   Ctrl-C stops`. */
-function countLine(root: TreeBranch, now: number): string {
+/** `  3/8 · 2 running · 1 waiting   12s of ~2m05s   Ctrl-C stops`. */
+function countLine(root: TreeBranch, { now, usualMs }: TreeMoment): string {
   const { view, style } = root;
   const { columns, ellipsis } = root.room();
   const waiting = view.pending.size + view.waiting.size;
@@ -65,7 +67,8 @@ function countLine(root: TreeBranch, now: number): string {
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     ...(view.failed > 0 ? [`${view.failed} failed`] : []),
   ].join(style.glyphs.separator);
-  const elapsed = view.startedAt === null ? [] : [formatElapsed(now - view.startedAt)];
+  const usual = usualMs === null ? '' : ` of ~${formatDuration(usualMs)}`;
+  const elapsed = view.startedAt === null ? [] : [formatElapsed(now - view.startedAt) + usual];
   const stop = view.isStopping ? `stopping${ellipsis} Ctrl-C again kills` : 'Ctrl-C stops';
   return style.colors.dim(cut(`  ${[counts, ...elapsed, stop].join('   ')}`, columns - 1, ellipsis));
 }

@@ -42,6 +42,7 @@ export function createTreeReporter(terminal: Terminal, options: TreeOptions): Re
     output: (chunk) => tree?.output(chunk),
     child: (run) => tree?.child(run) ?? { event: () => undefined, output: () => undefined },
     prompt: (prompt) => tree?.prompt(prompt),
+    estimate: (usualMs) => tree?.estimate(usualMs),
     end: (recap) => tree?.end(recap),
     abandon: () => tree?.abandon() ?? '',
   };
@@ -60,6 +61,7 @@ class Tree {
   #scrolled = '';
   #prompt: Prompt | null = null;
   #frame = 0;
+  #usualMs: number | null = null;
 
   constructor(workflow: Workflow, runId: string, terminal: Terminal, options: TreeOptions) {
     this.#workflow = workflow;
@@ -114,6 +116,11 @@ class Tree {
     this.#paint();
   }
 
+  estimate(usualMs: number): void {
+    this.#usualMs = usualMs;
+    this.#frames.request();
+  }
+
   end(recap: Recap): void {
     this.#stop();
     this.#root.end();
@@ -135,7 +142,12 @@ class Tree {
   #paint(): { showsTime: boolean } {
     const { rows, columns } = this.#terminal.size();
     const prompt = this.#prompt === null ? [] : promptLines(this.#prompt, columns, this.#context.style);
-    const moment = { now: this.#options.clock.now(), frame: this.#frame++, rows: rows - prompt.length };
+    const moment = {
+      now: this.#options.clock.now(),
+      frame: this.#frame++,
+      rows: rows - prompt.length,
+      usualMs: this.#usualMs,
+    };
     this.#region.draw(this.#takeScrolled(), [
       ...treeBlock(this.#root, moment),
       ...prompt.slice(-Math.max(1, rows - 2)),

@@ -53,6 +53,15 @@ describe('the live block', () => {
     expectGolden(golden, `${screen.text()}\n`);
   });
 
+  test('shows how long the workflow usually takes', () => {
+    const { screen, reporter, begin } = onScreen();
+    const story = begin(many(2)).start('step-0').at(1200);
+    expect(screen.text()).toMatch(/1s {3}Ctrl-C stops/);
+    reporter.estimate?.(125_000);
+    story.at(2400);
+    expect(screen.text()).toMatch(/2s of ~2m05s {3}Ctrl-C stops/);
+  });
+
   test('shows the container of an attempt, and that a service is ready', () => {
     const { screen, begin } = onScreen();
     const container = { id: '4f1d2c8a9b1c7e6d5f', image: 'postgres:17' };
