@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 /** Current time and timers. Tests replace it. */
 export type Clock = {
   /** Milliseconds since 1970-01-01 UTC. */
@@ -24,3 +26,37 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** A smaller change of the clock is one of its usual corrections. */
+const minChangeMs = 1000;
+
+/** Notices that the system clock was set. The clock of a machine that was suspended has moved too, but was not set. */
+export class ClockChanges {
+  readonly #clock: Clock;
+  #ahead: number;
+  #suspended: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#ahead = clock.now() - clock.elapsed();
+    this.#suspended = suspendedMs();
+  }
+
+  /** Returns by how many milliseconds the clock was set since the last change; 0 if it was not. */
+  take(): number {
+    const ahead = this.#clock.now() - this.#clock.elapsed();
+    const moved = ahead - this.#ahead;
+    if (Math.abs(moved) < minChangeMs) return 0;
+    const suspended = suspendedMs();
+    const slept = suspended - this.#suspended;
+    this.#ahead = ahead;
+    this.#suspended = suspended;
+    const change = Math.round(slept < minChangeMs ? moved : moved - slept);
+    return Math.abs(change) < minChangeMs ? 0 : change;
+  }
+}
+
+/** Grows by the time that the machine is suspended: its uptime counts that, and the time of a process does not. */
+function suspendedMs(): number {
+  return uptime() * 1000 - performance.now();
+}

@@ -1,3 +1,4 @@
+import { itemAt } from '../data/vector.ts';
 import { addInstances, cancelInstances, newInstances } from '../fan-out/instances.ts';
 import { nodeIndex } from '../graph.ts';
 import { withRunNumbers } from '../step-numbers.ts';
@@ -63,13 +64,28 @@ export function evolve(run: RunState, event: RunEvent): RunState {
       return { ...run, status: 'handling', handling: { status, reason, handlers, interrupted: null } };
     }
     case 'run.warned':
-      return { ...run, warnings: [...run.warnings, { step: event.step, message: event.message }] };
+      return warned(run, event);
     case 'run.finished': {
       const { at, status, reason, message } = event;
       return { ...run, status, reason, message, finishedAt: at };
     }
   }
   throw unknownKind(event);
+}
+
+function warned(run: RunState, { step, message, clockSetMs }: Event<'run.warned'>): RunState {
+  const next = { ...run, warnings: [...run.warnings, { step, message }] };
+  return clockSetMs === undefined ? next : withStartsMoved(next, clockSetMs);
+}
+
+/** Moves the start of the run and of all steps that have not finished, so that durations leave out the change of the clock. */
+function withStartsMoved(run: RunState, ms: number): RunState {
+  let next = run.startedAt === null || run.finishedAt !== null ? run : { ...run, startedAt: run.startedAt + ms };
+  for (let index = 0; index < run.nodes.length; index++) {
+    const { startedAt, finishedAt } = itemAt(run.nodes, index);
+    if (startedAt !== null && finishedAt === null) next = evolveNode(next, index, { startedAt: startedAt + ms });
+  }
+  return next;
 }
 
 function prepared(run: RunState, { params, numbers }: Event<'run.prepared'>): RunState {

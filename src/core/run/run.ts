@@ -486,7 +486,14 @@ export type RunEvent =
    * A problem that changes no outcome but must be recorded: a log that cannot be written, a mail that cannot be sent.
    * Like `step.marked`, it may come after `run.finished`.
    */
-  | { readonly type: 'run.warned'; readonly at: number; readonly step: string | null; readonly message: string }
+  | {
+      readonly type: 'run.warned';
+      readonly at: number;
+      readonly step: string | null;
+      readonly message: string;
+      /** The system clock was set by this many milliseconds: the start of what still runs is counted in its new time. */
+      readonly clockSetMs?: number;
+    }
   | {
       readonly type: 'run.finished';
       readonly at: number;

@@ -7,6 +7,7 @@ import { type Decision, transition } from '../../core/run/transition.ts';
 import { WfError } from '../../errors.ts';
 import { EndSignal } from '../../processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '../../store/store.ts';
+import { ClockChanges } from '../clock.ts';
 import type { ActiveRun, Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
 import { createdEvent } from './created-event.ts';
@@ -71,6 +72,7 @@ export class LocalRun {
   /** `rest` was called, or is absent. */
   #isResting: boolean;
   readonly #limit: RunLimit;
+  readonly #clockChanges: ClockChanges;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -90,6 +92,7 @@ export class LocalRun {
     this.#isResting = options.background.rest === undefined;
     this.#earlier = earlier;
     this.#timers = new RunTimers(options.clock);
+    this.#clockChanges = new ClockChanges(options.clock);
     this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
     this.#attempts = new RunningAttempts(options.clock, graceOf(request));
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
@@ -223,6 +226,8 @@ export class LocalRun {
 
   #put(message: Message): void {
     try {
+      const setMs = this.#clockChanges.take();
+      if (setMs !== 0) this.#mailbox.put({ type: 'note', event: clockSet(this.#options.clock.now(), setMs) });
       this.#mailbox.put(message);
     } catch (error) {
       this.#fail(error);
@@ -318,4 +323,10 @@ export class LocalRun {
 
 function warning(at: number, step: string | null, message: string): Extract<RunEvent, { type: 'run.warned' }> {
   return { type: 'run.warned', at, step, message };
+}
+
+function clockSet(at: number, ms: number): RunEvent {
+  const change = ms < 0 ? 'back' : 'forward';
+  const message = `the clock of this machine was set ${change} by ${Math.round(Math.abs(ms) / 1000)}s`;
+  return { ...warning(at, null, message), clockSetMs: ms };
 }
