@@ -11,7 +11,7 @@ import { clientFinder } from './access/client-address.ts';
 import { createLogin } from './access/login.ts';
 import { createLoginTries } from './access/login-tries.ts';
 import { createSessions } from './access/sessions.ts';
-import { bindAddress, isLoopbackAddress, MIN_LOGIN_LENGTH } from './connection/bind-address.ts';
+import { bindAddress, isLoopbackAddress } from './connection/bind-address.ts';
 import { limitConnections } from './connection/connections.ts';
 import { connectionsThatFit, defaultLimits, type Limits } from './connection/limits.ts';
 import { createListener } from './connection/listener.ts';
@@ -95,12 +95,9 @@ export async function createServer({ routes, settings, log, ...options }: Server
   };
 }
 
-/** Returns warnings for an address on the network. Wrong logins never delay a valid one, so only length prevents guessing. */
-function* networkWarnings({ tls, login }: ListenSettings): Generator<string> {
+/** Returns warnings for an address on the network. */
+function* networkWarnings({ tls }: ListenSettings): Generator<string> {
   if (tls === null) yield 'logins and logs cross the network unencrypted: there is no TLS';
-  if (login.basic !== null && login.basic.password.length < MIN_LOGIN_LENGTH) {
-    yield `the password has fewer than ${MIN_LOGIN_LENGTH} characters, and every client that reaches this port can guess it`;
-  }
 }
 
 function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {

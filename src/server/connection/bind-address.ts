@@ -2,12 +2,12 @@ import { lookup } from 'node:dns/promises';
 import type { ServerSettings } from '../../config/server-settings.ts';
 import { messageOf, WfError } from '../../errors.ts';
 
-/** The minimum length of a token on a network address, and the recommended length of a password, in characters. */
-export const MIN_LOGIN_LENGTH = 16;
+/** The minimum length of a token or password on a network address, in characters. */
+const MIN_LOGIN_LENGTH = 16;
 
 /**
  * Resolves a host to the address to listen on. Throws a `WfError` `usage` for an address that other machines can reach
- * if no login is required or a token is short. A name is resolved only once, so that the server listens on the checked
+ * if no login is required or a token or password is short. A name is resolved only once, so that the server listens on the checked
  * address.
  */
 export async function bindAddress(host: string, login: ServerSettings['login']): Promise<string> {
@@ -25,9 +25,11 @@ export async function bindAddress(host: string, login: ServerSettings['login']):
   }
   requireLength('token', token, host);
   requireLength('readOnlyToken', readOnlyToken, host);
+  requireLength('password', basic?.password ?? null, host);
   return address;
 }
 
+/** Wrong logins never delay a valid one, so only length prevents guessing. */
 function requireLength(key: string, token: string | null, host: string): void {
   if (token === null || [...token].length >= MIN_LOGIN_LENGTH) return;
   const problem = `will not listen on "${host}" with a "${key}" of fewer than ${MIN_LOGIN_LENGTH} characters`;
