@@ -27,11 +27,15 @@ async function hide(page: Page): Promise<void> {
   await setHidden(page, false);
 }
 
-/** Waits until the page is offline, and lets it ask the daemon again. */
-async function passOffline(page: Page): Promise<void> {
-  await offline(page).waitFor();
-  await page.clock.fastForward(2000);
-  await offline(page).waitFor({ state: 'detached' });
+/** Waits until the page says that it is offline, though any other answer of the daemon may take that away at once. */
+function untilOffline(page: Page): Promise<unknown> {
+  return page.evaluate(`new Promise((resolve) => {
+    new MutationObserver((_, observer) => {
+      if (!document.body.textContent.includes('Offline, shown as of')) return;
+      observer.disconnect();
+      resolve();
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  })`);
 }
 
 function setHidden(page: Page, isHidden: boolean): Promise<unknown> {
@@ -84,8 +88,11 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
         await line(page, 'first').waitFor();
         await page.route('**/stop', (route) => route.abort('connectionreset'));
         await page.getByRole('button', { name: 'Stop' }).click();
+        const seen = untilOffline(page);
         await page.getByRole('button', { name: 'Stop the run' }).click();
-        await passOffline(page);
+        await seen;
+        await page.clock.fastForward(2000);
+        await offline(page).waitFor({ state: 'detached' });
         expect(await page.getByRole('button', { name: 'Stop', exact: true }).isEnabled()).toBe(true);
         write('on', '');
         write('end', '');
