@@ -6,9 +6,15 @@ export const runVariables = {
   run: ['WF_RUN_ID', 'WF_WORKFLOW', 'DAG_NAME', 'DAG_REQUEST_ID', 'DAG_RUN_ID'],
   step: ['WF_STEP', 'WF_ATTEMPT', 'DAG_RUN_STEP_NAME'],
   /** Set if the run has named parameters. */
-  params: ['WF_PARAMS_JSON', 'DAGU_PARAMS_JSON'],
+  params: ['WF_PARAMS_JSON', 'DAG_PARAMS_JSON', 'DAGU_PARAMS_JSON'],
   /** Paths on this machine. */
-  logs: ['WF_LOG_FILE', 'DAG_EXECUTION_LOG_PATH', 'DAG_RUN_STEP_STDOUT_FILE', 'DAG_RUN_STEP_STDERR_FILE'],
+  logs: [
+    'WF_LOG_FILE',
+    'DAG_RUN_LOG_FILE',
+    'DAG_EXECUTION_LOG_PATH',
+    'DAG_RUN_STEP_STDOUT_FILE',
+    'DAG_RUN_STEP_STDERR_FILE',
+  ],
   items: ['WF_ITEM_INDEX', 'WF_ITEM_COUNT'],
   /** The end of a run, or its waiting steps, for handlers. */
   end: ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'DAG_RUN_STATUS'],

@@ -37,6 +37,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
   let isOpen = true;
   return {
     runId: snapshot.runId,
+    path: null,
     append: (appended) => {
       if (!isOpen) throw new Error(`the journal of "${snapshot.runId}" is closed`);
       const stored = appended.map((event, index) => ({ seq: events.length + 1 + index, ...event }));

@@ -30,6 +30,8 @@ export type StoredRun = Snapshot & {
 /** The owner's hold on its run: the only way to write it. */
 export type RunJournal = {
   readonly runId: string;
+  /** Its file on this machine; null without one. */
+  readonly path: string | null;
   /**
    * Passes the events to the operating system before it returns, so that they survive the process; all of them or, if
    * it throws a `WfError` `storage`, none.

@@ -51,6 +51,7 @@ export async function prepare(
       ...processEnv,
       ...variables,
       ...runEnvironment(runId, workflow.name),
+      ...(journal.path === null ? {} : { DAG_RUN_LOG_FILE: journal.path }),
       ...paramsJson(workflow, params),
     };
     const keep = (name: string, value: string) => keepOutput(journal.scratch(), name, value);
@@ -103,7 +104,7 @@ function paramsJson({ params: declared, secrets }: Workflow, params: readonly Pa
   });
   if (entries.length === 0) return {};
   const json = JSON.stringify(Object.fromEntries(entries));
-  return { WF_PARAMS_JSON: json, DAGU_PARAMS_JSON: json };
+  return { WF_PARAMS_JSON: json, DAG_PARAMS_JSON: json, DAGU_PARAMS_JSON: json };
 }
 
 /** Throws a `WfError` `storage`. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runVariableNames } from '../../../src/core/run-variables.ts';
-import { type Work, withEngine } from '../../support/engine-world.ts';
+import { type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 
 /** Variables that only notifications and `wait` handlers have. */
@@ -14,7 +14,8 @@ test('the list of variables has exactly those that a run sets', async () => {
   };
   const steps = [step('ship', { fanOut: { items: ['a'], maxConcurrent: 1, failFast: false } })];
   const made = workflow({ steps, handlers: { exit: handler('exit') } });
-  await withEngine({ work: { 'ship[a]': work, 'handlerOn.exit': work } }, async ({ start }) => {
+  const wrapStore = withJournal(() => ({ path: '/runs/1/journal.jsonl' }));
+  await withEngine({ wrapStore, work: { 'ship[a]': work, 'handlerOn.exit': work } }, async ({ start }) => {
     await start(made, { params: [{ name: 'A', value: '1' }] }).finished;
   });
   expect([...seen].filter((name) => !runVariableNames.includes(name))).toEqual([]);

@@ -9,7 +9,7 @@ import { type Ownership, releaseOwner } from '../control/owner.ts';
 import { createRequestListener } from '../control/owner-listener.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 import { addStatus } from '../listing/status-file.ts';
-import { scratchPath } from '../run-directory.ts';
+import { journalPath, scratchPath } from '../run-directory.ts';
 import { createSync, type SyncParts } from './create-sync.ts';
 
 /** The parts of the hold on a run. */
@@ -44,6 +44,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     });
   return {
     runId,
+    path: journalPath(directory),
     append: (events) => {
       const stored = file.append(events);
       ending = endingAfter(events, ending);
