@@ -1,4 +1,4 @@
-import { uptime } from 'node:os';
+import { readFileSync } from 'node:fs';
 
 /** Current time and timers. Tests replace it. */
 export type Clock = {
@@ -15,7 +15,7 @@ const maxTimeoutMs = 2 ** 31 - 1;
 /** The system clock. A wait longer than the 24.8 days of a Node timer is split into several timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  elapsed: () => performance.now(),
+  elapsed: () => process.uptime() * 1000,
   setTimer: (at, callback) => {
     let timer: NodeJS.Timeout;
     const arm = () => {
@@ -51,12 +51,20 @@ export class ClockChanges {
     const slept = suspended - this.#suspended;
     this.#ahead = ahead;
     this.#suspended = suspended;
+    if (Number.isNaN(slept)) return Math.min(0, Math.round(moved));
     const change = Math.round(slept < minChangeMs ? moved : moved - slept);
     return Math.abs(change) < minChangeMs ? 0 : change;
   }
 }
 
-/** Grows by the time that the machine is suspended: its uptime counts that, and the time of a process does not. */
+/**
+ * Grows by the time that the machine is suspended: its uptime counts that, and the time of a process does not. Not a number
+ * where the system does not say its uptime, so that only a clock that is set back is noticed there.
+ */
 function suspendedMs(): number {
-  return uptime() * 1000 - performance.now();
+  try {
+    return Number.parseFloat(readFileSync('/proc/uptime', 'latin1')) * 1000 - process.uptime() * 1000;
+  } catch {
+    return Number.NaN;
+  }
 }

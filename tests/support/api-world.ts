@@ -82,7 +82,7 @@ function stable(text: string, directory: string): string {
       .replace(/,"machine":"[^"]+"/g, '')
       .replace(/("pid":"<pid>".*?"host":)"[^"]+"/g, '$1"<host>"')
       .replace(/"pid":[1-9]\d*,"host":"[^"]*"/g, '"pid":"<pid>","host":"<host>"')
-      .replace(/"durationMs":( ?)\d+/g, '"durationMs":$1"<ms>"')
+      .replace(/"(durationMs|medianMs)":( ?)\d+/g, '"$1":$2"<ms>"')
       // Later lines of Node than 20 add this to the error of JSON.
       .replace(/( in JSON at position \d+) \(line \d+ column \d+\)/g, '$1')
   );

@@ -166,7 +166,8 @@ function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
 
 function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string | null): PlannedStep {
   const numbers = plannedNumbers(step.numbers ?? [], scope);
-  const own = stepNames({ workflow, params: [], step });
+  const results = workflow.steps.map(({ id, name }) => id ?? name);
+  const own = new Set([...stepNames({ workflow, params: [], step }), ...results]);
   return {
     name: step.name,
     depends: step.depends,
