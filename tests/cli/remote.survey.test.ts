@@ -141,6 +141,9 @@ test(
       const client = clientOf(place, '');
       const server = ['--server', url];
       for (const id of ['wait-1', 'wait-2']) await client.wf('run', 'wait', '--detach', '--run-id', id, ...server);
+      const statuses = async () => (await client.json<RunSummary[]>('history', ...server)).map(({ status }) => status);
+      // One that had not started is canceled, which reads otherwise.
+      await expect.poll(statuses, { timeout: 30_000 }).toEqual(['running', 'running']);
       const { code, stdout, stderr } = await client.wf('stop', 'wait', ...server);
       expect([code, stdout, stderr.replace(/wait-[12]/g, 'ID')]).toEqual([
         2,
@@ -153,10 +156,7 @@ test(
         0,
         ['', ...['wait-1', 'wait-2'].map((id) => `run ${id} of "wait" is stopped`)],
       ]);
-      expect((await client.json<RunSummary[]>('history', ...server)).map(({ status }) => status)).toEqual([
-        'canceled',
-        'canceled',
-      ]);
+      expect(await statuses()).toEqual(['canceled', 'canceled']);
     }),
   60_000,
 );
