@@ -9,7 +9,7 @@ import type { Param } from '../../core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
 import { withNumbers } from '../../core/step-numbers.ts';
 import { lookupIn, previewText, references, shellReferences, splitBackticks } from '../../core/words/interpolate.ts';
-import { stepNames } from '../../core/words/own-names.ts';
+import { workflowNames } from '../../core/words/own-names.ts';
 import { quoteWord } from '../../core/words/quote-word.ts';
 import { shellCodeIndex } from '../../core/words/shell-launch.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
@@ -89,7 +89,12 @@ async function plan(
   const scopes = new Map(allSteps(workflow).map((step) => [step.name, scopeOf(step, known)]));
   const scopeFor = (name: string) => scopes.get(name) ?? ((variable: string) => known.get(variable));
   const skips = await plannedSkips(workflow, order, { scopeOf: scopeFor, selection });
-  const planned = (step: Step) => planStep(workflow, step, scopeFor(step.name), skips.get(step.name) ?? null);
+  const results = workflow.steps.map(({ id, name }) => id ?? name);
+  const shared = new Set([...workflowNames({ workflow, params: [] }), ...results]);
+  const planned = (step: Step) => {
+    const own = ownNames(step, shared);
+    return planStep(workflow, step, { scope: scopeFor(step.name), own, skipped: skips.get(step.name) ?? null });
+  };
   const types = new Map(workflow.params.map(({ name, rule }) => [name, rule?.type]));
   const typed = (param: Param): Param => {
     const type = param.name === null ? undefined : types.get(param.name);
@@ -164,10 +169,19 @@ function scopeOf(step: Step, known: ReadonlyMap<string, string>): Scope {
   return scope;
 }
 
-function planStep(workflow: Workflow, step: Step, scope: Scope, skipped: string | null): PlannedStep {
+/** Whether a name is a variable of the workflow, of the step or of its item. */
+type IsOwn = (name: string) => boolean;
+
+/** `shared`: the names that all steps have. */
+function ownNames(step: Step, shared: ReadonlySet<string>): IsOwn {
+  const env = new Set(step.env.map(({ name }) => name));
+  return (name) => shared.has(name) || env.has(name) || (step.fanOut !== undefined && isItemVariable(name));
+}
+
+type PlannedParts = { readonly scope: Scope; readonly own: IsOwn; readonly skipped: string | null };
+
+function planStep(workflow: Workflow, step: Step, { scope, own, skipped }: PlannedParts): PlannedStep {
   const numbers = plannedNumbers(step.numbers ?? [], scope);
-  const results = workflow.steps.map(({ id, name }) => id ?? name);
-  const own = new Set([...stepNames({ workflow, params: [], step }), ...results]);
   return {
     name: step.name,
     depends: step.depends,
@@ -189,10 +203,10 @@ function expandParts(template: string, scope: Scope): string {
 type Scope = (name: string) => string | undefined;
 
 /** The command as written: a text with its lines, a list as words with quotes. */
-function commandText({ command, args, script, executor }: Step, own: ReadonlySet<string>): string {
+function commandText({ command, args, script, executor }: Step, own: IsOwn): string {
   const isShell = readsQuotes.has(executor.type);
   const code = typeof command === 'string' ? -1 : shellCodeIndex(command ?? []);
-  const isTemplate = (word: string, index: number) => index !== code && references(word).some((name) => own.has(name));
+  const isTemplate = (word: string, index: number) => index !== code && references(word).some(own);
   const quoted = (word: string, hasVariable: boolean) => (isShell ? quotedTemplate(word, hasVariable) : word);
   const words =
     typeof command === 'string'
@@ -221,13 +235,13 @@ function childWords({ type, config }: Step['executor']): readonly string[] {
 type Values = Readonly<Record<string, string>>;
 
 /** The values, known before a run, of the variables that the command uses, by name. */
-function valuesIn(step: Step, own: ReadonlySet<string>, scope: Scope): Values {
+function valuesIn(step: Step, own: IsOwn, scope: Scope): Values {
   const { command, args, script, executor } = step;
   const code = [typeof command === 'string' ? command : '', script ?? ''];
   const list = typeof command === 'string' ? [] : (command ?? []);
   const names = new Set([
     ...code.flatMap(readsQuotes.has(executor.type) ? shellReferences : references),
-    ...list.flatMap(references).filter((name) => own.has(name)),
+    ...list.flatMap(references).filter(own),
     ...[...args, ...childWords(executor)].flatMap(references),
   ]);
   const known = [...names].map((name) => [name, scope(name)] as const);
