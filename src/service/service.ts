@@ -139,7 +139,7 @@ export type WorkflowEntry = {
   /** In ISO 8601; null: without an end, or not suspended. */
   readonly suspendedUntil: string | null;
   readonly lastRun: RunSummary | null;
-  /** The median duration of the last successes; null if there is none. */
+  /** The median duration of the last successful runs, in milliseconds; null without one. */
   readonly medianMs: number | null;
   readonly diagnostics: readonly Diagnostic[];
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FinishedStatus } from '../../src/core/run/run.ts';
 import { openStatuses } from '../../src/store/files/listing/status-file.ts';
-import { temporaryDirectory } from './world.ts';
+import { fileStore, snapshot, temporaryDirectory } from './world.ts';
 
 /** Runs with journals, and their statuses as a reader remembers them. */
 function world(statuses: Readonly<Record<string, FinishedStatus>>) {
@@ -84,4 +84,19 @@ test('neither of two lines is believed if one was written into the other', () =>
     writeFileSync(path, one.slice(0, at) + other + one.slice(at));
     expect(read()).toEqual({ c: null, b: null, a: null });
   }
+});
+
+test('the duration of a run leaves out that the clock was set while it ran', async () => {
+  const { store } = fileStore();
+  const journal = store.create(snapshot('a'), { logDir: null });
+  const warned = { type: 'run.warned', step: null, message: 'the clock was set' } as const;
+  journal.append([
+    { type: 'run.started', at: 10_000 },
+    { ...warned, at: 2000, clockSetMs: -9000 },
+    { type: 'run.finished', at: 5000, status: 'succeeded', reason: null, message: '' },
+    { ...warned, at: 9000, clockSetMs: 4000 },
+  ]);
+  await journal.close();
+  const statuses = store.statuses(['a']);
+  expect([statuses.of('a'), statuses.durationOf('a')]).toEqual(['succeeded', 4000]);
 });

@@ -33,7 +33,9 @@ export function attemptHistory(events: readonly StoredEvent[]): Map<string, Atte
 
 /** Adds one more event to a history, in place: a repeating step can have a hundred thousand records. */
 export function addToAttempts(history: Map<string, AttemptRecord[]>, event: StoredEvent): void {
-  if (event.type === 'step.scheduled') {
+  if (event.type === 'run.warned') {
+    if (event.clockSetMs !== undefined) moveUnfinished(history, event.clockSetMs);
+  } else if (event.type === 'step.scheduled') {
     const records = history.get(event.step) ?? [];
     records.push(scheduled(event));
     history.set(event.step, records);
@@ -48,6 +50,19 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
     const last = records.findLastIndex(({ attempt }) => attempt === event.attempt);
     const record = records[last];
     if (record !== undefined) records[last] = advanced(record, event);
+  }
+}
+
+/** Counts the times of attempts that have not ended in the new time of a clock that was set. */
+function moveUnfinished(history: Map<string, AttemptRecord[]>, ms: number): void {
+  for (const records of history.values()) {
+    for (const [index, record] of records.entries()) {
+      const { scheduledAt, startedAt, readyAt, endedAt } = record;
+      if (endedAt !== null) continue;
+      const ready = readyAt === undefined ? {} : { readyAt: readyAt + ms };
+      const moved = { scheduledAt: scheduledAt + ms, startedAt: startedAt === null ? null : startedAt + ms, ...ready };
+      records[index] = { ...record, ...moved };
+    }
   }
 }
 

@@ -124,8 +124,7 @@ function summarizeInstances(
   });
 }
 
-/** Never negative, even if the clock was set back. */
-/** The duration of a run or step; null if it has not been started or finished. */
+/** The duration of a run or step in milliseconds, never negative; null if it has not been started or finished. */
 export function durationOf({ startedAt, finishedAt }: Pick<RunState, 'startedAt' | 'finishedAt'>): number | null {
   return startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
 }

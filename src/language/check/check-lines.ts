@@ -43,7 +43,7 @@ function longTexts(entry: ActionEntry, usual: string): LongText[] {
   });
 }
 
-/** The first line that may fail although another one follows; null if there is none, or the text handles failures. */
+/** Returns the first line whose failure does not end the script; null if the last line decides, or the script says `-e`. */
 export function uncheckedLine(text: string): string | null {
   const lines = statements(text);
   if (/^#!/.test(text) && !SHELL.test(text.slice(2).trim())) return null;

@@ -22,7 +22,7 @@ export type ListedWorkflowView = {
   /** In ISO 8601; null: without an end, or not suspended. */
   readonly suspendedUntil: string | null;
   readonly lastRun: RunSummary | null;
-  /** An estimate of the next run; null if there is none. */
+  /** The usual duration of its runs in milliseconds; null if unknown. */
   readonly medianMs: number | null;
   readonly diagnostics: readonly { readonly severity: 'error' | 'warning' }[];
 };

@@ -1,7 +1,7 @@
 import { usualDurationMs } from '../../core/summary/summarize.ts';
 import type { RunSummary } from '../../core/summary/summary.ts';
 import { noSchedule } from '../../core/workflow.ts';
-import type { RunArchive, Suspensions } from '../../store/store.ts';
+import type { RunArchive, RunStatuses, Suspensions } from '../../store/store.ts';
 import type { History } from '../history/history.ts';
 import type { WorkflowEntry } from '../service.ts';
 import type { ListedWorkflow } from './listed-workflow.ts';
@@ -86,11 +86,15 @@ async function findPast(
       if (run !== null) found.set(file, { last: history.summarize(run), earlier: [] });
       continue;
     }
-    const status = statuses.of(runId);
-    past.earlier.push({ status, durationMs: status === 'succeeded' ? statuses.durationOf(runId) : null });
+    past.earlier.push(rememberedRun(runId, statuses));
     if (past.earlier.length === MOST_RECENT - 1) missing.delete(file);
   }
   return found;
+}
+
+function rememberedRun(runId: string, statuses: RunStatuses): UsualRun {
+  const status = statuses.of(runId);
+  return { status, durationMs: status === 'succeeded' ? statuses.durationOf(runId) : null };
 }
 
 /** Returns the usual duration of a workflow from remembered statuses: no run is read. Null without a success. */
@@ -102,8 +106,7 @@ export function usualDurationOf(file: string, archive: RunArchive): number | nul
   for (const runId of ids) {
     if (runs.length === MOST_RECENT) break;
     if (labelOf(runId)?.file !== file) continue;
-    const status = statuses.of(runId);
-    runs.push({ status, durationMs: status === 'succeeded' ? statuses.durationOf(runId) : null });
+    runs.push(rememberedRun(runId, statuses));
   }
   return usualDurationMs(runs);
 }

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { attemptHistory } from '../../../src/core/summary/attempt-history.ts';
 import { summarize } from '../../../src/core/summary/summarize.ts';
 import { ClockChanges, systemClock } from '../../../src/engine/clock.ts';
 import { untilStopped, withEngine } from '../../support/engine-world.ts';
@@ -12,7 +13,7 @@ test.each([
   ['forward', hour],
 ])('a clock that is set %s changes no duration, and nothing finishes before it started', async (direction, ms) => {
   const steps = [step('before'), step('over', { depends: ['before'] })];
-  await withEngine({ work: { over: untilStopped } }, async ({ clock, start, told }) => {
+  await withEngine({ work: { over: untilStopped } }, async ({ clock, events, start, told }) => {
     const run = start(workflow({ steps }));
     await told('step.started', 'over');
     clock.advance(4000);
@@ -25,6 +26,8 @@ test.each([
     expect(before?.durationMs).toBe(0);
     expect(over).toMatchObject({ durationMs: 6000, startedAt: new Date(1_000_000 + ms).toISOString() });
     expect(summary.durationMs).toBe(6000);
+    const [attempt] = attemptHistory(events).get('over') ?? [];
+    expect(attempt).toMatchObject({ startedAt: 1_000_000 + ms, endedAt: 1_006_000 + ms });
     expect(summary.warnings).toEqual([`the clock of this machine was set ${direction} by 3600s`]);
   });
 });

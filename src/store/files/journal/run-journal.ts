@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { FinishedStatus, RunEvent } from '../../../core/run/run.ts';
+import { durationOf } from '../../../core/summary/summarize.ts';
 import { removeDirectory } from '../../../remove-file.ts';
 import { systemProblem } from '../../../system-problem.ts';
 import type { Flush } from '../../flush.ts';
@@ -110,9 +111,9 @@ type Ending = {
 function endingAfter(events: readonly RunEvent[], { startedAt, end }: Ending): Ending {
   for (const event of events) {
     if (event.type === 'run.started') startedAt = event.at;
+    if (event.type === 'run.warned' && startedAt !== null && end === null) startedAt += event.clockSetMs ?? 0;
     if (event.type === 'run.finished') {
-      const durationMs = startedAt === null ? null : Math.max(0, event.at - startedAt);
-      end = { status: event.status, durationMs };
+      end = { status: event.status, durationMs: durationOf({ startedAt, finishedAt: event.at }) };
     } else if (event.type !== 'run.warned') end = null;
   }
   return { startedAt, end };
