@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { userName } from '../../src/service/user-name.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
 const gate = `steps:
@@ -40,6 +41,12 @@ describe('a step that waits for approval', () => {
       expect(approved).toMatchObject({ code: 0, stdout: 'step "go" of run r1 of "gate" is approved\n', stderr: '' });
       expect((await run.ended).code).toBe(0);
       expect(run.printed()).toContain('| ship 99 for it is time, 3');
+      const by = `approved by ${userName()}: checked`;
+      expect(run.printed()).toContain(`ANSWER ${by}\n`);
+      expect(run.printed()).toContain(`\ngo ${by}\n`);
+      const shown = (await place.wf('status', 'r1')).stdout;
+      expect(shown).toMatch(new RegExp(`^ {2}✔ go +\\d+\\.\\ds +${by}$`, 'm'));
+      expect(shown).toContain(`\ngo ${by}\n`);
       const { steps, waitingFor } = await place.json('status', 'r1');
       expect([waitingFor, steps[1]?.outputs]).toEqual([undefined, { SUM: '99', WHY: 'it is time', N: '3' }]);
       expect(steps[1]?.approval).toMatchObject({ answer: 'approved', comment: 'checked', prompt: 'Ship 99?' });
@@ -87,6 +94,8 @@ describe('a step that waits for approval', () => {
         reason: 'rejected',
         error: expect.stringMatching(/^rejected by .+: not on a Friday$/),
       });
+      // Once in the tree, once in the recap.
+      expect((await place.wf('status', 'r1')).stdout.match(/: not on a Friday/g)).toHaveLength(2);
     });
   });
 
@@ -180,6 +189,7 @@ describe('a step that waits for approval', () => {
       expect((await place.wf('run', 'limited.yaml', '--run-id', 'r1')).code).toBe(0);
       const { steps } = await place.json('status', 'r1');
       expect(steps[0]?.approval).toMatchObject({ answer: 'approved', by: null, comment: 'not answered within 1.5s' });
+      expect((await place.wf('status', 'r1')).stdout).toMatch(/✔ go +\S+ {2}approved: not answered within 1\.5s$/m);
     });
   });
 });

@@ -18,6 +18,7 @@ handlerOn:
 test('strict determines the exit code, the status, the handlers, and the report of a run', () =>
   withPlace(files, async ({ cwd, wf, json }) => {
     const lenient = await wf('run', 'w.yaml');
+    expect((await wf('status', 'w')).stdout).toMatch(/^ {2}⚠ a +\S+ {2}exit 1 {2}tolerated$/m);
     const strict = await wf('run', 'w.yaml', '--strict', '--reporter', 'plain', '--reporter', 'junit=out.xml');
 
     expect([lenient.code, lenient.stdout.match(/good|bad: \w+/g)]).toEqual([0, ['good', 'good']]);
@@ -25,6 +26,7 @@ test('strict determines the exit code, the status, the handlers, and the report 
     expect(lenient.stdout).toMatch(/FAIL {3}exit 1 after .*, tolerated\n/);
     expect(lenient.stdout).toMatch(/⚠ a {3}exit 1 {3}tolerated by continueOn\.failure/);
     expect((await wf('status', 'w')).stdout + strict.stdout).not.toContain('tolerated');
+    expect((await wf('status', 'w')).stdout).toMatch(/^ {2}✖ a +\S+ {2}exit 1$/m);
     expect(readFileSync(join(cwd, 'out.xml'), 'utf8')).toContain('<failure message="exit 1" type="exit">');
     expect(await json<RunSummary>('status', 'w')).toMatchObject({ status: 'failed', reason: 'step', strict: true });
   }));

@@ -19,7 +19,7 @@ it('runs the handler "wait" with the names of the waiting steps; its failure is 
       const { code, stdout } = await run.ended;
       expect([code, stdout]).toEqual([0, expect.stringContaining('| asked: go, none')]);
       expect(stdout).toMatch(/\| ship none\n[\s\S]*\| end: succeeded, none\n/);
-      expect(stdout).toMatch(/SUCCEEDED gate in .+\nwarning: handlerOn.wait: exit 3\n$/);
+      expect(stdout).toMatch(/SUCCEEDED gate in .+\nwarning: handlerOn.wait: exit 3\ngo approved by .+\n$/);
       const { status, handlers, warnings } = await place.json('status', 'r1');
       expect([status, warnings]).toEqual(['succeeded', ['handlerOn.wait: exit 3']]);
       expect(handlers.map(({ name, status, tolerated }) => [name, status, tolerated])).toEqual([

@@ -4,7 +4,7 @@ import type { ApprovalInput, Step } from '../../core/workflow.ts';
 import { neededInputs } from '../text/approve-command.ts';
 import { formatDuration, formatInterval } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { attemptText, settlesLeftOut, stepTitle } from '../text/step-text.ts';
+import { answerText, attemptText, settlesLeftOut, stepTitle } from '../text/step-text.ts';
 
 /** The step of an event. */
 export type PlainContext = {
@@ -43,7 +43,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'step.held':
       return `${word('WAIT', colors.yellow)} ${joined(escapeControls(event.prompt), `(${context.approve(event.step, neededInputs(step?.approval?.inputs.map(declaredInput)))})`)}`;
     case 'step.answered':
-      return `${word('ANSWER', colors.blue)} ${joined(answerText(event), escapeControls(event.comment), ': ')}`;
+      return `${word('ANSWER', colors.blue)} ${answerText(event)}`;
     case 'step.finished':
       return finishedText(event, context);
     case 'run.canceling':
@@ -69,11 +69,6 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
 
 function keptText({ status, before }: Extract<StoredEvent, { type: 'step.restored' }>): string {
   return joined(`${status.replace('_', ' ')} before`, escapeControls(before?.message ?? ''), ': ');
-}
-
-/** Describes who answered an approval, and how. */
-function answerText({ answer, by }: Pick<Extract<StoredEvent, { type: 'step.answered' }>, 'answer' | 'by'>): string {
-  return by === null ? answer : `${answer} by ${escapeControls(by)}`;
 }
 
 function retryText(

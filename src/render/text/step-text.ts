@@ -1,5 +1,5 @@
 import type { StepStatus, StoredEvent } from '../../core/run/run.ts';
-import type { StepState } from '../../core/run/run-state.ts';
+import type { StepAnswer, StepState } from '../../core/run/run-state.ts';
 import type { Step } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
@@ -49,6 +49,15 @@ export function attemptPlace({ isReady, container }: Pick<StepState, 'isReady' |
 
 /** The length of a container id as Docker prints it, in characters. */
 const SHORT_CONTAINER_ID = 12;
+
+/** Describes the answer to an approval: `approved by anna: looks good`; `by` null: no person answered. */
+export function answerText({ answer, by, comment }: Answered): string {
+  const text = by === null ? answer : `${answer} by ${escapeControls(by)}`;
+  return comment === null || comment === '' ? text : `${text}: ${escapeControls(comment)}`;
+}
+
+/** The answer to an approval. */
+export type Answered = Pick<StepAnswer, 'answer' | 'by'> & { readonly comment: string | null };
 
 /** Returns the final status of a step in words: `not run` for a step whose dependency failed. */
 export function stepStatusText(status: StepStatus): string {

@@ -13,6 +13,7 @@ import { fileText, placeText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
+import { answerText } from '../text/step-text.ts';
 import { commandLines, type SuggestedCommands, suggestRetry } from '../text/suggested-commands.ts';
 import { cut, nameText } from '../text/width.ts';
 
@@ -28,7 +29,7 @@ export type RecapTerminal = Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<T
 
 /**
  * Renders the result of a run: one line with counts, the warnings, then each failed step with its position in the file, its last
- * lines and the command that prints the rest; at the end the command for a retry. Ends with a line break.
+ * lines and the command that prints the rest; then the approvals, and the command for a retry. Ends with a line break.
  */
 export function renderRecap(recap: Recap, terminal: RecapTerminal, options: RecapOptions): string {
   const style: RecapStyle = {
@@ -43,6 +44,7 @@ export function renderRecap(recap: Recap, terminal: RecapTerminal, options: Reca
     ...reasonLines(summary),
     ...summary.warnings.map((warning) => `${style.colors.yellow('warning:')} ${escapeControls(warning)}`),
     ...failureLines(recap, style),
+    ...approvedLines(summary, style),
     ...approvalLines(recap, style),
     ...retryLines(recap, style),
   ];
@@ -115,6 +117,15 @@ function reasonLines(summary: RunSummary): readonly string[] {
   const isTold = summary.reason === 'step' && failedSteps(summary).length > 0;
   if (summary.error === null || summary.error === '' || isTold) return [];
   return [`  ${escapeControls(summary.error)}`];
+}
+
+/** Returns the approved steps, each with the person and the comment; a rejected one is a failure. */
+function approvedLines({ steps }: RunSummary, { colors }: RecapStyle): readonly string[] {
+  return steps.flatMap(({ name, approval }) => {
+    const answer = approval?.answer ?? null;
+    if (approval === undefined || answer !== 'approved') return [];
+    return [`${colors.bold(nameText(name))} ${answerText({ ...approval, answer })}`];
+  });
 }
 
 /** Returns the steps that wait for approval, those of child runs too, each with the command that approves it. */

@@ -147,7 +147,11 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
     case 'skipped':
     case 'canceled':
     case 'upstream_failed':
-      return finishedLine(settledEvent(step, step.status), step.startedAt, style);
+      return finishedLine(
+        settledEvent(step, step.status),
+        { startedAt: step.startedAt, answer: step.approval?.answer },
+        style,
+      );
   }
 }
 

@@ -163,9 +163,10 @@ export class TreeBranch {
       return;
     }
     this.#finished++;
-    const startedAt = this.view.active.get(step)?.startedAt ?? null;
+    const { startedAt = null } = this.view.active.get(step) ?? {};
+    const { answer } = this.view.waiting.get(step) ?? {};
     const instances = this.nested.get(step);
-    const line = finishedLine(event, startedAt, this.style);
+    const line = finishedLine(event, { startedAt, answer }, this.style);
     const isCounted = instances?.isFanOut === true && status !== 'failed';
     const row = treeLine(isCounted ? withCount(line, instances.view) : line, this.room());
     this.rows.push(row);

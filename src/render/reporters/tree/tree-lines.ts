@@ -4,7 +4,7 @@ import type { Step } from '../../../core/workflow.ts';
 import { formatDuration, formatElapsed } from '../../text/duration.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
-import { attemptPlace, attemptText, settlesLeftOut } from '../../text/step-text.ts';
+import { type Answered, answerText, attemptPlace, attemptText, settlesLeftOut } from '../../text/step-text.ts';
 import { nameText } from '../../text/width.ts';
 import type { NodesByName } from '../nodes.ts';
 import type { TreeLine } from './tree-line.ts';
@@ -21,24 +21,35 @@ export type TreeStyle = {
 
 /** Adds to a line how many instances of a fan-out have ended. */
 export function withCount(line: TreeLine, { done, total }: Pick<TreeView, 'done' | 'total'>): TreeLine {
-  return { ...line, detail: [`${done}/${total}`, line.detail].filter((part) => part !== '').join('  ') };
+  return { ...line, detail: joined(`${done}/${total}`, line.detail) };
 }
 
-/** Renders the line of a settled step; `startedAt` is null if its last attempt never started. */
+/** What a tree knows of a settled step before its end. */
+type BeforeEnd = {
+  /** Null if its last attempt never started. */
+  readonly startedAt: number | null;
+  /** The answer to its approval; null or absent if it asked for none, or was not answered. */
+  readonly answer?: Answered | null | undefined;
+};
+
+/** Renders the line of a settled step. */
 export function finishedLine(
   event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>,
-  startedAt: number | null,
+  { startedAt, answer }: BeforeEnd,
   style: TreeStyle,
 ): TreeLine {
   const { colors, glyphs, steps } = style;
-  const isTolerated = event.tolerated !== undefined && !style.isStrict;
+  const isTolerated = event.status === 'failed' && event.tolerated !== undefined && !style.isStrict;
+  const approved = answer?.answer === 'approved' ? answerText(answer) : '';
   return {
-    glyph: glyphs.status[event.status],
+    glyph: isTolerated ? glyphs.tolerated : glyphs.status[event.status],
     name: nameText(event.step),
     time: startedAt === null ? '' : formatDuration(event.at - startedAt),
     detail:
-      event.type === 'step.restored' ? keptDetail(event) : finishedDetail(event, steps.get(event.step), isTolerated),
-    paintGlyph: statusColor(event.status, colors),
+      event.type === 'step.restored'
+        ? keptDetail(event)
+        : finishedDetail(event, steps.get(event.step), { isTolerated, approved }),
+    paintGlyph: isTolerated ? colors.yellow : statusColor(event.status, colors),
     paintDetail: event.status === 'failed' && !isTolerated ? colors.red : colors.dim,
   };
 }
@@ -47,21 +58,25 @@ function keptDetail(event: Extract<StoredEvent, { type: 'step.restored' }>): str
   const { status, before } = event;
   if (settlesLeftOut(event)) return 'left out';
   const message = status === 'failed' ? escapeControls(before?.message ?? '') : '';
-  return [message, 'kept from before'].filter((part) => part !== '').join('  ');
+  return joined(message, 'kept from before');
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('  ');
 }
 
 function finishedDetail(
   event: Extract<StoredEvent, { type: 'step.finished' }>,
   step: Step | undefined,
-  isTolerated: boolean,
+  { isTolerated, approved }: { readonly isTolerated: boolean; readonly approved: string },
 ): string {
   const attempt = attemptText(step, event.attempt);
   const message = escapeControls(event.message);
   switch (event.status) {
     case 'succeeded':
-      return attempt;
+      return joined(attempt, approved);
     case 'failed':
-      return [message, isTolerated ? 'tolerated' : '', attempt].filter((part) => part !== '').join('  ');
+      return joined(message, isTolerated ? 'tolerated' : '', attempt, approved);
     case 'skipped':
       return labelled('skipped', message);
     case 'canceled':
@@ -103,9 +118,7 @@ export function activeLine(
     glyph: glyphs.spinner[frame % glyphs.spinner.length] ?? '',
     name: nameText(step.name),
     time: formatElapsed(now - step.startedAt),
-    detail: [attempt, ...attemptPlace(step), last === '' ? '' : `${glyphs.bar} ${last}`]
-      .filter((part) => part !== '')
-      .join('  '),
+    detail: joined(attempt, ...attemptPlace(step), last === '' ? '' : `${glyphs.bar} ${last}`),
     paintGlyph: colors.cyan,
     paintDetail: colors.dim,
   };

@@ -1,6 +1,7 @@
 import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '../../../core/run/run.ts';
 import { handlerKind, type Workflow } from '../../../core/workflow.ts';
 import { stripControls } from '../../text/sanitize.ts';
+import type { Answered } from '../../text/step-text.ts';
 
 /** A step with a running attempt. */
 export type ActiveStep = {
@@ -20,6 +21,8 @@ export type WaitingStep = {
   readonly until: number | null;
   readonly why: WaitingFor;
   readonly message: string;
+  /** The answer to its approval. */
+  readonly answer?: Answered;
 };
 
 /** The state of the tree: a fold of events, in the order of the starts. */
@@ -80,6 +83,11 @@ export class TreeView {
         this.waiting.set(name, { name, attempt, until, why: 'approval', message });
         break;
       }
+      case 'step.answered': {
+        const waiting = this.waiting.get(event.step);
+        if (waiting !== undefined) this.waiting.set(event.step, { ...waiting, answer: event });
+        break;
+      }
       case 'step.restored':
       case 'step.finished':
       case 'step.marked':
@@ -98,7 +106,6 @@ export class TreeView {
       case 'step.ready':
       case 'step.canceling':
       case 'step.ending':
-      case 'step.answered':
         break;
     }
   }

@@ -62,6 +62,24 @@ describe('the live block', () => {
     expect(screen.text()).toMatch(/2s of ~2m05s {3}Ctrl-C stops/);
   });
 
+  test('shows the person who approved a step, and a mark of its own beside a tolerated failure', () => {
+    const { screen, begin } = onScreen();
+    const answer = { answer: 'approved', by: 'anna', comment: 'looks\ngood', inputs: {} } as const;
+    const end = { attempt: 1, reason: null, message: '', exitCode: 0, signal: null, outputs: {} } as const;
+    const failure = { status: 'failed', reason: 'exit', message: 'exit 3', exitCode: 3 } as const;
+    begin(many(3))
+      .start('step-0')
+      .event((at) => ({ ...end, type: 'step.held', at, step: 'step-0', prompt: 'Ship?', until: null }))
+      .event((at) => ({ ...answer, type: 'step.answered', at, step: 'step-0' }))
+      .finish('step-0')
+      .finish('step-1', { ...failure, tolerated: 'failure' })
+      .finish('step-2', failure)
+      .at(100);
+    expect(screen.text()).toMatch(/✔ step-0 +approved by anna: looks good$/m);
+    expect(screen.text()).toMatch(/⚠ step-1 +exit 3 {2}tolerated$/m);
+    expect(screen.text()).toMatch(/✖ step-2 +exit 3$/m);
+  });
+
   test('shows the container of an attempt, and that a service is ready', () => {
     const { screen, begin } = onScreen();
     const container = { id: '4f1d2c8a9b1c7e6d5f', image: 'postgres:17' };
