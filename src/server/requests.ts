@@ -25,12 +25,14 @@ export function readQuery<Id extends keyof Queries>(id: Id, query: URLSearchPara
 
 /**
  * Returns the fields of a body, JSON or a form, by the description of the operation, with defaults; null for missing
- * ones. A missing body has no fields. Throws an `HttpError` 400 for another body.
+ * ones. A missing body (undefined) has no fields. Throws an `HttpError` 400 for another body.
  */
-export function readBody<Id extends keyof Bodies>(id: Id, body: unknown): Bodies[Id] {
-  if (typeof (body ?? {}) !== 'object' || Array.isArray(body)) throw new HttpError(400, 'the body must be an object');
+export function readBody<Id extends keyof Bodies>(id: Id, body: unknown = {}): Bodies[Id] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new HttpError(400, 'the body must be an object');
+  }
   const { properties = {} } = bodies[id].schema;
-  const given = Object.entries(body ?? {}).map(([name, value]) => {
+  const given = Object.entries(body).map(([name, value]) => {
     return [name, Object.hasOwn(properties, name) ? fieldValue(value, properties[name] ?? {}) : value] as const;
   });
   return checked(Object.fromEntries(given), bodies[id]) as Bodies[Id];

@@ -27,7 +27,8 @@ type Node = {
 };
 
 /**
- * Creates a router that matches exact segments, with an optional trailing slash; text has precedence over a `{name}`.
+ * Creates a router that matches exact segments, with an optional trailing slash. Text has precedence over a `{name}`, for
+ * every method: a path that matches a route by its text is not looked for under a name.
  * `basePath` begins with a slash and ends without one, or is empty; paths outside of it have no route.
  */
 export function createRouter(routes: readonly Route[], basePath: string): Router {
@@ -76,11 +77,9 @@ type End = { readonly node: Node; readonly params: Readonly<Record<string, strin
 function reached(node: Node, [segment, ...rest]: readonly string[], params: End['params']): readonly End[] {
   if (segment === undefined) return node.routes.size === 0 ? [] : [{ node, params }];
   const text = node.texts.get(segment);
-  const named = segment === '' ? [] : [...node.names];
-  return [
-    ...(text === undefined ? [] : reached(text, rest, params)),
-    ...named.flatMap(([name, next]) => reached(next, rest, { ...params, [name]: segment })),
-  ];
+  const byText = text === undefined ? [] : reached(text, rest, params);
+  if (byText.length > 0 || segment === '') return byText;
+  return [...node.names].flatMap(([name, next]) => reached(next, rest, { ...params, [name]: segment }));
 }
 
 function methodsOf(ends: readonly End[]): readonly string[] {

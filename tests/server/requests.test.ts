@@ -31,6 +31,10 @@ test('an empty text counts as missing unless it has a meaning', () => {
   });
 });
 
+test('a missing body has no fields', () => {
+  expect(readBody('startRun', undefined)).toEqual({ params: null, runId: null, strict: false });
+});
+
 test('a form can contain true and false as texts', () => {
   expect(readBody('retryRun', { useFile: 'true', strict: 'false' })).toMatchObject({ useFile: true, strict: false });
   expect(readBody('suspendWorkflow', { suspended: 'false' })).toEqual({ suspended: false, until: null });
@@ -59,6 +63,7 @@ const help = 'fields: params, runId, strict';
 
 test.each<[unknown, string, (string | null)?]>([
   [[], 'the body must be an object'],
+  [null, 'the body must be an object'],
   ['text', 'the body must be an object'],
   [{ runid: 'x' }, 'there is no field "runid"', help],
   [JSON.parse('{"__proto__": 1}'), 'there is no field "__proto__"', help],

@@ -32,6 +32,42 @@ test('without a login only public routes are reachable, by any method and path',
   }
 });
 
+test('a path allows the methods of its routes and no others', async () => {
+  const { ask, routes } = await apiWorld({});
+  const readable = routes.filter(({ method }) => method === 'GET').map(({ path }) => path);
+
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const own = routes.filter((route) => route.path === path).map(({ method }) => method);
+    const allow = [...own, 'OPTIONS', ...(readable.includes(path) ? ['HEAD'] : [])].sort().join(', ');
+    const asked = path.replaceAll(/\{\w+\}/g, 'hello');
+    const { status, headers } = await ask('OPTIONS', asked);
+    expect([asked, status, headers['allow']]).toEqual([asked, 204, allow]);
+    expect([asked, (await ask('PATCH', asked)).status]).toEqual([asked, 405]);
+  }
+  expect((await ask('GET', '/api/v2/runs/batch')).status).toBe(405);
+});
+
+test('a body of JSON that is not an object is rejected by every route', async () => {
+  const { ask, routes, runs } = await apiWorld(v1Files);
+  const takers = routes.filter(({ body }) => body === 'json' || body === 'form-or-json');
+
+  expect(takers.length).toBeGreaterThan(10);
+  for (const route of takers) {
+    for (const body of ['null', '[]', '"text"', '5', 'true']) {
+      const path = pathOf(route, 'hello');
+      const answer = await ask(route.method, path, { headers: { 'Content-Type': 'application/json' }, body });
+      expect([path, body, answer.status, answer.body]).toEqual([
+        path,
+        body,
+        400,
+        expect.stringContaining('the body must be an object'),
+      ]);
+    }
+  }
+  await runs.settled();
+  expect((await ask('GET', '/api/v2/runs')).body).toContain('"runs":[]');
+});
+
 test('a wrong login is rejected like a missing one', async () => {
   const { ask, routes } = await apiWorld(v1Files, { login });
   const wrong = ['Bearer the-toke', 'Bearer the-token-', 'Bearer ', 'Basic bWU6', 'Digest the-token', 'the-token'];

@@ -27,7 +27,13 @@ test('a name is one decoded segment, and can contain an encoded slash', () => {
 
 test('a literal segment has priority over a name, and each route names its own parameters', () => {
   expect(find('GET', '/api/v1/dags/latest')).toBe('GET /api/v1/dags/latest {}');
-  expect(find('DELETE', '/api/v1/dags/latest')).toBe('DELETE /api/v1/dags/{id} {"id":"latest"}');
+  expect(find('GET', '/api/v1/dags/latest/spec')).toBe('GET /api/v1/dags/{name}/spec {"name":"latest"}');
+  expect(find('DELETE', '/api/v1/dags/other')).toBe('DELETE /api/v1/dags/{id} {"id":"other"}');
+});
+
+test('a path with a route of its own has only the methods of that route', () => {
+  expect(find('DELETE', '/api/v1/dags/latest')).toBe('405 GET, HEAD, OPTIONS');
+  expect(find('OPTIONS', '/api/v1/dags/latest/')).toBe('405 GET, HEAD, OPTIONS');
 });
 
 test('HEAD matches the routes of GET', () => {

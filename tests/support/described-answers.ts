@@ -77,7 +77,7 @@ function createCheck(basePath: string): AnswerCheck {
   const places = Object.entries(document.paths).map(([path, methods]) => ({ path, methods, pattern: patternOf(path) }));
   return (method, path, answer) => {
     const plain = (path.split('?')[0] ?? '').slice(basePath.length);
-    const place = places.find(({ pattern }) => pattern.test(plain));
+    const place = places.find((each) => each.path === plain) ?? places.find(({ pattern }) => pattern.test(plain));
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     const response = place?.methods[verb]?.responses[answer.status];
     if (place === undefined || place.methods[verb] === undefined) return [];
