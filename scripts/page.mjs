@@ -25,7 +25,11 @@ export async function pageFiles(root, outDir) {
     build: {
       write: false,
       // On a slow machine the bundler would say how long its parts took.
-      rolldownOptions: { checks: { bundlerTimings: false } },
+      rolldownOptions: {
+        checks: { bundlerTimings: false },
+        // Every screen needs them: in one file they compress better.
+        output: { codeSplitting: { groups: [{ name: 'preact', test: /node_modules\/@?preact/ }] } },
+      },
       target: 'es2022',
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
