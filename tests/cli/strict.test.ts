@@ -19,6 +19,7 @@ test('strict determines the exit code, the status, the handlers, and the report 
   withPlace(files, async ({ cwd, wf, json }) => {
     const lenient = await wf('run', 'w.yaml');
     expect((await wf('status', 'w')).stdout).toMatch(/^ {2}⚠ a +\S+ {2}exit 1 {2}tolerated$/m);
+    await wf('report', 'w', '-o', 'lenient.html');
     const strict = await wf('run', 'w.yaml', '--strict', '--reporter', 'plain', '--reporter', 'junit=out.xml');
 
     expect([lenient.code, lenient.stdout.match(/good|bad: \w+/g)]).toEqual([0, ['good', 'good']]);
@@ -27,6 +28,10 @@ test('strict determines the exit code, the status, the handlers, and the report 
     expect(lenient.stdout).toMatch(/⚠ a {3}exit 1 {3}tolerated by continueOn\.failure/);
     expect((await wf('status', 'w')).stdout + strict.stdout).not.toContain('tolerated');
     expect((await wf('status', 'w')).stdout).toMatch(/^ {2}✖ a +\S+ {2}exit 1$/m);
+    await wf('report', 'w', '-o', 'strict.html');
+    const stepClasses = (file: string) => readFileSync(join(cwd, file), 'utf8').match(/(?<=class="step )\w+/g);
+    expect(stepClasses('lenient.html')?.slice(0, 2)).toEqual(['tolerated', 'succeeded']);
+    expect(stepClasses('strict.html')?.slice(0, 2)).toEqual(['failed', 'succeeded']);
     expect(readFileSync(join(cwd, 'out.xml'), 'utf8')).toContain('<failure message="exit 1" type="exit">');
     expect(await json<RunSummary>('status', 'w')).toMatchObject({ status: 'failed', reason: 'step', strict: true });
   }));

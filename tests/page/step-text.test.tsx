@@ -39,6 +39,8 @@ it('a failure has the path of its steps, the reason, what tolerates it, its last
   expect(first).toContain('at one.yaml:7:5');
   expect(first).toContain('aria-label="Last lines of push">pushing\ndenied\n');
   expect(first).not.toContain('tolerated');
+  expect(first).toContain('class="icon failed"');
+  expect(second).toContain('class="icon tolerated"');
   expect(second).toContain('tolerated by <code>continueOn.output</code>');
   expect(second).toContain('and 2 more failed');
 });

@@ -15,6 +15,7 @@ const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   succeeded: disc('M4.4 8.3 7 10.9l4.7-5.3'),
   partly: disc('M4.4 8.3 7 10.9l4.7-5.3'),
   failed: disc('m5.2 5.2 5.6 5.6m0-5.6-5.6 5.6'),
+  tolerated: disc('M8 4v4.6m0 2.9v.1'),
   canceled: disc('M5.6 5.6h4.8v4.8H5.6z'),
   skipped: ring('M4.5 8h6M8.3 5.3 11 8l-2.7 2.7'),
   upstream_failed: ring('m3.4 12.6 9.2-9.2'),

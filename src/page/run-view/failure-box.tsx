@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { stepLook } from '../../render/report/status-look.ts';
+import { presentLook } from '../../render/report/status-look.ts';
 import { failurePath, failureReason } from '../../render/text/failures.ts';
 import { shortId } from '../../render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
@@ -44,7 +44,7 @@ function FailureBox({ failure, href, place, children }: BoxProps): JSX.Element {
   return (
     <article class="failure">
       <h3>
-        <StatusIcon look={stepLook('failed')} />
+        <StatusIcon look={presentLook({ status: 'failed', tolerated })} />
         {href === null ? name : <a href={href}>{name}</a>}
         <span class="failure-why">{shortened(failureReason(failure), MAX_TEXT)}</span>
         {tolerated !== undefined && (

@@ -67,6 +67,7 @@ export function countSteps(steps: Iterable<StepView>): StepCounts {
 
 const order: readonly StatusKind[] = [
   'failed',
+  'tolerated',
   'canceled',
   'succeeded',
   'approval',

@@ -1,7 +1,7 @@
-import type { RunStatus, StepStatus, WaitingFor } from '../../core/run/run.ts';
+import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '../../core/run/run.ts';
 
 /** The class that colours a status, which is also the name of its symbol. */
-export type StatusKind = StepStatus | 'partly' | 'approval';
+export type StatusKind = StepStatus | 'partly' | 'approval' | 'tolerated';
 
 /** The class and the name of a status. */
 export type StatusLook = { readonly kind: StatusKind; readonly word: string };
@@ -27,12 +27,14 @@ type StepAtWork = {
   readonly status: StepStatus;
   readonly waitingFor?: WaitingFor | undefined;
   readonly service?: { readonly ready: boolean } | undefined;
+  readonly tolerated?: ToleratedBy | undefined;
 };
 
-/** The current appearance of a step: also whether it waits for approval, and whether a service is ready. */
-export function presentLook({ status, waitingFor, service }: StepAtWork): StatusLook {
+/** The current appearance of a step: also whether it waits for approval, whether a service is ready, and whether its failure is tolerated. */
+export function presentLook({ status, waitingFor, service, tolerated }: StepAtWork): StatusLook {
   if (waitingFor === 'approval') return { kind: 'approval', word: 'awaiting approval' };
   if (status === 'running' && service?.ready === true) return { kind: status, word: 'ready' };
+  if (status === 'failed' && tolerated !== undefined) return { kind: 'tolerated', word: 'failed (tolerated)' };
   return stepLook(status);
 }
 

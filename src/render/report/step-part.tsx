@@ -13,6 +13,7 @@ import { timeOfDay } from '../text/duration.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { cutLog } from './log/log.ts';
 import { moment, placeLink, type SourcePlaces } from './places.tsx';
+import { presentLook } from './status-look.ts';
 import type { LogName, ReportStep, ReportView } from './view.ts';
 
 /** Of many attempts the first few and the last are shown. */
@@ -75,7 +76,7 @@ export function StepPart({ shown, report, earlier, places, anchors, logs, isOpen
     </h3>
   );
   return (
-    <details class={`step ${status}`} data-name={name} data-status={status} open={isOpen}>
+    <details class={`step ${presentLook(step).kind}`} data-name={name} data-status={status} open={isOpen}>
       <summary class="step-row">
         <StepLine step={step} now={report.now} name={heading} earlier={earlier} />
       </summary>

@@ -5,7 +5,7 @@ import { type AttemptRecord, addToAttempts, attemptHistory } from '../../core/su
 import { summarizeStep } from '../../core/summary/summarize.ts';
 import { evolveIfFit } from './fold-run.ts';
 import type { PastRun } from './past-run.ts';
-import { MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';
+import { counting, MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';
 
 /** The state of a followed run after each event, and the steps that changed. */
 export type FollowedProgress = {
@@ -41,7 +41,7 @@ export function followProgress({ state: read, stored, damage }: PastRun): Follow
     },
     stepView: (name, only) => {
       const step = stepState(state, name);
-      return stepViewJson(summarizeStep(state, step, logPath, only), step, (of) =>
+      return stepViewJson(counting(summarizeStep(state, step, logPath, only), state.strict), step, (of) =>
         (attempts.get(of) ?? []).slice(-MAX_ATTEMPTS),
       );
     },

@@ -15,7 +15,9 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
   const { run, summary, attempts, sources, children, fileStatus } = drawn;
   const states = new Map(run.state.nodes.chunks.flat().map((state) => [state.name, state]));
   const view = (step: StepSummary) =>
-    stepViewJson(step, states.get(step.name), (name) => (attempts.get(name) ?? []).slice(-maxAttempts));
+    stepViewJson(counting(step, summary.strict), states.get(step.name), (name) =>
+      (attempts.get(name) ?? []).slice(-maxAttempts),
+    );
   const workflow = run.stored?.workflow;
   return {
     run: runHeadJson(summary),
@@ -37,6 +39,13 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
 /** Returns a run without its steps, handlers, warnings and failures. */
 function runHeadJson({ failures: _, moreFailures: __, ...summary }: RunSummary): RunHead {
   return headOf(summary);
+}
+
+/** Returns a step without what tolerated its failures if these fail the run, which is strict. */
+export function counting(step: StepSummary, isStrict = false): StepSummary {
+  if (!isStrict) return step;
+  const { tolerated: _, items, ...own } = step;
+  return items === undefined ? own : { ...own, items: items.map(({ tolerated: __, ...item }) => item) };
 }
 
 /**
