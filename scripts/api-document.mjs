@@ -16,11 +16,14 @@ import { parse } from 'yaml';
  * - A query parameter of type `array` is a text, separated by commas.
  * - `x-expected` completes the sentence "... must be" in the message about an invalid value.
  * - An empty text in a request counts as not given, except for `x-may-be-empty`.
+ * - An integer in a query has the maximum `MAX_INTEGER` unless it has another one.
  * - A response has a `schema` and an `example` if it is JSON. A text instead of a response describes an error.
  *   `x-errors` has those that are possible before a route is reached.
  */
 
 const FILES = ['openapi', 'v2', 'v1'];
+/** 15 digits, which every JSON parser keeps exactly. */
+const MAX_INTEGER = 999_999_999_999_999;
 const MEDIA_TYPES = {
   json: ['application/json'],
   'form-or-json': ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
@@ -96,7 +99,7 @@ function operationObject(short, { path, source, errors, schemas }) {
   ]);
   const parameters = [
     ...inPath.map(([name, each]) => ({ name, in: 'path', ...parameter(each, true) })),
-    ...Object.entries(short.query ?? {}).map(([name, each]) => ({ name, in: 'query', ...parameter(each) })),
+    ...Object.entries(short.query ?? {}).map(([name, each]) => ({ name, in: 'query', ...inQuery(each) })),
     ...Object.entries(short.header ?? {}).map(([name, each]) => ({ name, in: 'header', ...parameter(each) })),
   ];
   const isV1 = path.startsWith('/api/v1/');
@@ -118,6 +121,13 @@ function operationObject(short, { path, source, errors, schemas }) {
 function parameter({ description, example, required, ...schema }, isInPath = false) {
   const isRequired = isInPath || required ? { required: true } : {};
   return { description, ...isRequired, schema, ...(example === undefined ? {} : { example }) };
+}
+
+function inQuery(short) {
+  const { schema, ...rest } = parameter(short);
+  const bounds = schema.type === 'integer' ? { maximum: MAX_INTEGER } : {};
+  const isEmptyKnown = rest.required || schema['x-may-be-empty'];
+  return { ...rest, ...(isEmptyKnown ? {} : { allowEmptyValue: true }), schema: { ...bounds, ...schema } };
 }
 
 function body({ as, description, required = false, schema: short, example }, schemas) {

@@ -38,7 +38,7 @@ export function readBody<Id extends keyof Bodies>(id: Id, body: unknown = {}): B
   return checked(Object.fromEntries(given), bodies[id]) as Bodies[Id];
 }
 
-/** `texts`: the values of a repeated parameter. A parameter without a value is true. */
+/** `texts`: the values of a repeated parameter. An empty value counts as missing; that of a flag is true. */
 function queryValue(texts: readonly string[], schema: RequestSchema): unknown {
   const [text] = texts;
   switch (schema.type) {
@@ -164,6 +164,5 @@ function typesOf({ type }: RequestSchema): readonly string[] {
 }
 
 function range({ minimum = 0, maximum }: RequestSchema): string {
-  if (maximum !== undefined) return ` from ${minimum} to ${maximum}`;
-  return minimum === 0 ? '' : ` from ${minimum} on`;
+  return maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
 }

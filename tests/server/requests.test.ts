@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { queries } from '../../src/server/generated/requests.mjs';
 import { readBody, readQuery } from '../../src/server/requests.ts';
+import { apiDocument } from '../support/described-answers.ts';
 
 const query = (text: string) => new URLSearchParams(text);
 
@@ -41,14 +43,31 @@ test('a form can contain true and false as texts', () => {
 });
 
 test.each<[string, string, (string | null)?]>([
-  ['attempt=0', '"attempt" must be a whole number from 1 on'],
-  ['attempt=-1', '"attempt" must be a whole number from 1 on'],
-  ['attempt=1.5', '"attempt" must be a whole number from 1 on'],
-  ['offset=x', '"offset" must be a whole number'],
+  ['attempt=0', '"attempt" must be a whole number from 1 to 999999999999999'],
+  ['attempt=-1', '"attempt" must be a whole number from 1 to 999999999999999'],
+  ['attempt=1.5', '"attempt" must be a whole number from 1 to 999999999999999'],
+  ['offset=x', '"offset" must be a whole number from 0 to 999999999999999'],
+  ['offset=1000000000000000', '"offset" must be a whole number from 0 to 999999999999999'],
+  ['offset=99999999999999999999', '"offset" must be a whole number from 0 to 999999999999999'],
   ['follow=yes', '"follow" must be true or false'],
   ['stream=both', '"stream" cannot be "both"', 'possible: output, stdout, stderr'],
 ])('the query %s is rejected', (text, message, help = null) => {
   expect(() => readQuery('stepLog', query(text))).toThrow(expect.objectContaining({ status: 400, message, help }));
+});
+
+test('every whole number of a query has a described limit, up to which it is accepted', () => {
+  const operations = Object.values(apiDocument().paths).flatMap((methods) => Object.values(methods));
+  const numbers = operations.flatMap(({ operationId: id, parameters = [] }) =>
+    parameters.filter(({ schema }) => schema.type === 'integer').map(({ name, schema }) => ({ id, name, schema })),
+  );
+
+  expect(numbers.length).toBeGreaterThan(10);
+  for (const { id, name, schema } of numbers) {
+    const { minimum = Number.NaN, maximum = Number.NaN } = schema;
+    const read = (value: number) => readQuery(id as keyof typeof queries, query(`${name}=${value}&q=x`));
+    expect(read(maximum)).toMatchObject({ [name]: maximum });
+    expect(() => read(maximum + 1)).toThrow(`"${name}" must be a whole number from ${minimum} to ${maximum}`);
+  }
 });
 
 test('the error names a missing parameter or the range of a number', () => {
@@ -89,4 +108,28 @@ test('only the first error of a body is reported, even if it has many', () => {
   expect(() => readBody('actOnRuns', { ids: Array(400_000).fill(1), action: 'stop' })).toThrow(
     '"ids[0]" must be a text',
   );
+});
+
+test('an empty parameter counts as missing in every query, and that of a flag as true', () => {
+  let count = 0;
+  for (const [id, { schema }] of Object.entries(queries)) {
+    const read = (text: string) => {
+      try {
+        return readQuery(id as keyof typeof queries, query(`${text}&${'q' in (schema.properties ?? {}) ? 'q=x' : ''}`));
+      } catch (error) {
+        return error;
+      }
+    };
+    for (const [name, { type, 'x-may-be-empty': mayBeEmpty }] of Object.entries(schema.properties ?? {})) {
+      if (mayBeEmpty || name === 'q') continue;
+      const expected = type === 'boolean' ? `${name}=true` : '';
+      expect([id, name, read(`${name}=`)]).toEqual([id, name, read(expected)]);
+      count += 1;
+    }
+  }
+  expect(count).toBeGreaterThan(50);
+  for (const id of ['searchLogs', 'v1SearchDags'] as const) {
+    for (const text of ['', 'q', 'q=']) expect(() => readQuery(id, query(text))).toThrow('"q" is missing');
+  }
+  expect(readQuery('listWorkflows', query('group='))).not.toEqual(readQuery('listWorkflows', query('')));
 });

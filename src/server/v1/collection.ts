@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import { type LineMatcher, lineMatcher } from '../../service/workflows/line-matcher.ts';
 import { nextTurn } from '../../turns.ts';
 import { prefers } from '../reply/accept.ts';
-import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';
+import { readQuery } from '../requests.ts';
+import { type ApiRequest, jsonReply, type Reply } from '../route.ts';
 import { unknownAction } from './actions.ts';
 import { actionFields, requireField } from './fields.ts';
 import type { V1Parts } from './v1-parts.ts';
@@ -49,9 +50,7 @@ export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
 /** `GET /api/v1/search?q=`: the workflows with a line that matches a regular expression, ignoring case. */
 export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ query, access }) => {
-    const expression = query.get('q') ?? '';
-    if (expression === '') throw new HttpError(400, '"q" is missing: what to search for');
-    const matches = lineMatcher(expression);
+    const matches = lineMatcher(readQuery('v1SearchDags', query).q);
     const Results: object[] = [];
     for (const [index, listed] of parts.workflows.list().entries()) {
       if (index % filesPerTurn === filesPerTurn - 1) await nextTurn();

@@ -5,7 +5,6 @@ import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts'
 import type { Queries } from '../generated/requests.mjs';
 import { readQuery } from '../requests.ts';
 import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';
-import { requireThisServer } from './fields.ts';
 import { stepStatus } from './status-numbers.ts';
 import { neverRunView, runDetailView } from './status-view.ts';
 import { eventLog, stepOutput } from './step-output.ts';
@@ -24,8 +23,7 @@ const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: n
 /** `GET /api/v1/dags/{name}`: a workflow, its last run (or the run of `file`), and the data of a tab. */
 export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ params: { name = '' }, query, access }) => {
-    const { tab, step, file, remoteNode } = readQuery('v1ShowDag', query);
-    requireThisServer(remoteNode);
+    const { tab, step, file } = readQuery('v1ShowDag', query);
     if (tab === 'log' && step === null) throw new HttpError(400, '"step" is missing, which the tab "log" needs');
     const listed = findOrNull(name, parts);
     if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);

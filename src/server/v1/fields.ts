@@ -27,12 +27,6 @@ export function actionFields({ body, query }: ApiRequest): ActionFields {
   };
 }
 
-/** Throws an `HttpError` 400 if the query names another server. */
-export function requireThisServer(remoteNode: string | null): void {
-  if (remoteNode === null || remoteNode === 'local') return;
-  throw new HttpError(400, `there is no remote node "${remoteNode}"`, { help: 'leave "remoteNode" out' });
-}
-
 /** Throws an `HttpError` 400 if a field is empty. */
 export function requireField(fields: ActionFields, key: 'value' | 'requestId' | 'step', name: string): string {
   if (fields[key] !== '') return fields[key];

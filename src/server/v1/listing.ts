@@ -4,7 +4,6 @@ import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts'
 import { entityTag } from '../reply/send.ts';
 import { readQuery } from '../requests.ts';
 import type { ApiRequest, Reply } from '../route.ts';
-import { requireThisServer } from './fields.ts';
 import { runView } from './status-view.ts';
 import type { V1Parts } from './v1-parts.ts';
 import { defaultParams, errorOf, fileView, tagsOf, workflowView } from './workflow-view.ts';
@@ -50,8 +49,7 @@ export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply
 }
 
 function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
-  const { page, limit, searchName, searchTag, group, remoteNode } = readQuery('v1ListDags', query);
-  requireThisServer(remoteNode);
+  const { page, limit, searchName, searchTag, group } = readQuery('v1ListDags', query);
   return { page, limit, name: (searchName ?? '').toLowerCase(), tag: (searchTag ?? '').toLowerCase(), group };
 }
 

@@ -1,4 +1,5 @@
 import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
+import { readQuery } from '../../requests.ts';
 import { type Handler, jsonReply } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { detailView } from './workflow-json.ts';
@@ -16,8 +17,8 @@ export function showWorkflowRoute(parts: V2Parts): Handler {
 /** `POST /api/v2/validate`. */
 export function validateRoute({ workflows }: V2Parts): Handler {
   return async ({ body, query }) => {
-    const name = query.get('workflow');
-    const beside = name === null ? null : workflows.get(name).file;
+    const { workflow } = readQuery('validate', query);
+    const beside = workflow === null ? null : workflows.get(workflow).file;
     const { isValid, diagnostics } = await workflows.check(typeof body === 'string' ? body : '', beside);
     return jsonReply({
       files: [{ file: '-', valid: isValid, diagnostics: diagnostics.map(diagnosticJson) }],
