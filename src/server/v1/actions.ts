@@ -4,18 +4,15 @@ import type { ApprovalAnswer, MarkedStatus, Param } from '../../core/run/run.ts'
 import { onlyWaitingStep } from '../../service/runs/answering.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
-import { answererOf } from '../answerer.ts';
+import { actorOf, answererOf } from '../answerer.ts';
 import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';
 import { type ActionFields, actionFields, requireField } from './fields.ts';
 import { runOfHandle, type V1Parts } from './v1-parts.ts';
 
-/** An action request, and the name of its user for approvals. */
-type V1Action = ActionFields & { readonly answerer: string };
+/** An action request, and the names of its client in approvals, and in stops and marks. */
+type V1Action = ActionFields & { readonly answerer: string; readonly by: string };
 
 type Action = (listed: ListedWorkflow, fields: V1Action, parts: V1Parts) => Promise<object> | object;
-
-/** The actor of stops and marks in messages. */
-const by = 'the API';
 
 const actions: { readonly [name: string]: Action } = {
   start,
@@ -37,8 +34,10 @@ export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply
     const fields = actionFields(request);
     const action = Object.hasOwn(actions, fields.action) ? actions[fields.action] : undefined;
     if (action === undefined) throw unknownAction(fields.action, Object.keys(actions));
+    const { visitor } = request;
+    const names = { answerer: answererOf(visitor), by: actorOf(visitor) };
     try {
-      return jsonReply(await action(listed, { ...fields, answerer: answererOf(request.visitor) }, parts));
+      return jsonReply(await action(listed, { ...fields, ...names }, parts));
     } finally {
       parts.runIndex.touch();
     }
@@ -59,7 +58,7 @@ async function start({ file }: ListedWorkflow, { params, requestId }: ActionFiel
 }
 
 /** Stops the given run, or every active run. */
-async function stop(listed: ListedWorkflow, { requestId }: ActionFields, parts: V1Parts): Promise<object> {
+async function stop(listed: ListedWorkflow, { requestId, by }: V1Action, parts: V1Parts): Promise<object> {
   const { runIndex, runs } = parts;
   await refreshed(parts);
   if (requestId !== '') await runOfHandle(requestId, listed, parts);
@@ -95,14 +94,14 @@ function suspend({ file }: ListedWorkflow, fields: ActionFields, { workflows }: 
   return {};
 }
 
-type MarkAction = { readonly fields: ActionFields; readonly status: MarkedStatus };
+type MarkAction = { readonly fields: V1Action; readonly status: MarkedStatus };
 
 async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, parts: V1Parts): Promise<object> {
   const runId = requireField(fields, 'requestId', 'request-id');
   const step = requireField(fields, 'step', 'step');
   await refreshed(parts);
   await runOfHandle(runId, listed, parts);
-  await parts.runs.mark(runId, { step, status, by });
+  await parts.runs.mark(runId, { step, status, by: fields.by });
   return {};
 }
 

@@ -2,6 +2,7 @@ import type { RetrySelection } from '../../../core/run/retry.ts';
 import type { RunSummary } from '../../../core/summary/summary.ts';
 import type { AcceptedRun } from '../../../service/service.ts';
 import { acceptedRun, isStartOf } from '../../accepted-run.ts';
+import { actorOf } from '../../answerer.ts';
 import type { Bodies } from '../../generated/requests.mjs';
 import { readBody } from '../../requests.ts';
 import { type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
@@ -21,10 +22,13 @@ export function startRunRoute(parts: V2Parts): Handler {
 
 /** `POST /api/v2/runs/{id}/stop`. */
 export function stopRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' }, body }) => {
+  return async ({ params: { id = '' }, body, visitor }) => {
     const { force } = readBody('stopRun', body);
     const found = await namedRun(id, parts);
-    const { result } = await parts.runs.stop(found.runId, { by: 'the API', kill: force ? 'now' : 'never' });
+    const { result } = await parts.runs.stop(found.runId, {
+      by: actorOf(visitor),
+      kill: force ? 'now' : 'never',
+    });
     parts.runIndex.touch();
     if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
     const run = (await parts.history.read(found.runId)) ?? found;
@@ -57,10 +61,10 @@ function selectionOf({ step, from }: Pick<Bodies['retryRun'], 'step' | 'from'>):
 
 /** `POST /api/v2/runs/{id}/steps/{step}/mark`. */
 export function markStepRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '', step = '' }, body }) => {
+  return async ({ params: { id = '', step = '' }, body, visitor }) => {
     const { status } = readBody('markStep', body);
     const { runId: found } = await namedRun(id, parts);
-    const run = await parts.runs.mark(found, { step, status, by: 'the API' });
+    const run = await parts.runs.mark(found, { step, status, by: actorOf(visitor) });
     parts.runIndex.touch(found);
     return jsonReply(run);
   };

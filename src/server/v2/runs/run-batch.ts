@@ -1,26 +1,29 @@
 import { WfError } from '../../../errors.ts';
+import { actorOf } from '../../answerer.ts';
 import type { Bodies } from '../../generated/requests.mjs';
 import { problemCode } from '../../reply/problem-codes.ts';
 import { readBody } from '../../requests.ts';
 import { type Handler, HttpError, jsonReply } from '../../route.ts';
 import { namedRun, runIdToRemove, type V2Parts } from '../v2-parts.ts';
 
-type Action = Bodies['actOnRuns']['action'];
+/** What to do with each run; `by`: the client. */
+type Order = { readonly action: Bodies['actOnRuns']['action']; readonly by: string };
 
 /** `POST /api/v2/runs/batch`. */
 export function actOnRuns(parts: V2Parts): Handler {
-  return async ({ body }) => {
+  return async ({ body, visitor }) => {
     const { ids, action } = readBody('actOnRuns', body);
     const results: object[] = [];
-    for (const id of ids) results.push({ id, ...(await tryOne(id, action, parts)) });
+    const by = actorOf(visitor);
+    for (const id of ids) results.push({ id, ...(await tryOne(id, { action, by }, parts)) });
     parts.runIndex.touch();
     return jsonReply({ results });
   };
 }
 
-async function tryOne(id: string, action: Action, parts: V2Parts): Promise<object> {
+async function tryOne(id: string, order: Order, parts: V2Parts): Promise<object> {
   try {
-    return { done: true, runId: await act(id, action, parts), code: null, message: null };
+    return { done: true, runId: await act(id, order, parts), code: null, message: null };
   } catch (error) {
     if (error instanceof WfError) return { done: false, runId: null, code: error.code, message: error.message };
     if (!(error instanceof HttpError)) throw error;
@@ -29,11 +32,11 @@ async function tryOne(id: string, action: Action, parts: V2Parts): Promise<objec
 }
 
 /** Returns the id of the affected run, or of the new one. */
-async function act(id: string, action: Action, parts: V2Parts): Promise<string> {
+async function act(id: string, { action, by }: Order, parts: V2Parts): Promise<string> {
   const runId = action === 'delete' ? await runIdToRemove(id, parts) : (await namedRun(id, parts)).runId;
   switch (action) {
     case 'stop':
-      if ((await parts.runs.stop(runId, { by: 'the API', kill: 'never' })).result !== 'over') return runId;
+      if ((await parts.runs.stop(runId, { by, kill: 'never' })).result !== 'over') return runId;
       throw new WfError('conflict', `the run ${runId} has ended already`);
     case 'delete':
       await parts.removeRun(runId);
