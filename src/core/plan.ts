@@ -33,7 +33,9 @@ export type PlannedStep = {
   readonly executor: string;
   /** The command as the file has it: variables are not replaced. */
   readonly command: string;
-  /** The values of the variables that the command uses, if they are known before a run. */
+  /** The script as the file has it; absent if there is none. */
+  readonly script?: string;
+  /** The values of the variables that command and script use, if they are known before a run. */
   readonly values: Readonly<Record<string, string>>;
   readonly dir: string;
   /** The maximum number of attempts, retries included. */

@@ -200,6 +200,40 @@ steps:
     });
   });
 
+  it('shows a script as written, with the known values below it', async () => {
+    const yaml = `env: [{X: "x; y"}, {KEY: hidden-value}]
+secrets: [KEY]
+steps:
+  - name: a
+    script: |
+      set -e
+      if true; then
+        echo "$X" \${NONE:-no} $KEY hidden-value
+      fi
+  - {name: b, depends: a, command: python3, script: "import os\\nprint(1)"}
+  - {name: c, depends: b, executor: jq, script: '{"a": 1}', command: .a}
+`;
+    await withFiles({ 'w.yaml': yaml }, async (cwd) => {
+      const { stdout } = await wf(['dry', 'w.yaml'], { cwd });
+      const values = (names: readonly string[]) => names.map((name) => `       ${name}\n`).join('');
+      expect(stdout.split('wave 1\n')[1]).toBe(
+        `  a  set -e
+     if true; then
+       echo "$X" \${NONE:-no} $KEY ***
+     fi
+${values(["X='x; y'", 'KEY=***'])}
+wave 2
+  b  python3:
+     import os
+     print(1)
+
+wave 3
+  c  jq: .a: {"a": 1}
+`,
+      );
+    });
+  });
+
   it('shows no secret beside a command', async () => {
     const steps = [{ name: 'a', command: 'curl -H $KEY' }];
     await withFiles({ 'w.yaml': JSON.stringify({ secrets: ['KEY'], steps }) }, async (cwd) => {

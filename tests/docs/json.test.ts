@@ -46,7 +46,7 @@ steps:
     preconditions: [{condition: a, expected: b}]
 handlerOn:
   exit:
-    command: echo over
+    script: echo over
 `;
 
 async function withRuns(use: (place: Place) => Promise<void>): Promise<void> {

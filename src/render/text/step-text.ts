@@ -1,5 +1,8 @@
 import type { StepStatus, StoredEvent } from '../../core/run/run.ts';
 import type { StepAnswer, StepState } from '../../core/run/run-state.ts';
+import { references } from '../../core/words/interpolate.ts';
+import { quoteWord } from '../../core/words/quote-word.ts';
+import { shellCodeIndex } from '../../core/words/shell-launch.ts';
 import type { Step } from '../../core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
@@ -8,17 +11,61 @@ import { escapeControls } from './sanitize.ts';
  * removed, so that no secret is shown. Of several lines only the first command is shown.
  */
 export function stepTitle(step: Step): string {
-  const command = commandText(step);
+  const command = firstLine(commandText(step));
   const script = step.script === null ? '' : firstLine(step.script);
-  const work = command !== '' && script !== '' ? `${command}: ${script}` : command || script;
-  const type = step.executor.type === 'command' ? '' : step.executor.type;
-  return type !== '' && work !== '' ? `${type}: ${work}` : type || work;
+  return withType(step.executor.type, command !== '' && script !== '' ? `${command}: ${script}` : command || script);
 }
 
-function commandText(step: Step): string {
-  if (step.executor.type === 'workflow') return firstLine(String(step.executor.config.run ?? ''));
-  const command = step.command === null ? [] : typeof step.command === 'string' ? [step.command] : step.command;
-  return firstLine([...command, ...step.args].join(' '));
+/** Puts the type of an executor before its command, unless that names a program itself. */
+export function withType(type: string, command: string): string {
+  if (type === 'command' || namesProgram.has(type)) return command;
+  return command === '' ? type : `${type}: ${command}`;
+}
+
+const namesProgram = new Set(['terraform', 'ansible']);
+
+/**
+ * Returns the command of a step as written, without its script: a text with its lines, a list as words with quotes, a
+ * sub-workflow with its parameters, a tool with its subcommand or playbook. `isVariable`: the run replaces a variable of that
+ * name in a word.
+ */
+export function commandText(step: Step, isVariable: (name: string) => boolean = () => true): string {
+  const { command, args, executor } = step;
+  const isShell = readsQuotes.has(executor.type);
+  const code = typeof command === 'string' ? -1 : shellCodeIndex(command ?? []);
+  const quoted = (word: string, hasVariable: boolean) => (isShell ? quotedTemplate(word, hasVariable) : word);
+  const words =
+    typeof command === 'string'
+      ? [command.trimEnd()]
+      : (command ?? []).map((word, index) => quoted(word, index !== code && references(word).some(isVariable)));
+  const appended = args.map((word) => quoted(word, references(word).length > 0));
+  const { before, after } = settingWords(step);
+  return [...before, ...words, ...appended, ...after].filter((text) => text !== '').join(' ');
+}
+
+/** The executors that parse a command as a shell does. */
+export const readsQuotes: ReadonlySet<string> = new Set(['command', 'docker', 'ssh', 'terraform', 'ansible']);
+
+/** Quotes a word as written, so that a variable of the workflow stays one. */
+function quotedTemplate(word: string, hasVariable: boolean): string {
+  return hasVariable ? `"${word.replace(/["`]|\\(?!\$)/g, '\\$&')}"` : quoteWord(word);
+}
+
+/** Returns the settings of an executor that are part of its command, before and after the words of the step. */
+export function settingWords({ executor, command, args }: Step): Record<'before' | 'after', readonly string[]> {
+  const { type, config } = executor;
+  const isBare = command === null && args.length === 0;
+  const textOf = (key: string) => (config[key] === undefined ? '' : String(config[key]));
+  switch (type) {
+    case 'workflow':
+      return { before: Object.values(config).map(String), after: [] };
+    case 'terraform':
+      return { before: [textOf('binary') || 'terraform', textOf('subcommand') || (isBare ? 'init' : '')], after: [] };
+    case 'ansible':
+      return { before: [textOf('binary') || 'ansible-playbook'], after: [textOf('playbook')] };
+    default:
+      return { before: [], after: [] };
+  }
 }
 
 /** Returns the first line that is neither empty nor a comment, with a mark if more lines follow. */

@@ -6,11 +6,12 @@ import { createColors } from '../text/colors.ts';
 import { columnsOf } from '../text/pack-lines.ts';
 import { paramValueText } from '../text/params-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
+import { withType } from '../text/step-text.ts';
 import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
 /**
- * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands as written, and below
- * each the values of its variables. The directory is named once, and again for a step in another one. A terminal gets lines that
+ * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands and scripts as written, and
+ * below each the values of its variables. The directory is named once, and again for a step in another one. A terminal gets lines that
  * fit. Ends with a line break.
  */
 export function renderPlan(
@@ -63,7 +64,7 @@ type BodyLook = { readonly columns: number; readonly colors: ChalkInstance };
 function bodyLines(step: PlannedStep, dir: string, { columns, colors }: BodyLook): readonly string[] {
   const command = workText(step)
     .split('\n')
-    .flatMap((line) => wrapped(escapeControls(line), columns));
+    .flatMap((line) => wrapped(escapeControls(line.replaceAll('\t', TAB)), columns));
   const last = command.pop() ?? '';
   const notes = [elsewhere(step.dir, dir), ...policyTexts(step), skippedText(step)].filter((text) => text !== '');
   const noted = [last, ...notes].filter((text) => text !== '').join('  ');
@@ -76,6 +77,9 @@ function bodyLines(step: PlannedStep, dir: string, { columns, colors }: BodyLook
     ...values.map((line) => colors.dim(`  ${line}`)),
   ];
 }
+
+/** In place of a tab, which a terminal would align by itself. */
+const TAB = '    ';
 
 /** The cells of a value that are shown. */
 const longestValue = 200;
@@ -101,9 +105,11 @@ function paramRows(params: readonly Param[]): readonly string[] {
   });
 }
 
-function workText({ executor, command }: PlannedStep): string {
-  if (executor === 'command') return command;
-  return command === '' ? executor : `${executor}: ${command}`;
+/** The command, and the script below it; a script alone, and one of a single line, starts in its line. */
+function workText({ executor, command, script }: PlannedStep): string {
+  const text = withType(executor, command);
+  if (script === undefined || text === '') return script ?? text;
+  return `${text}:${script.includes('\n') ? '\n' : ' '}${script}`;
 }
 
 function dotenvText({ path, names }: PlannedDotenv): string {

@@ -10,8 +10,6 @@ import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-even
 import { withNumbers } from '../../core/step-numbers.ts';
 import { lookupIn, previewText, references, shellReferences, splitBackticks } from '../../core/words/interpolate.ts';
 import { workflowNames } from '../../core/words/own-names.ts';
-import { quoteWord } from '../../core/words/quote-word.ts';
-import { shellCodeIndex } from '../../core/words/shell-launch.ts';
 import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
 import type { DotenvRead } from '../../engine/engine.ts';
 import {
@@ -26,6 +24,7 @@ import {
   secretsAtRest,
   settingSecrets,
 } from '../../engine/local/environment/known-secrets.ts';
+import { commandText, readsQuotes, settingWords } from '../../render/text/step-text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';
@@ -143,6 +142,7 @@ function hide({ params, env, limits, waves, ...plan }: StepsPlan, hidden: Hidden
   const shown = (step: PlannedStep): PlannedStep => ({
     ...step,
     command: text(step.command),
+    ...(step.script === undefined ? {} : { script: text(step.script) }),
     values: masked(step.values),
     dir: text(step.dir),
     policies: step.policies.map(text),
@@ -187,6 +187,7 @@ function planStep(workflow: Workflow, step: Step, { scope, own, skipped }: Plann
     depends: step.depends,
     executor: step.executor.type,
     command: commandText(step, own),
+    ...(step.script === null ? {} : { script: step.script.trimEnd() }),
     values: valuesIn(step, own, scope),
     dir: previewText(step.dir ?? workflow.dir, scope),
     attempts: withNumbers(step, numbers.values).retry.limit + 1,
@@ -202,47 +203,18 @@ function expandParts(template: string, scope: Scope): string {
 
 type Scope = (name: string) => string | undefined;
 
-/** The command as written: a text with its lines, a list as words with quotes. */
-function commandText({ command, args, script, executor }: Step, own: IsOwn): string {
-  const isShell = readsQuotes.has(executor.type);
-  const code = typeof command === 'string' ? -1 : shellCodeIndex(command ?? []);
-  const isTemplate = (word: string, index: number) => index !== code && references(word).some(own);
-  const quoted = (word: string, hasVariable: boolean) => (isShell ? quotedTemplate(word, hasVariable) : word);
-  const words =
-    typeof command === 'string'
-      ? [command.trimEnd()]
-      : (command ?? []).map((word, index) => quoted(word, isTemplate(word, index)));
-  const appended = args.map((word) => quoted(word, references(word).length > 0));
-  const text = [...words, ...appended, ...childWords(executor)].join(' ');
-  if (script === null) return text;
-  const lines = script.trimEnd().split('\n').length;
-  return `${text === '' ? 'script' : text} (script of ${lines} ${lines === 1 ? 'line' : 'lines'})`;
-}
-
-/** The executors that parse a command as a shell does. */
-const readsQuotes = new Set(['command', 'docker', 'ssh']);
-
-/** Quotes a word as written, so that a variable of the workflow stays one. */
-function quotedTemplate(word: string, hasVariable: boolean): string {
-  return hasVariable ? `"${word.replace(/["`]|\\(?!\$)/g, '\\$&')}"` : quoteWord(word);
-}
-
-/** The workflow that a step runs, and its parameters. */
-function childWords({ type, config }: Step['executor']): readonly string[] {
-  return type === 'workflow' ? Object.values(config).map(String) : [];
-}
-
 type Values = Readonly<Record<string, string>>;
 
-/** The values, known before a run, of the variables that the command uses, by name. */
+/** The values, known before a run, of the variables that the command and the script use, by name. */
 function valuesIn(step: Step, own: IsOwn, scope: Scope): Values {
   const { command, args, script, executor } = step;
   const code = [typeof command === 'string' ? command : '', script ?? ''];
   const list = typeof command === 'string' ? [] : (command ?? []);
+  const { before, after } = settingWords(step);
   const names = new Set([
     ...code.flatMap(readsQuotes.has(executor.type) ? shellReferences : references),
     ...list.flatMap(references).filter(own),
-    ...[...args, ...childWords(executor)].flatMap(references),
+    ...[...args, ...before, ...after].flatMap(references),
   ]);
   const known = [...names].map((name) => [name, scope(name)] as const);
   return Object.fromEntries(
