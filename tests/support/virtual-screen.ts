@@ -2,6 +2,7 @@
 export class VirtualScreen {
   /** Everything that was ever on the screen, from the first line; those above the window can no longer be reached. */
   readonly #lines: string[] = [''];
+  readonly #pushesRows: boolean;
   #columns: number;
   #rows: number;
   #row = 0;
@@ -16,7 +17,9 @@ export class VirtualScreen {
   /** How often something was written. */
   writes = 0;
 
-  constructor(columns: number, rows: number) {
+  /** `pushesRows`: like tmux, moves a row to the history for each row that wrapping adds, even if there is room. */
+  constructor(columns: number, rows: number, pushesRows = false) {
+    this.#pushesRows = pushesRows;
     this.#columns = columns;
     this.#rows = rows;
   }
@@ -33,11 +36,12 @@ export class VirtualScreen {
   resize(columns: number, rows: number): void {
     const rowsBelow = this.#lines.length - this.#row;
     const broken = this.#lines.flatMap((line) => breakLine(line, columns));
+    const pushed = this.#pushesRows ? this.#top + broken.length - this.#lines.length : 0;
     this.#lines.splice(0, this.#lines.length, ...broken);
     this.#row = this.#lines.length - rowsBelow;
     this.#columns = columns;
     this.#rows = rows;
-    this.#top = Math.max(0, this.#row - rows + 1);
+    this.#top = Math.max(pushed, this.#row - rows + 1);
   }
 
   /** All lines, those that have scrolled out first, without empty ones at the end. */
@@ -64,6 +68,7 @@ export class VirtualScreen {
     else if (token === '\u001b[23;0t') this.keepsTitle = false;
     else if (token.startsWith('\u001b]0;')) this.title = token.slice(4, -1);
     else if (token.startsWith('\u001b]9;4;')) this.progress = token.slice(6, -1);
+    else if (token === '\u001b[C') this.#column = Math.min(this.#column + 1, this.#columns - 1);
     else if (token.endsWith('A') && token.startsWith('\u001b[')) this.#up(Number.parseInt(token.slice(2), 10));
     else if (token.endsWith('m') && token.startsWith('\u001b[')) return;
     else if (token.startsWith('\u001b')) throw new Error(`The terminal was sent ${JSON.stringify(token)}.`);
@@ -88,7 +93,12 @@ export class VirtualScreen {
     this.#row = Math.max(this.#top, this.#row - rows);
   }
 
+  /** An erasure of the whole window moves its lines to the history, as in tmux. */
   #eraseBelow(): void {
+    if (this.#row === this.#top && this.#column === 0 && this.window().some((line) => line !== '')) {
+      this.#row = this.#lines.length;
+      this.#top = this.#row;
+    }
     this.#put(this.#line().slice(0, this.#column));
     this.#lines.length = this.#row + 1;
   }

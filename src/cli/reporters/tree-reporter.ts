@@ -9,7 +9,9 @@ import type { Console } from '../terminal/console.ts';
 
 /** Creates the reporter for a terminal. It is a module of its own because a run in a pipe does not need it. */
 export function treeReporter({ outTerminal, env }: Console, recap: RecapOptions, output: OutputMode): Reporter {
-  const tree = createTreeReporter(outTerminal, { ...recap, clock: systemClock, output, signs: terminalSigns(env) });
+  const signs = terminalSigns(env);
+  const pushesRows = Boolean(env['TMUX']);
+  const tree = createTreeReporter(outTerminal, { ...recap, clock: systemClock, output, signs, pushesRows });
   const release = restoreAtExit(tree);
   return {
     ...tree,

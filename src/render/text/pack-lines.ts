@@ -1,7 +1,11 @@
+import { stripControls } from './sanitize.ts';
+import { breakRows } from './sgr.ts';
 import { textWidth } from './width.ts';
 
 /** A part of a line that is never broken: text without control characters, and its colour. */
 export type LinePart = { readonly text: string; readonly paint: (text: string) => string };
+
+const narrowestRow = 8;
 
 /** Packs parts into lines of `columns` cells, `gap` spaces apart; further lines are indented by two. */
 export function packLines(parts: readonly LinePart[], gap: number, columns: number): readonly string[] {
@@ -15,6 +19,12 @@ export function packLines(parts: readonly LinePart[], gap: number, columns: numb
     width = (fits ? width + gap : indent.length) + textWidth(text);
   }
   return lines;
+}
+
+/** Breaks a line of output into rows narrower than `columns`, each behind `gutter`. */
+export function behindGutter(line: string, gutter: string, columns: number): readonly string[] {
+  const room = Math.max(narrowestRow, columns - 1 - textWidth(stripControls(gutter)));
+  return breakRows(line, room).map((row) => (gutter + row).trimEnd());
 }
 
 /** Returns the cells of a line: those of the terminal, or infinity if lines are not broken. */

@@ -1,3 +1,5 @@
+import { clusters, textWidth } from './width.ts';
+
 /** The active colours of a stream, by attribute (foreground, background, bold...). */
 export type SgrState = Map<string, string>;
 
@@ -6,6 +8,9 @@ const pattern = /\u{1b}\[([0-9;:]*)m/gu;
 /** Larger numbers are undefined; keeping them would let a program fill the memory. */
 const highestCode = 107;
 const reset = '\u001b[0m';
+const tabWidth = 8;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
+const separators = /(\u{1b}\[[0-9;:]*m|\t)/u;
 
 /** The attributes that each closing code resets. */
 const closers: { readonly [code: number]: readonly string[] } = {
@@ -28,9 +33,44 @@ const closers: { readonly [code: number]: readonly string[] } = {
  */
 export function isolateColors(line: string, open: SgrState): string {
   if (open.size === 0 && !line.includes('\u001b')) return line;
-  const before = [...open.values()].map((code) => `\u001b[${code}m`).join('');
+  const before = opening(open);
   for (const found of line.matchAll(pattern)) applySgr(found[1] ?? '', open);
   return open.size > 0 ? `${before}${line}${reset}` : before + line;
+}
+
+/**
+ * Breaks a line of output into rows of at most `cells`, as a terminal would, but each with the colours of its own: they end with
+ * the row and continue in the next one. The text has no other controls than tabs, which become spaces.
+ */
+export function breakRows(line: string, cells: number): string[] {
+  if (!separators.test(line) && textWidth(line) <= cells) return [line];
+  const rows: string[] = [];
+  const open: SgrState = new Map();
+  let row = '';
+  let column = 0;
+  let width = 0;
+  for (const part of line.split(separators)) {
+    if (part.startsWith('\u001b')) {
+      applySgr(part.slice(2, -1), open);
+      row += part;
+      continue;
+    }
+    for (const cluster of clusters(part === '\t' ? ' '.repeat(tabWidth - (column % tabWidth)) : part)) {
+      if (width + cluster.width > cells) {
+        rows.push(open.size > 0 ? row + reset : row);
+        row = opening(open);
+        width = 0;
+      }
+      row += cluster.text;
+      width += cluster.width;
+      column += cluster.width;
+    }
+  }
+  return [...rows, row];
+}
+
+function opening(open: SgrState): string {
+  return [...open.values()].map((code) => `\u001b[${code}m`).join('');
 }
 
 /** Updates `open` by the numbers of one sequence (`1;38;5;196`). */

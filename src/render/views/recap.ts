@@ -8,7 +8,7 @@ import { createColors } from '../text/colors.ts';
 import { formatDuration } from '../text/duration.ts';
 import { failureCommand, failuresIn } from '../text/failures.ts';
 import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
-import { columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
+import { behindGutter, columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
 import { fileText, placeText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import { shellQuote } from '../text/shell-quote.ts';
@@ -186,7 +186,8 @@ function oneFailure(failure: Failure, style: RecapStyle): readonly string[] {
     ...packLines(factsOf(failure, style), 3, style.columns),
     ...failure.lines
       .slice(-tailLines)
-      .map((line) => `  ${colors.dim(glyphs.bar)} ${cut(stripControls(line), widestTail, glyphs.ellipsis)}`.trimEnd()),
+      .map((line) => cut(stripControls(line), widestTail, glyphs.ellipsis))
+      .flatMap((line) => behindGutter(line, `  ${colors.dim(glyphs.bar)} `, style.columns)),
     ...logsLines(failure, style),
   ];
 }

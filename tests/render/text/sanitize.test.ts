@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { escapeControls, keepColors, stripControls } from '../../../src/render/text/sanitize.ts';
-import { isolateColors } from '../../../src/render/text/sgr.ts';
+import { breakRows, isolateColors } from '../../../src/render/text/sgr.ts';
 import fc from '../../support/fast-check.ts';
 
 const esc = '\u001b';
@@ -74,6 +74,24 @@ test('an open colour ends with its line and is restored in the next', () => {
     `${esc}[1m${esc}[31mdone${esc}[0m`,
     'plain',
   ]);
+});
+
+test.each([
+  ['a short line', 'abc', ['abc']],
+  ['a full row', 'abcdefgh', ['abcdefgh']],
+  ['a long line', 'abcdefghij', ['abcdefgh', 'ij']],
+  ['an empty line', '', ['']],
+  ['wide characters', 'a漢字漢字', ['a漢字漢', '字']],
+  ['an accent after a full row', 'abcdefghe\u0301', ['abcdefgh', 'e\u0301']],
+  ['a tab, to the next eighth cell of the line', 'abcdefghi\tj', ['abcdefgh', 'i       ', 'j']],
+  [
+    'a colour, in each row',
+    `${esc}[1;31mabcdefghij${esc}[0m`,
+    [`${esc}[1;31mabcdefgh${esc}[0m`, `${esc}[1m${esc}[31mij${esc}[0m`],
+  ],
+  ['a colour that has ended', `${esc}[31mab${esc}[39mcdefghij`, [`${esc}[31mab${esc}[39mcdefgh`, 'ij']],
+])('%s is broken into rows of eight cells', (_what, line, expected) => {
+  expect(breakRows(line, 8)).toEqual(expected);
 });
 
 test.each([

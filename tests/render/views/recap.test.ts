@@ -91,6 +91,18 @@ test('only the last ten lines are shown, without colours and with a limited widt
   expect([shown.length, shown[0], shown.at(-1)?.length]).toEqual([10, '  │ line 3', 504]);
 });
 
+test('each row of a long line has the bar on a terminal', () => {
+  const end = recapOf(
+    { ...failed, steps: [failedSummary('load')] },
+    { tails: new Map([['load', ['word '.repeat(9)]]]) },
+  );
+  const terminal = { ...style, isTerminal: true, size: () => ({ columns: 30, rows: 24 }) };
+  expect(renderRecap(end, terminal, recapOptions).split('\n').slice(3, 5)).toEqual([
+    '  │ word word word word word',
+    '  │ word word word word',
+  ]);
+});
+
 test('the message of a run that timed out is printed', () => {
   expect(recap({ status: 'failed', reason: 'timeout', error: 'timed out after 1m00s' })).toBe(
     'FAILED nightly-etl in 14s\n  timed out after 1m00s\n',

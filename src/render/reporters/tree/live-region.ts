@@ -14,12 +14,14 @@ export type LiveRegion = {
 
 const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
-const eraseBelow = '\u001b[J';
 const eraseRight = '\u001b[K';
+/** Not from the first cell: some terminals take an erasure of the whole window for clearing and move it to their history. */
+const eraseBelow = `${eraseRight}\u001b[C\u001b[J\r`;
 
 /** Lines of a block must be narrower than the terminal and contain only text and colours. */
 export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): LiveRegion {
   let drawn: readonly string[] = [];
+  let drawnColumns = 0;
   let isHidden = false;
 
   const draw = (scrolled: string, block: readonly string[]) => {
@@ -28,8 +30,11 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): Li
     const up = cursorUp(wrappedRows(drawn, columns));
     const hide = block.length > 0 && !isHidden ? hideCursor : '';
     isHidden ||= block.length > 0;
+    // Rows that the terminal has wrapped stay marked as such until they are erased.
+    const isSameSize = columns === drawnColumns;
     drawn = block;
-    terminal.write(hide + up + (scrolled === '' ? paintOver(block) : paintBelow(scrolled, block)));
+    drawnColumns = columns;
+    terminal.write(hide + up + (scrolled === '' && isSameSize ? paintOver(block) : paintBelow(scrolled, block)));
   };
   const close = () => {
     draw('', []);
@@ -57,8 +62,8 @@ function cursorUp(rows: number): string {
   return rows === 0 ? '' : `\r\u001b[${rows}A`;
 }
 
-/** A narrower window has wrapped the lines that no longer fit. */
-function wrappedRows(block: readonly string[], columns: number): number {
+/** Returns the rows of a block after its terminal has wrapped the lines that do not fit its width. */
+export function wrappedRows(block: readonly string[], columns: number): number {
   return block.reduce((rows, line) => rows + rowsOf(stripControls(line), columns), 0);
 }
 

@@ -1,7 +1,8 @@
 import { formatDuration, formatElapsed } from '../../text/duration.ts';
 import { cut } from '../../text/width.ts';
+import { wrappedRows } from './live-region.ts';
 import type { TreeBranch } from './tree-branch.ts';
-import { treeLine } from './tree-line.ts';
+import { halfWidth, treeLine } from './tree-line.ts';
 import { activeLine, pendingLine, waitingLine, withCount } from './tree-lines.ts';
 
 /** The state of a frame. */
@@ -11,6 +12,8 @@ export type TreeMoment = {
   readonly frame: number;
   /** The height of the terminal in lines. */
   readonly rows: number;
+  /** The number of lines above the block that a narrower window may move out of the window. */
+  readonly above: number;
   /** The usual duration of the workflow; null: unknown. */
   readonly usualMs: number | null;
 };
@@ -20,35 +23,46 @@ const mostPending = 5;
 const mostEnded = 5;
 
 /**
- * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. It leaves two lines of
- * the terminal free: one for the cursor below it, and one above, since some terminals treat an erasure from the first line as
- * clearing the screen and move the block to their history.
+ * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. Its details are cut if it
+ * would not fit a window of half the width (`halfWidth`): rows that wrapping moves out of the window could not be erased.
  */
 export function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string[] {
   if (moment.rows < 3) return [];
+  const block = blockLines(root, { ...moment, isHalf: false });
+  const wrapped = wrappedRows(block, halfWidth(root.room().columns));
+  return wrapped < moment.rows && wrapped - block.length <= moment.above
+    ? block
+    : blockLines(root, { ...moment, isHalf: true });
+}
+
+type BlockMoment = TreeMoment & { readonly isHalf: boolean };
+
+function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
   const lines: string[] = [];
   const isFull = () => lines.length >= moment.rows - 3;
   addRunning(root, moment, lines, isFull);
   let pending = 0;
   for (const name of root.view.isStopping ? [] : root.view.pending) {
     if (isFull() || pending++ === mostPending) break;
-    lines.push(treeLine(pendingLine(name, root.view, root.style), root.room()));
+    lines.push(treeLine(pendingLine(name, root.view, root.style), root.room(moment.isHalf)));
   }
   return [...lines, countLine(root, moment)];
 }
 
 /** Renders the active steps, each followed by the steps of its child run. */
-function addRunning(branch: TreeBranch, moment: TreeMoment, lines: string[], isFull: () => boolean): void {
+function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], isFull: () => boolean): void {
   const { view, style, nested, showsOutput } = branch;
-  const room = branch.room();
+  const room = branch.room(moment.isHalf);
   for (const step of view.active.values()) {
     if (isFull()) return;
     const child = nested.get(step.name);
     const hidesLastLine = showsOutput || child !== undefined;
     const line = activeLine(step, moment.now, moment.frame, hidesLastLine, style);
     lines.push(treeLine(child?.isFanOut === true ? withCount(line, child.view) : line, room));
-    for (const row of child?.rows.slice(-mostEnded) ?? []) if (!isFull()) lines.push(row);
-    if (child !== undefined) addRunning(child, moment, lines, isFull);
+    if (child === undefined) continue;
+    const inner = child.room(moment.isHalf);
+    for (const row of child.rows.slice(-mostEnded)) if (!isFull()) lines.push(treeLine(row, inner));
+    addRunning(child, moment, lines, isFull);
   }
   for (const step of view.waiting.values()) {
     if (isFull()) return;
@@ -57,7 +71,7 @@ function addRunning(branch: TreeBranch, moment: TreeMoment, lines: string[], isF
 }
 
 /** `  3/8 · 2 running · 1 waiting   12s of ~2m05s   Ctrl-C stops`. */
-function countLine(root: TreeBranch, { now, usualMs }: TreeMoment): string {
+function countLine(root: TreeBranch, { now, usualMs, isHalf }: BlockMoment): string {
   const { view, style } = root;
   const { columns, ellipsis } = root.room();
   const waiting = view.pending.size + view.waiting.size;
@@ -70,5 +84,7 @@ function countLine(root: TreeBranch, { now, usualMs }: TreeMoment): string {
   const usual = usualMs === null ? '' : ` of ~${formatDuration(usualMs)}`;
   const elapsed = view.startedAt === null ? [] : [formatElapsed(now - view.startedAt) + usual];
   const stop = view.isStopping ? `stopping${ellipsis} Ctrl-C again kills` : 'Ctrl-C stops';
-  return style.colors.dim(cut(`  ${[counts, ...elapsed, stop].join('   ')}`, columns - 1, ellipsis));
+  return style.colors.dim(
+    cut(`  ${[counts, ...elapsed, stop].join('   ')}`, (isHalf ? halfWidth(columns) : columns) - 1, ellipsis),
+  );
 }

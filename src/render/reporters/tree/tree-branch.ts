@@ -2,13 +2,14 @@ import { instanceName } from '../../../core/fan-out/instance-name.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
 import { allSteps, type Workflow } from '../../../core/workflow.ts';
+import { behindGutter } from '../../text/pack-lines.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
 import { fanOutNamed, nodesByName } from '../nodes.ts';
 import { createOutputColors } from '../output-colors.ts';
 import type { OutputChunk } from '../reporter.ts';
 import { createStepLines, type OutputLine } from '../step-lines.ts';
-import { type TreeRoom, treeLine } from './tree-line.ts';
+import { type TreeLine, type TreeRoom, treeLine } from './tree-line.ts';
 import { finishedLine, type TreeStyle, withCount } from './tree-lines.ts';
 import { TreeView } from './tree-view.ts';
 
@@ -20,6 +21,8 @@ export type BranchContext = {
   readonly keepsColors: boolean;
   /** Returns the line that names the command for the rest of a step's output. */
   readonly restHint: (count: number, runId: string, step: string) => string;
+  /** Called for each step whose output is printed. */
+  readonly printed: (runId: string, step: string) => void;
 };
 
 /** The run of a branch. */
@@ -44,7 +47,7 @@ export class TreeBranch {
   /** The branches of its running sub-workflow steps. */
   readonly nested = new Map<string, TreeBranch>();
   /** A line for each finished step, without its output. */
-  readonly rows: string[] = [];
+  readonly rows: TreeLine[] = [];
   readonly #run: BranchRun;
   readonly #context: BranchContext;
   readonly #emit: (line: string) => void;
@@ -127,9 +130,9 @@ export class TreeBranch {
     this.#folded.clear();
   }
 
-  room(): TreeRoom {
+  room(isHalf = false): TreeRoom {
     const { columns, style } = this.#context;
-    return { columns: columns(), names: this.#names, ellipsis: style.glyphs.ellipsis, depth: this.#run.depth };
+    return { columns: columns(), names: this.#names, ellipsis: style.glyphs.ellipsis, depth: this.#run.depth, isHalf };
   }
 
   /** Returns the branch with the lines of a step: an instance of a fan-out has one in the branch of its step. */
@@ -168,9 +171,9 @@ export class TreeBranch {
     const instances = this.nested.get(step);
     const line = finishedLine(event, { startedAt, answer }, this.style);
     const isCounted = instances?.isFanOut === true && status !== 'failed';
-    const row = treeLine(isCounted ? withCount(line, instances.view) : line, this.room());
+    const row = isCounted ? withCount(line, instances.view) : line;
     this.rows.push(row);
-    this.#emit(row);
+    this.#emit(treeLine(row, this.room()));
     this.nested.get(step)?.end();
     const nested = this.#nestedLines.get(step);
     for (const line of nested ?? []) this.#emit(line);
@@ -185,7 +188,11 @@ export class TreeBranch {
     const { colors, glyphs } = this.style;
     const indent = `${this.#indent()}  `;
     if (leftOut > 0) this.#emit(colors.dim(`${indent}${this.#context.restHint(leftOut, this.#run.runId, step)}`));
-    for (const line of lines) this.#emit(`${indent}${colors.dim(glyphs.bar)} ${line}`);
+    if (lines.length > 0) this.#context.printed(this.#run.runId, step);
+    for (const line of lines) {
+      for (const row of behindGutter(line, `${indent}${colors.dim(glyphs.bar)} `, this.#context.columns()))
+        this.#emit(row);
+    }
   }
 
   /** The output of a sub-workflow step is only the result of the child run, as JSON. */
@@ -201,8 +208,12 @@ export class TreeBranch {
   #put(lines: readonly OutputLine[]): void {
     for (const line of lines) {
       const text = this.#colors.isolate(line);
-      if (this.#isLive) this.#emit(text);
-      else this.#leftOf(line.step).add(text);
+      if (!this.#isLive) {
+        this.#leftOf(line.step).add(text);
+        continue;
+      }
+      this.#emit(text);
+      this.#context.printed(this.#run.runId, line.step);
     }
   }
 

@@ -20,6 +20,8 @@ export type TreeRoom = {
   readonly ellipsis: string;
   /** The depth of the line: 0 for a step of the run itself, 1 for a step of its child run. */
   readonly depth?: number;
+  /** The line must also fit a window of `halfWidth`. */
+  readonly isHalf?: boolean;
 };
 
 const indentPerLevel = 2;
@@ -27,17 +29,24 @@ const timeWidth = 6;
 const widestName = 32;
 const narrowestDetail = 8;
 
+/** Returns half of a width, at least 40 cells. */
+export function halfWidth(columns: number): number {
+  return Math.max(Math.floor(columns / 2), Math.min(columns, 40));
+}
+
 /**
  * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. In a narrow terminal the detail is
  * left out first, then the time, then the end of the name.
  */
-export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0 }: TreeRoom): string {
+export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0, isHalf = false }: TreeRoom): string {
   const indent = indentPerLevel * (depth + 1);
   const head = indent + textWidth(line.glyph) + 1;
-  const room = columns - 1 - head;
+  const whole = columns - 1 - head;
+  const room = isHalf ? halfWidth(columns) - 1 - head : whole;
   const start = `${' '.repeat(indent)}${line.paintGlyph(line.glyph)} `;
-  const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widestName, Math.max(8, Math.floor(room / 2)));
-  if (room < 1) return cut(`${line.glyph}${line.name}`, Math.max(0, columns - 1), ellipsis);
+  const most = Math.max(8, Math.min(Math.floor(whole / 2), room - 1 - timeWidth));
+  const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widestName, most);
+  if (room < 1) return cut(`${line.glyph}${line.name}`, Math.max(0, room + head), ellipsis);
   if (nameWidth + 1 + timeWidth > room) return start + cut(line.name, room, ellipsis);
   const name = padEnd(cut(line.name, nameWidth, ellipsis), nameWidth);
   const left = room - nameWidth - 1 - timeWidth - 2;

@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { Workflow } from '../../../core/workflow.ts';
 import { createColors } from '../../text/colors.ts';
+import { failuresIn } from '../../text/failures.ts';
 import { chooseGlyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { suggestLogs } from '../../text/suggested-commands.ts';
@@ -21,6 +22,8 @@ export type TreeOptions = RecapOptions & {
   readonly clock: FrameClock;
   readonly output: OutputMode;
   readonly signs: TerminalSigns;
+  /** A narrower window moves rows to its history for each row that is wrapped, even if there is room below them. */
+  readonly pushesRows?: boolean;
 };
 
 /** Scrolled lines are written with the next frame, or earlier at this many characters. */
@@ -57,8 +60,12 @@ class Tree {
   readonly #region;
   readonly #frames;
   readonly #title;
+  /** The steps whose output is above the block. */
+  readonly #printed = new Set<string>();
   readonly #stopsListening: () => void;
   #scrolled = '';
+  /** The number of lines above the block since the last change of the window's size. */
+  #above = 0;
   #prompt: Prompt | null = null;
   #frame = 0;
   #usualMs: number | null = null;
@@ -74,13 +81,13 @@ class Tree {
       mode: options.output,
       keepsColors: terminal.stripsColors !== true,
       restHint: (count, run, step) => this.#restHint(count, run, step),
+      printed: (run, step) => this.#printed.add(`${run} ${step}`),
     };
     this.#root = new TreeBranch({ workflow, runId, depth: 0 }, this.#context, (line) => this.#scroll(line));
     this.#region = createLiveRegion(terminal);
     this.#title = createTerminalTitle(options.signs);
     this.#frames = createFrames(options.clock, () => this.#paint());
-    // Repaint at once, before rows of a block that no longer fits leave the window.
-    this.#stopsListening = terminal.onResize?.(() => void this.#paint()) ?? (() => undefined);
+    this.#stopsListening = terminal.onResize?.(() => this.#resize()) ?? (() => undefined);
   }
 
   event(event: StoredEvent): void {
@@ -126,7 +133,14 @@ class Tree {
     this.#root.end();
     this.#region.draw(this.#takeScrolled(), []);
     this.#region.close();
-    this.#terminal.write(this.#title.restore() + renderRecap(recap, this.#terminal, this.#options));
+    this.#terminal.write(this.#title.restore() + renderRecap(this.#shortened(recap), this.#terminal, this.#options));
+  }
+
+  /** Leaves out the lines of failures that are printed below their step. */
+  #shortened(recap: Recap): Recap {
+    const { failures, moreFailures } = failuresIn(recap.summary);
+    const left = failures.map((one) => (this.#printed.has(`${one.runId} ${one.step}`) ? { ...one, lines: [] } : one));
+    return { ...recap, summary: { ...recap.summary, failures: left, moreFailures } };
   }
 
   abandon(): string {
@@ -139,13 +153,20 @@ class Tree {
     this.#stopsListening();
   }
 
+  #resize(): void {
+    this.#above = 0;
+    this.#frames.hold();
+  }
+
   #paint(): { showsTime: boolean } {
     const { rows, columns } = this.#terminal.size();
+    if (this.#frames.isHeld()) return { showsTime: true };
     const prompt = this.#prompt === null ? [] : promptLines(this.#prompt, columns, this.#context.style);
     const moment = {
       now: this.#options.clock.now(),
       frame: this.#frame++,
       rows: rows - prompt.length,
+      above: this.#options.pushesRows === true ? this.#above : Number.POSITIVE_INFINITY,
       usualMs: this.#usualMs,
     };
     this.#region.draw(this.#takeScrolled(), [
@@ -174,6 +195,7 @@ class Tree {
 
   #scroll(line: string): void {
     this.#scrolled += `${line}\n`;
+    this.#above++;
     if (this.#scrolled.length >= fullScroll) this.#region.draw(this.#takeScrolled(), []);
   }
 

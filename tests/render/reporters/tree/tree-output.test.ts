@@ -92,6 +92,49 @@ describe('a finished step prints', () => {
   });
 });
 
+describe('the lines of a failed step', () => {
+  const tails = new Map([['load', ['no such table']]]);
+  const failed = { status: 'failed', reason: 'exit', error: 'exit 3', exitCode: 3, log: 'l' } as const;
+  const end = (steps = [{ ...stepOf('load'), ...failed }]) =>
+    recapOf({ workflow: 'w', status: 'failed', reason: 'step', steps }, { tails });
+  const countOf = (text: string, part: string) => text.split(part).length - 1;
+
+  test.each([
+    [null, two],
+    ['errors', two],
+    ['full', two],
+    [null, workflow({ name: 'w', steps: [step('load')] })],
+  ] as const)('are printed once with --output %s', (output, shape) => {
+    const { screen, reporter, moveTo } = onScreen({ output });
+    tell(reporter, shape, { moveTo }).begin().start('load').output('load', 'no such table\n').fail('load').at(500);
+    reporter.end(end());
+    expect(countOf(screen.text(), 'no such table')).toBe(1);
+    expect(screen.text()).toMatch(/✖ load {3}exit 3\n {2}logs: wf logs 01997c3e-1a2b load$/m);
+  });
+
+  test('are printed by the recap if the tree leaves them out', () => {
+    const { screen, reporter, moveTo } = onScreen({ output: 'none' });
+    tell(reporter, two, { moveTo }).begin().start('load').output('load', 'no such table\n').fail('load').at(500);
+    reporter.end(end());
+    expect(screen.text()).toMatch(/✖ load {3}exit 3\n {2}│ no such table\n/);
+    expect(countOf(screen.text(), 'no such table')).toBe(1);
+  });
+});
+
+test('each row of a long line has the bar', () => {
+  const { screen, reporter, moveTo } = onScreen({ columns: 32 });
+  const story = tell(reporter, two, { moveTo }).begin().start('load').start('other');
+  story
+    .output('load', `\u001b[31m${'word '.repeat(9)}\n`)
+    .finish('load')
+    .at(500);
+  expect(screen.text().split('\n').slice(1, 4)).toEqual([
+    '  ✔ load    0.0s',
+    '    │ word word word word word',
+    '    │ word word word word',
+  ]);
+});
+
 test('the lines of a child run are indented under its step', () => {
   const child = workflow({ name: 'child', steps: [step('compile'), step('pack')] });
   const { screen, reporter, moveTo } = onScreen();

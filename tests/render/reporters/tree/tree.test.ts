@@ -13,16 +13,16 @@ import { recordingTerminal } from '../../support/terminal.ts';
 
 const noSigns = { title: false, progress: false };
 
-type TreeLook = Pick<TreeOptions, 'output' | 'signs'>;
+type TreeLook = Pick<TreeOptions, 'output' | 'signs' | 'pushesRows'>;
 
 /** A tree on a virtual screen, whose clock moves with the story. */
 function onScreen(columns = 80, rows = 24, settings: Partial<Terminal> & Partial<TreeLook> = {}) {
-  const { output = null, signs = noSigns } = settings;
-  const screen = new VirtualScreen(columns, rows);
+  const { output = null, signs = noSigns, pushesRows = false } = settings;
+  const screen = new VirtualScreen(columns, rows, pushesRows);
   const clock = new ManualClock(runStart);
   const { write, size } = screen;
   const terminal = { isTerminal: true, color: true, unicode: true, write, size, ...settings };
-  const reporter = createTreeReporter(terminal, { ...recapOptions, clock, output, signs });
+  const reporter = createTreeReporter(terminal, { ...recapOptions, clock, output, signs, pushesRows });
   const moveTo = (at: number) => clock.advance(at - clock.now());
   const begin = (shape: Workflow) => tell(reporter, shape, { moveTo }).begin();
   return { screen, clock, reporter, moveTo, begin };
@@ -238,6 +238,43 @@ describe('a workflow of one step', () => {
   });
 });
 
+test('a window that is being resized gets one frame, when it has kept its size, on erased rows', () => {
+  let resized = () => {};
+  const onResize = (callback: () => void) => {
+    resized = callback;
+    return () => {};
+  };
+  const { screen, clock, reporter, begin } = onScreen(80, 24, { onResize });
+  const story = begin(many(3)).start('step-0').output('step-0', 'some output '.repeat(9)).at(1000);
+  const { writes } = screen;
+  screen.resize(50, 24);
+  for (let times = 0; times < 3; times++) {
+    resized();
+    clock.advance(200);
+    story.output('step-0', 'more output '.repeat(9));
+  }
+  expect(screen.writes).toBe(writes);
+  clock.advance(100);
+  expect(screen.writes).toBe(writes + 1);
+  expect(screen.text().split('\n').slice(1)).toEqual([
+    '  ⠙ step-0     1s  │ some output some output som…',
+    '  ○ step-1         waits for its turn',
+    '  ○ step-2         waits for its turn',
+    '  0/3 · 1 running · 2 waiting   1s   Ctrl-C stops',
+  ]);
+  reporter.end(recapOf());
+});
+
+test('a block at the top of the window is erased too', () => {
+  const { screen, reporter, begin } = onScreen(80, 6);
+  const story = begin(many(8)).start('step-0').output('step-0', 'some output '.repeat(9)).start('step-1').at(1000);
+  screen.resize(30, 6);
+  story.at(2000).finish('step-0').at(3000).finish('step-1');
+  reporter.end(recapOf({ workflow: 'many' }));
+  const remains = screen.text().match(/○/g) ?? [];
+  expect(remains).toEqual([]);
+});
+
 test('a window that becomes narrower leaves no remains of the block', () => {
   const { screen, clock, reporter, begin } = onScreen(80, 24);
   begin(etl)
@@ -257,6 +294,31 @@ test('a window that becomes narrower leaves no remains of the block', () => {
   ]);
   reporter.end(recapOf());
   expect(screen.text()).toBe('▶ nightly-etl  01997c3e-1a2b\nSUCCEEDED nightly-etl in 14s');
+});
+
+test('a window of half the width leaves no remains, however many steps run', () => {
+  const shape = fc.record({
+    steps: fc.integer({ min: 2, max: 30 }),
+    columns: fc.integer({ min: 41, max: 160 }),
+    rows: fc.integer({ min: 5, max: 30 }),
+    output: fc.integer({ min: 1, max: 12 }),
+    pushesRows: fc.boolean(),
+    before: fc.integer({ min: 0, max: 12 }),
+  });
+  fc.assert(
+    fc.property(shape, ({ steps, columns, rows, output, pushesRows, before }) => {
+      const { screen, clock, reporter, begin } = onScreen(columns, rows, { pushesRows });
+      const story = begin(many(steps + before));
+      for (let n = steps; n < steps + before; n++) story.start(`step-${n}`).finish(`step-${n}`);
+      for (let n = 0; n < steps; n += 2) story.start(`step-${n}`).output(`step-${n}`, 'some output '.repeat(output));
+      clock.advance(1000);
+      screen.resize(Math.max(40, Math.ceil(columns / 2)), rows);
+      clock.advance(1000);
+      story.fail('step-0').at(3000);
+      reporter.end(recapOf({ workflow: 'many' }));
+      expect(screen.text()).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏○]|running/);
+    }),
+  );
 });
 
 test('a step cannot control the terminal by its name, its message or its output', () => {
