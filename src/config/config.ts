@@ -22,7 +22,7 @@ export type Config = {
   readonly cwd: string;
 };
 
-/** Options of the command line by the names of the settings; null or undefined if not given. */
+/** Command-line options, keyed by setting; null or undefined if not given. */
 export type SettingFlags = Readonly<Record<string, unknown>>;
 
 /**

@@ -20,7 +20,7 @@ export type OpenSettings = {
 export type Asker = {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Options of the command line by the names of the settings; undefined if not given. */
+  /** Command-line options, keyed by setting; undefined if not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   /** False for the daemon, which must not depend on the directory in which it was started. */
   readonly inProject: boolean;

@@ -18,7 +18,7 @@ export type Sourced<T> = {
 
 /** The sources of settings. */
 export type SettingSources = {
-  /** Options of the command line by the names of the settings; null or undefined if not given. */
+  /** Command-line options, keyed by setting; null or undefined if not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;

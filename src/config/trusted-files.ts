@@ -8,8 +8,8 @@ import type { Places } from './places.ts';
 export type UntrustedPath = { readonly path: string; readonly why: string; readonly help: string };
 
 /**
- * The user's directories, and the files in them that decide what runs, that cannot be trusted: a user who can change
- * them can run commands as this user.
+ * Finds untrusted directories of the user, and untrusted files there that determine what runs: a user who can change them
+ * can run commands as this user.
  */
 export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.ProcessEnv): readonly UntrustedPath[] {
   const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));

@@ -10,8 +10,8 @@ export type Plan = {
   /** The path of a file `.env` that the workflow could read but does not name; null if no such file exists. */
   readonly unreadDotenv: string | null;
   /**
-   * The numbers of the file that variables give, each in one line: `timeoutSec: 90`, or what is wrong with it;
-   * absent if there are none.
+   * Numbers taken from variables, one line each: `timeoutSec: 90`, or what is wrong with it; absent if there are
+   * none.
    */
   readonly limits?: readonly string[];
   /** Names of the steps that may run at the same time, by wave. */

@@ -190,10 +190,10 @@ export type NumberKey =
   | `service.${'intervalSec' | 'timeoutSec'}`
   | 'approval.timeoutSec';
 
-/** Where a number of a workflow may be a variable, which gives it when a run starts. */
+/** Numbers of a workflow that a variable can give when a run starts. */
 export type RunNumberKey = 'timeoutSec' | 'delaySec' | 'maxActiveSteps' | 'maxOutputSize';
 
-/** Where a number of a notification may be a variable, which gives it when the notification is sent. */
+/** Numbers of a notification that a variable can give when it is sent. */
 export type NotifyNumberKey = `notify.${'lines' | 'timeoutSec'}`;
 
 /** A number that a variable gives when the step, run or notification starts; until then it has the default. */
@@ -260,8 +260,8 @@ export type Step = {
 };
 
 /**
- * One handler for each outcome, `exit`, which always runs last, `init`, which runs before the first step, and `wait`, which
- * runs beside the steps when one waits for approval.
+ * One handler per outcome. `init` runs before the first step, `wait` beside the steps when one waits for approval, `exit`
+ * always and last.
  */
 const handlerKinds = ['success', 'failure', 'cancel', 'exit', 'init', 'wait'] as const;
 

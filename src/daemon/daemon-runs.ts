@@ -39,7 +39,7 @@ export type DaemonRuns = {
   readonly putFirst: StartQueue['putFirst'];
 };
 
-/** The runs of a daemon that take a place, at most `limit`, and those that wait for one, in the order in which they start. */
+/** The active runs of a daemon, at most `limit`, and its waiting runs in their starting order. */
 export type RunQueueState = {
   readonly limit: number;
   readonly running: readonly string[];

@@ -119,7 +119,7 @@ function executorsOf(workflow: Workflow | null): ReadonlyMap<string, string> {
   return new Map(allSteps(workflow).map(({ name, executor }) => [name, executor.type]));
 }
 
-/** Adds the metrics of present values. */
+/** Registers gauges for current values. */
 function addPresent({ Counter, Gauge }: Prometheus, registry: Registry, sources: MetricSources): void {
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({

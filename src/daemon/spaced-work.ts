@@ -1,6 +1,6 @@
 import type { Clock } from '../engine/clock.ts';
 
-/** Work that is asked for more often than it needs to be done. */
+/** Work whose frequent requests are combined. */
 export type SpacedWork = {
   /** Asks for the work, which begins after this call. Requests before its beginning share one run of it. */
   readonly ask: () => void;

@@ -145,8 +145,8 @@ export type BackgroundProcesses = {
    */
   readonly sweep?: (runId: string, spares: boolean) => Promise<void>;
   /**
-   * Called once, when a run starts no further program and passes no output of one on. All that is left to do is to record
-   * ends and to clean up. Optional.
+   * Called once, when the run will start no more programs and forwards no more output: only ends and cleanup are left.
+   * Optional.
    */
   readonly rest?: (runId: string) => void;
 };

@@ -41,7 +41,7 @@ export async function deliver(message: Message, options: DeliveryOptions): Promi
 
 type ResponseHead = Extract<RequestEnd, { readonly head: unknown }>['head'];
 
-/** The status decides: a body that breaks off or is too long does not undo it. */
+/** Only the status counts; a truncated or oversized body is ignored. */
 async function send(message: Message, options: RequestOptions): Promise<RequestEnd> {
   const heads: ResponseHead[] = [];
   const onHead = (head: ResponseHead) => void heads.push(head);

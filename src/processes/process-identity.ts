@@ -43,7 +43,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return startTime === null && processPlace().boot === null && answers(pid);
 }
 
-/** Processes of other namespaces or machines that were found gone by other means than their number. */
+/** Processes of other namespaces or machines known to be gone, by other means than their number. */
 const foundGone = new Set<string>();
 
 /**

@@ -104,7 +104,7 @@ export type RunStore = {
 
 /** Past runs, for any process. */
 export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
-  /** The runs that are not known, and the number of those that are, with less memory than `list`. */
+  /** Lists the unknown runs and counts the known ones, in less memory than `list`. */
   readonly listNew: (isKnown: (runId: string) => boolean) => NewRuns;
   /**
    * Reads a run as `read` does. `before`: the result of an earlier call, of which only the events since then are read;
@@ -170,7 +170,7 @@ export type RunStatuses = {
   readonly of: (runId: string) => FinishedStatus | null;
   /** The duration of the run whose status `of` has just returned; null: unknown, or it was never started. */
   readonly durationOf: (runId: string) => number | null;
-  /** Remembers the status of the run for which `of` has just returned null, and which was read since. */
+  /** Stores the status of a run that was read after `of` returned null. */
   readonly keep: (runId: string, status: FinishedStatus, durationMs: number | null) => void;
   /** Writes the remembered statuses. */
   readonly save: () => void;

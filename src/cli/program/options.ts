@@ -43,7 +43,7 @@ export function runArgument(name: string): Argument {
   return new Argument(name, 'a run (its id or the start of it, @latest, @failed), or a workflow for its last run');
 }
 
-/** The option by which a name that a file here has means runs of any file. */
+/** Adds `--any`: a name matches the runs of any file, not only of the file here. */
 export function withAny(command: Command): Command {
   return command.option('--any', 'runs of any file, also where a file here has the name');
 }

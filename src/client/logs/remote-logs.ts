@@ -47,7 +47,7 @@ export async function remoteLogs(client: DaemonClient, word: string, request: Lo
   };
 }
 
-/** The parts that have the attempt, which the daemon is asked for so that its error names unknown steps. */
+/** Asks the daemon for the parts with the attempt, so that its error names unknown steps. */
 async function partsWith(
   client: DaemonClient,
   request: LogRequest,

@@ -45,9 +45,7 @@ export function lose(draft: Draft, { at, message }: Lost): void {
   finish(draft, at, { status: 'failed', reason: 'lost', message });
 }
 
-/**
- * The first cancel does, and so does one that cancels more than those before it: the handlers, or the running handler.
- */
+/** Whether a cancel has an effect: it is the first, or cancels more than those before it (handlers, the running one). */
 function changesSomething({ cancellation, handling }: RunState, { reason, force }: Cancel): boolean {
   if (reason === 'timeout' && handling !== null) return false;
   if (cancellation === null) return true;

@@ -5,7 +5,7 @@ import { withPlace } from './places.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { isActive, isLeftOut, isServing, isSettled } from './run-state.ts';
 
-/** Changes one node, the counters and sets that depend on its status, and what a service lets its dependents do. */
+/** Updates one node with its counters and sets, and of a service also its dependents. */
 export function evolveNode(run: RunState, index: number, change: Partial<StepState>): RunState {
   const next = changeNode(run, index, change);
   const isService = index < run.graph.stepCount && nodeAt(run.graph, index).service !== undefined;

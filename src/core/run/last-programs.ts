@@ -6,10 +6,7 @@ import { isFinished, type RunState, type StepState, unsettledSteps } from './run
 /** The handlers that run after the steps or beside them. */
 const laterHandlers: readonly HandlerKind[] = ['success', 'failure', 'cancel', 'exit', 'wait'];
 
-/**
- * Whether a started run certainly starts no further program: all that is left of it are programs that run already, each of
- * them the last of its step.
- */
+/** Whether no further program will start: every unsettled step is running its last program. */
 export function startsNoMore(run: RunState): boolean {
   const { pending, scheduled, waiting } = run.counts;
   if (run.startedAt === null || isFinished(run) || pending + scheduled + waiting > 0) return false;

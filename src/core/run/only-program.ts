@@ -1,8 +1,7 @@
 import type { Step } from '../workflow.ts';
 
 /**
- * Whether an attempt at the step is a program and has no effect before that starts, except that it creates its logs and the
- * file of its script.
+ * Whether an attempt at the step only runs a program: before it starts, nothing is created but its logs and the script file.
  */
 export function isOnlyProgram(step: Step): boolean {
   const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;

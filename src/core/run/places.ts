@@ -3,7 +3,7 @@ import { nodeAt } from '../graph.ts';
 import { isSettled, type RunState, type StepState } from './run-state.ts';
 
 /**
- * Puts a step into the set of those that may start, or of those that are settled next. A retry waits for a service that
+ * Updates the ready and due sets for one step. A retry waits for a service that
  * is starting again, and does not follow after one that failed. Of an expanded fan-out, an instance may start.
  */
 export function withPlace(run: RunState, index: number, step: StepState): RunState {

@@ -211,7 +211,7 @@ export type RunState = {
   readonly settled: number;
   /** Failed steps whose failure is tolerated by their own `continueOn`. */
   readonly tolerated: number;
-  /** Steps that may start, or of which an instance may, subject to the limit and the delay. */
+  /** Steps that may start or have an instance that may, subject to the limit and the delay. */
   readonly ready: IndexSet;
   /** Steps that are settled next: their dependencies do not let them run, or all their instances have ended. */
   readonly due: IndexSet;
@@ -320,7 +320,7 @@ export function isActive({ status, instances }: StepState): boolean {
   return instances === undefined && (status === 'scheduled' || status === 'running');
 }
 
-/** Whether the step may be one of those that are scheduled beyond the limit, which start when others end. */
+/** Whether the step may be scheduled beyond the limit, to start when another one ends. */
 export function isAhead({ active, policies }: RunState, { status }: StepState): boolean {
   const { maxActiveSteps } = policies;
   return status === 'scheduled' && maxActiveSteps > 0 && active > maxActiveSteps;

@@ -272,7 +272,7 @@ export type RunInput =
       readonly message: string;
       readonly force: boolean;
     }
-  /** A person, or the command that runs the run, decided about a step that waits for it. `by` null: no person did. */
+  /** Answers an approval, as a person or the command that runs the run decided. `by` null: no person did. */
   | {
       readonly type: 'answer';
       readonly at: number;
@@ -349,7 +349,7 @@ export type RunEvent =
       readonly before?: EarlierEnd;
       readonly result?: EarlierResult;
     }
-  /** For the engine: start this attempt. */
+  /** Tells the engine to start this attempt. */
   | { readonly type: 'step.scheduled'; readonly at: number; readonly step: string; readonly attempt: number }
   | {
       readonly type: 'step.started';
@@ -371,7 +371,7 @@ export type RunEvent =
     }
   /** A service is ready: its dependents may start, and it takes no place of `maxActiveSteps`. */
   | { readonly type: 'step.serving'; readonly at: number; readonly step: string; readonly attempt: number }
-  /** For the engine: end a service, which no step needs any more. */
+  /** Tells the engine to end a service that no step needs any more. */
   | { readonly type: 'step.ending'; readonly at: number; readonly step: string; readonly attempt: number }
   /** The step has these instances, which end it. `attempt`: 0 for items taken over from the run being retried. */
   | {
@@ -383,9 +383,9 @@ export type RunEvent =
       /** Present if a variable gave it. */
       readonly maxConcurrent?: number;
     }
-  /** For the engine: end every running attempt at an instance of this fan-out, of which one failed. */
+  /** Tells the engine to end all attempts of this fan-out after one instance failed. */
   | { readonly type: 'step.canceling'; readonly at: number; readonly step: string; readonly message: string }
-  /** For the engine: set a timer. `attempt` is the one that has just ended, with `outcome`. */
+  /** Tells the engine to set a timer. `attempt` is the one that has just ended, with `outcome`. */
   | {
       readonly type: 'step.waiting';
       readonly at: number;
@@ -400,7 +400,7 @@ export type RunEvent =
   | { readonly type: 'step.ready'; readonly at: number; readonly step: string }
   /**
    * The work of the step is done, and the step waits for a person. Its end is that of the last attempt; `attempt` is 0 if
-   * that was made in the run being retried. For the engine: set a timer, unless `until` is null.
+   * that was made in the run being retried. Tells the engine to set a timer, unless `until` is null.
    */
   | {
       readonly type: 'step.held';
@@ -464,9 +464,9 @@ export type RunEvent =
       readonly by: string;
       readonly run: { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
     }
-  /** For the engine: no step starts before `until`; set a timer (`delaySec`). */
+  /** Tells the engine to set a timer (`delaySec`): no step starts before `until`. */
   | { readonly type: 'run.delayed'; readonly at: number; readonly until: number }
-  /** For the engine: end every running attempt. */
+  /** Tells the engine to end all running attempts. */
   | {
       readonly type: 'run.canceling';
       readonly at: number;

@@ -81,7 +81,7 @@ function blockers(run: RunState, index: number): readonly StepState[] {
   });
 }
 
-/** Why a step does not run that waits for this one, which did not succeed. */
+/** Returns why the dependents of this unsuccessful step do not run. */
 export function upstreamMessage({ name, status, message }: StepState): string {
   if (status === 'upstream_failed') return message;
   return status === 'canceled' ? `"${name}" was canceled` : `"${name}" failed`;

@@ -264,9 +264,7 @@ function verdictAfterMark(run: RunState): Verdict {
   return judged.message === '' ? { ...judged, message: notRunText(counts) } : judged;
 }
 
-/**
- * The message of a run whose failures were all marked as succeeded, but not the steps that those failures held back.
- */
+/** The message of a run whose failures were all marked as succeeded, while their dependents have not run. */
 function notRunText({ pending, upstream_failed }: RunState['counts']): string {
   const count = pending + upstream_failed;
   return count === 1 ? '1 step was not run' : `${count} steps were not run`;

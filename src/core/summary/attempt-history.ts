@@ -53,7 +53,7 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
   }
 }
 
-/** Counts the times of attempts that have not ended in the new time of a clock that was set. */
+/** Shifts the times of unfinished attempts by the change of the clock. */
 function moveUnfinished(history: Map<string, AttemptRecord[]>, ms: number): void {
   for (const records of history.values()) {
     for (const [index, record] of records.entries()) {

@@ -34,7 +34,7 @@ type Options = {
 };
 
 type Context = Options & {
-  /** Whether the code around the nested shell sets the variable, so that the nested shell may not have it. */
+  /** Whether the surrounding code sets the variable; the nested shell may lack it. */
   readonly isLocal: (name: string) => boolean;
   /** Whether the code sets positional parameters itself. */
   readonly hasPositions: boolean;
@@ -63,8 +63,8 @@ export function sealNested(code: string, options: Options): SealedCode {
 }
 
 /**
- * The variable in the code of a shell among the words of a list that the shell would not have, or that an unknown program
- * would get as code; null if there is none.
+ * Finds a variable in a command list that a nested shell would lack, or that an unknown program would get as code; null if
+ * there is none.
  */
 export function listProblem(words: readonly string[], isOwn: (name: string) => boolean): NestedProblem | null {
   if (!mayNest(words.join(' '))) return null;
@@ -326,7 +326,7 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/\$\{?[#!]?([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
 }
 
-/** A private character, between which stand the depth and the number of a part that an outer shell replaces. */
+/** Delimits the depth and number of a part that an outer shell replaces: a private character. */
 const MARK = '\uE000';
 
 type Inner = { readonly code: string; readonly outer: readonly Exclude<Piece, string>[]; readonly isChanged: boolean };

@@ -38,7 +38,7 @@ export function isSystemVariable(name: string): boolean {
 /** A bare name, as in `NAME=`, `read NAME`, `for NAME`; `--NAME`, `/NAME` and `.NAME` set nothing. */
 const bareName = /(?<![\w$/.-]|\$\{[#!]?)[A-Za-z_]\w*/g;
 
-/** The words of shell code that may be the names of variables that it sets. */
+/** Finds words of shell code that may name variables it sets. */
 export function bareNames(code: string): Set<string> {
   return new Set([...code.matchAll(bareName)].map(([name]) => name));
 }

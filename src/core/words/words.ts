@@ -37,7 +37,7 @@ const variable = new RegExp(
   String.raw`\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})?(\}|:-))`,
   'y',
 );
-/** A dollar that no shell would treat as special, or that of `${{`, which every shell would refuse. */
+/** A literal dollar sign: not special in any shell, or part of `${{`, an error in every shell. */
 const dollar = {
   outside: /(\$(?=\{\{)|\$(?![\w({[@*#?$!\\'"-]))/y,
   inDoubleQuotes: /(\$(?=\{\{)|\$(?![\w({[@*#?$!\\-]))/y,

@@ -96,7 +96,7 @@ function codeInvocation(attempt: Attempt, entrypoint: readonly string[]): Work |
   };
 }
 
-/** Variables of this machine that are left to a shell in the container, which would otherwise have their values in its code. */
+/** Passes variables of this machine to a shell in the container, so that their values do not become code. */
 function ofMachine(command: Template | readonly Template[], { env, scope }: Attempt): Invocation['env'] {
   if (typeof command !== 'string' || sealedWords(command, scope).code === command) return {};
   const names = [...mentionsIn([command]).names].filter((name) => !isSystemVariable(name));

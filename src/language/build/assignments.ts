@@ -6,8 +6,8 @@ import type { NamedTexts } from '../raw.ts';
 export const VARIABLE_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Variables that change what shells, the loader or wf do, and that no step may set for later ones. `ENV`, `DOCKER_HOST`
- * and `GIT_COMMIT` are not included: outputs often have these names.
+ * Variables that control shells, the loader or wf: a step must not set them for later steps. `ENV`, `DOCKER_HOST` and
+ * `GIT_COMMIT` are not included: outputs often have these names.
  */
 export const STEERING_NAME =
   /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;

@@ -4,7 +4,7 @@ import { asList, isJsonObject, type RawFanOut, type RawItem, type RawMatrix, typ
 /** The keys of a step that make it a fan-out. */
 export type RawItems = Pick<RawStep, 'parallel' | 'matrix'>;
 
-/** Most items that may run at once if the file does not say. */
+/** Default concurrency of a fan-out. */
 const DEFAULT_CONCURRENT = 10;
 
 /** `parallel` and `matrix` in any of their forms; null for a step that runs once. */

@@ -105,7 +105,7 @@ function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[
   return [problem('wrong-value', spotIn(file, path), message, { help: 'Give it a "default", or remove "schedule".' })];
 }
 
-/** In a map that is no declaration because none of its other keys belongs to one, a key like those of declarations. */
+/** Warns about a key like those of declarations in a map that has no other declaration keys. */
 function separateParam(file: SpecFile, path: Path, entry: OpenTextMap, key: string): Problem[] {
   const near = key === 'name' || typeof entry['name'] !== 'string' ? null : nearDeclarationKey(key);
   if (near === null) return [];

@@ -140,7 +140,7 @@ function typeWithSettings(target: Target): Fault | null {
   return put(target, { key: 'executor', value, written: 'type' });
 }
 
-/** A step type that runs another workflow says nothing that `call` or `run` does not say. */
+/** Checks a step whose type is a sub-workflow; `call` or `run` makes that type redundant. */
 function subWorkflowFault({ map, damaged }: Target, type: string, config: Json | undefined): Fault | null {
   const what = `a step of the type "${type}"`;
   if (config !== undefined) return { key: 'with', message: `${what} has no settings: write "call" and "params"` };

@@ -10,8 +10,8 @@ export type PipeListener = {
 };
 
 /**
- * A process that reads from this one and prints lines to it, in a session of its own. It ends with this process, which it keeps
- * alive only while it is held: not even by what is still to be sent.
+ * A process that reads from this one and prints lines to it, in a session of its own. Exits with this process; does not keep
+ * it alive unless held, even with unsent data.
  */
 export class PipedProcess {
   readonly #child: ChildProcess;

@@ -24,8 +24,8 @@ export function hasNoNul(texts: readonly string[]): boolean {
 }
 
 /**
- * A small process in Python that starts programs for this one, made of `pythonParts`. It ends with this process, which it
- * keeps alive only while it is held.
+ * A small process in Python that starts programs for this one, made of `pythonParts`. Exits with this process; does not keep
+ * it alive unless held.
  */
 export class PythonProcess {
   readonly #process: PipedProcess;

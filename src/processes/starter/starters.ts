@@ -61,8 +61,8 @@ export class Starters {
   }
 
   /**
-   * Requests that a file is flushed before any program that is requested later starts. Resolves to how long that took, in
-   * nanoseconds; to null if it failed. Null: there is no starter that could do it.
+   * Requests a flush of a file before the start of any program requested later. Resolves to its duration in nanoseconds; to
+   * null if it failed. Null: there is no starter that could do it.
    */
   flush(path: string): Promise<number | null> | null {
     return this.#shared?.state === 'ready' && hasNoNul([path]) ? this.#shared.flush(path) : null;

@@ -59,7 +59,7 @@ function rowLines(graph: Graph, row: LaneRow, unicode: boolean): readonly string
   return row.apart ? ['', line] : [line];
 }
 
-/** Lines from a node to its lanes cross the lanes that pass, which stay unbroken. */
+/** Draws a row: edges from the node to its lanes cross passing lanes without breaking them. */
 function laneText({ column, lanes }: LaneRow, signs: LaneSigns): string {
   const touched = lanes.flatMap((lane, at) => (lane === 'through' || lane === 'end' ? [at] : []));
   const first = Math.min(column, ...touched);

@@ -4,7 +4,7 @@ import { entityTag } from '../reply/send.ts';
 import { type ApiRequest, HttpError, type Reply, type Route } from '../route.ts';
 import type { PageEncoding, PageFiles } from './page-files.ts';
 
-/** The addresses of screens beside `/`, which a route of the API answers for programs. */
+/** Paths of the page's screens; `/` also answers API clients. */
 const screens = ['/login', '/runs', '/runs/{id}', '/system', '/w/{name}', '/w/{name}/start'];
 
 /** Forbids foreign resources, inline scripts, and the conversion of text to scripts. */

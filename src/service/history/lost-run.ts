@@ -79,8 +79,8 @@ export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<
 }
 
 /**
- * Removes what a process left that died after it had recorded the end of its run: files that may contain secrets. They
- * stay on a disk that refuses it.
+ * Removes the files, possibly with secrets, of a process that died after recording the end of its run. If the disk refuses
+ * it, they stay.
  */
 export async function releaseFinished(
   { runId, state }: PastRun,

@@ -31,7 +31,7 @@ export type AcceptTools = {
 };
 
 /**
- * Accepts a run, which a process that is started later carries out. If a run with that id exists, it is returned. Throws
+ * Accepts a run for a process that is started later. If a run with that id exists, it is returned. Throws
  * a `WfError`: `usage` for an invalid parameter or id, `storage`.
  */
 export async function acceptRun(asked: StartRequest, { context, store }: AcceptTools): Promise<AcceptedRun> {

@@ -210,7 +210,7 @@ function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: bo
   });
 }
 
-/** The faults that the schema of the parameters finds in all values together, defaults included. */
+/** Returns the schema violations of the parameter values, including defaults. */
 function schemaFaults({ params, paramSchema }: Workflow, given: readonly Param[]): readonly Fault[] {
   if (paramSchema === undefined) return [];
   const values = mergeParams(params, given).flatMap(({ name, value, rule, isTemplate }) => {

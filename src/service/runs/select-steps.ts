@@ -18,7 +18,7 @@ export function selectSteps(workflow: Workflow, { only, skip }: SelectionWords):
   throw new WfError('usage', 'no step is left to run', { help });
 }
 
-/** Says of each step of a run that depends on a step that is left out that it runs without it. */
+/** Describes the steps that run without a dependency, since that is left out. */
 export function stepsWithout(workflow: Workflow, selection: StepSelection): readonly string[] {
   const out = leftOut(buildGraph(workflow), selection);
   return workflow.steps.flatMap(({ name, depends }) => {

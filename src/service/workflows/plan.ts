@@ -111,7 +111,7 @@ async function plan(
   };
 }
 
-/** Describes the numbers of the workflow that variables give, each in one line. */
+/** Describes the numbers taken from variables, one line each. */
 function limitsOf({ numbers }: Workflow, scope: Scope): Pick<Plan, 'limits'> {
   if (numbers === undefined) return {};
   const { values, left, problems } = plannedNumbers(numbers, scope);

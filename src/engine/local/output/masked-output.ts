@@ -85,7 +85,7 @@ export class MaskedOutputs {
   }
 }
 
-/** The end that a process writes to, by number and by name, and the end that this process reads. */
+/** A pipe: the write end of a program, by number and by name, and the read end of this process. */
 export type Pipe = {
   readonly readFd: number;
   readonly writeFd: number;

@@ -34,7 +34,7 @@ export async function serve(parts: ServiceAttempt): Promise<Outcome> {
   if (taken !== null) return failed(taken);
   const ended = new AbortController();
   let containment: Containment | null = null;
-  // Before the program starts, which would otherwise run without a check if a value cannot be evaluated.
+  // Create the probe first: if it cannot be evaluated, the program must not start.
   const probe =
     readyWhen === null
       ? null

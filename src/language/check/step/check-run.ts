@@ -49,7 +49,7 @@ function isCommand(run: string): boolean {
   return /[\n|&;<>]|\$\(/.test(text) || (/^[^\s$`]+\s/.test(text) && !/\.ya?ml$/.test(text));
 }
 
-/** Warns about a text of `params` that gives the other workflow other values than it seems to. */
+/** Warns about text in `params` that the other workflow reads differently than it looks. */
 export function runParamsProblems({ file, path: step, raw: { params }, what }: ActionEntry): Problem[] {
   if (typeof params !== 'string')
     return jsonParamsProblems(spotIn(file, [...step, 'params', 'json']), jsonParams(params));

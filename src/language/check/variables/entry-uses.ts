@@ -15,7 +15,7 @@ export type LocatedUse = VariableUse & { readonly path: Path };
 
 /** Executors in whose `config` `wf` replaces the variables. */
 const CONFIG_TEMPLATES = new Set(['http', 'webhook', 'docker', 'mail', 'terraform', 'ansible', 'ssh']);
-/** Executors whose command is words in which `wf` replaces the variables, on this machine. */
+/** Executors in whose command `wf` replaces the variables, word by word, on this machine. */
 const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
 
 /**

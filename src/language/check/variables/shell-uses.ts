@@ -35,7 +35,7 @@ const HERE_DOCUMENT = /<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|(\\?)([\w.-]+))/y;
 const WORD_START = /[\s;&|(]/;
 
 /**
- * The variables that a shell would replace in a text and that the text does not set itself. Null if they cannot be
+ * Finds variables that a shell would expand in a text and the text does not set. Null if they cannot be
  * determined: the text reads another file (`source`), builds code (`eval`), or is unbalanced.
  */
 export function shellUses(text: string): readonly VariableUse[] | null {

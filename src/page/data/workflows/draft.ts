@@ -23,7 +23,7 @@ export type Draft = {
   readonly save: (options?: { readonly allowInvalid?: boolean }) => Promise<boolean>;
   /** Checks the current text. */
   readonly check: (signal: AbortSignal) => Promise<void>;
-  /** Accepts the text of the other user as the base, so that a save replaces it. */
+  /** Rebases on the other user's text so that saving overwrites it. */
   readonly acceptTheirs: () => void;
   /** Reads the file again, unless the text has unsaved changes. */
   readonly follow: () => Promise<void>;

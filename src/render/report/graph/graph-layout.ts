@@ -18,9 +18,7 @@ export type GraphLayout = {
   readonly boxes: readonly { readonly x: number; readonly y: number }[];
   /** The curves between layers. */
   readonly bends: readonly Segment[];
-  /**
-   * The straight pieces that pass a layer, or lead from a box that is smaller than its layer to the end of the layer.
-   */
+  /** Straight segments through a layer, or from a small box to the end of its layer. */
   readonly straights: readonly Segment[];
   /** The two ends of each curve: numbers of boxes, then, from `boxes.length` on, numbers of points between them. */
   readonly links: readonly Edge[];

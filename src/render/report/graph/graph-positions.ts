@@ -1,7 +1,7 @@
 import { flipped, type Layers, neighbours } from './graph-layers.ts';
 
 const rounds = 6;
-/** How much more the straightness of an edge that passes a layer counts than that of a row of boxes. */
+/** Weight of a straight edge through a layer; a straight row of boxes has weight 1. */
 const bendWeight = 4;
 
 /**

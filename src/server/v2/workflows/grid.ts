@@ -21,7 +21,7 @@ const letters: { readonly [status in StepStatus]: string } = {
   scheduled: 'Q',
   pending: 'P',
 };
-/** The letter for a step that a run does not have. */
+/** Symbol for a step missing from the run. */
 const noStep = '-';
 
 /** `GET /api/v2/workflows/{name}/grid`. */

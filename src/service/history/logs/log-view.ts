@@ -185,7 +185,7 @@ export function isGoingOn({ state }: LoggedRun, { step, attempt }: AttemptRefere
   return !isSettled(present) && present.status !== 'waiting' && present.attempt === attempt;
 }
 
-/** An attempt that took longer without a note of its output is one of an earlier version, which noted nothing. */
+/** A longer attempt without recorded times of output is from a version that did not record them. */
 const LONGEST_WITHOUT_NOTES_MS = 1000;
 
 /**

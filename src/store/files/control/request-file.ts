@@ -54,7 +54,7 @@ export function takeAnswers(directory: string, take: (request: AnswerRequest) =>
   }
 }
 
-/** Empties an answer that no owner has taken and that no longer counts. */
+/** Empties an obsolete answer that no owner has taken. */
 export function clearAnswer(directory: string, step: string): void {
   const path = answerPath(directory, step);
   // It is gone if the run has been deleted.
