@@ -31,6 +31,18 @@ test.each<[string, string | null]>([
 });
 
 const script = 'script: |\n      make\n      make install\n';
+test.each<[string, number]>([
+  ['bash -euo pipefail', 0],
+  ['[bash, -e]', 0],
+  ['python3', 0],
+  ['bash', 1],
+  ['""', 1],
+])('of a script that "command: %s" runs', (command, count) => {
+  const text = `steps:\n  - name: a\n    command: ${command}\n    ${script}`;
+  const { diagnostics } = loadWorkflow({ text, file: null, dir: '/', environment: [] });
+  expect(diagnostics.map(({ code }) => code)).toEqual(Array(count).fill('unchecked-lines'));
+});
+
 test.each<[string, string, string | null, number]>([
   ['sh by default', '', null, 1],
   ['a shell without -e', 'shell: bash\n', null, 1],

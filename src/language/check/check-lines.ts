@@ -30,13 +30,14 @@ export function lineProblems({ root, base, files }: WorkflowFiles, usual: string
 
 type LongText = { readonly entry: ActionEntry; readonly key: string; readonly line: string };
 
-/** The texts of several lines of a step that a shell runs without `-e`. */
+/** The texts of several lines of a step that a shell runs without `-e`. Beside a script, `command` is what runs it. */
 function longTexts(entry: ActionEntry, usual: string): LongText[] {
-  const { raw } = entry;
+  const { script, command, ...raw } = entry.raw;
   if (raw.executor !== undefined || raw.container !== undefined) return [];
-  const shell = raw.shell || usual;
+  const program = [command ?? ''].flat().join(' ');
+  const shell = (script === undefined ? '' : program) || raw.shell || usual;
   if (!SHELL.test(shell) || ENDS_AT_FAILURE.test(shell)) return [];
-  const texts = { script: raw.script, command: typeof raw.command === 'string' ? raw.command : undefined };
+  const texts = script !== undefined ? { script } : { command: typeof command === 'string' ? command : undefined };
   return Object.entries(texts).flatMap(([key, text]) => {
     const line = text === undefined ? null : uncheckedLine(text);
     return line === null ? [] : [{ entry, key, line: line.length > 40 ? `${line.slice(0, 40)}...` : line }];
