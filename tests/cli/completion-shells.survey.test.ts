@@ -30,7 +30,7 @@ const lines: readonly (readonly [typed: string, completed: string])[] = [
   [String.raw`wf logs deploy load:\ a`, String.raw`wf logs deploy load:\ all\ of\ \$them`],
   ['wf logs deploy it', String.raw`wf logs deploy it\'s\ done`],
   ['wf run param.yaml -p ENV=stag', String.raw`wf run param.yaml -p ENV=staging\ eu`],
-  ['wf run param.yaml -p ONLY=', String.raw`wf run param.yaml -p ONLY=one`],
+  ['wf run param.yaml -p ONLY=', 'wf run param.yaml -p ONLY=one'],
   ['cd home && wf schem', 'cd home && wf schema'],
 ];
 
@@ -48,7 +48,14 @@ describeWithAll({ tmux: isInstalled('tmux'), zsh: isInstalled('zsh') }, 'complet
     ));
 });
 
-describeWithAll({ fish: isInstalled('fish') }, 'completion in fish', () => {
+describeWithAll({ tmux: isInstalled('tmux'), fish: isInstalled('fish') }, 'completion in fish', () => {
+  it('completes typed words', () =>
+    withShell(
+      "function fish_prompt\n  printf 'ready> '\nend\nset -g fish_autosuggestion_enabled 0\nwf completion fish | source",
+      'fish',
+      "exec fish --no-config --init-command 'source rc'",
+    ));
+
   it('offers the same words, with descriptions', () =>
     withWork(async ({ cwd, env }) => {
       const offered = (line: string) => {
@@ -91,10 +98,10 @@ function withWork(use: (place: Place) => Promise<void>): Promise<void> {
 }
 
 /** Types every line into a shell that has read `settings`, and looks at what the tabulator makes of it. */
-function withShell(settings: string, name: 'bash' | 'zsh', command: string): Promise<void> {
+function withShell(settings: string, name: 'bash' | 'zsh' | 'fish', command: string): Promise<void> {
   return withWork(async ({ cwd, env, write }) => {
     mkdirSync(join(cwd, 'zsh'));
-    write(name === 'zsh' ? 'zsh/.zshrc' : 'rc', `PS1='ready> '\n${settings}\n`);
+    write(name === 'zsh' ? 'zsh/.zshrc' : 'rc', `${name === 'fish' ? '' : "PS1='ready> '\n"}${settings}\n`);
     const variables = Object.entries({ ...env, HOME: cwd, LANG: 'C.UTF-8' }).map(([key, value]) => `${key}='${value}'`);
     const start = `export ${variables.join(' ')} PATH="$PWD/bin:$PATH"; ${command}`;
     await withTmux({ columns: 120, rows: 30, cwd, command: start }, async (terminal) => {
