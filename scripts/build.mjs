@@ -35,7 +35,7 @@ const PARTS = {
     'src/cli/commands/setup/serve-command.ts',
     'src/daemon-app.ts',
     'src/forwarding/monitor.ts',
-    'src/service/workflows/load-thread.ts',
+    'src/service/workflows/thread-tasks.ts',
   ],
   executors: ['docker', 'http', 'ssh', 'mail', 'jq', 'terraform', 'ansible'].map(
     (name) => `src/executors/${name}/${name}.ts`,

@@ -31,10 +31,14 @@ import { processes } from './run-store.ts';
 import { anyRun, type History } from './service/history/history.ts';
 import { readPastRun } from './service/history/past-run.ts';
 import { withoutRun } from './service/runs/accept-run.ts';
+import { isLongCheck } from './service/runs/given-params.ts';
+import type { StartRequest } from './service/runs/runs.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from './service/served.ts';
 import type { RunActions } from './service/service.ts';
+import type { SearchLines } from './service/workflows/line-matcher.ts';
 import { checkText } from './service/workflows/load-workflow.ts';
 import { shownText, shownWorkflow } from './service/workflows/shown-workflow.ts';
+import { createTaskThread, type TaskThread } from './service/workflows/task-thread.ts';
 import { createWorkflowEditor } from './service/workflows/workflow-editor.ts';
 import { createWorkflowLoader } from './service/workflows/workflow-loader.ts';
 import { claimDaemon, type DaemonClaim } from './store/files/control/daemon-claim.ts';
@@ -58,6 +62,8 @@ export type DaemonApp = {
   readonly runIndex: RunIndex;
   readonly history: History;
   readonly runs: RunActions;
+  /** Searches lines in a thread. */
+  readonly searchLines: SearchLines;
   /** Changes with each event of a run. */
   readonly runStamp: (runId: string) => string;
   /** Removes a run that has finished. */
@@ -154,7 +160,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const control = createControl(config, { keepsRuns: true, starter });
   const { history, places } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
-  const loader = createWorkflowLoader(startLoadThread);
+  const thread = createTaskThread(startTaskThread);
+  const loader = createWorkflowLoader(thread);
   const catalog = await createCatalog(places, { clock: systemClock, report, log, load: loader.load });
   const context = { env: processEnv, cwd, dags, isDaemon: true };
   const metrics = await createMetrics({
@@ -168,9 +175,9 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const runs = createDaemonRuns({
     control: {
       ...control,
-      accept: (request) => {
+      accept: async (request) => {
         if (request.runId !== null) retries.expect(request.runId, request.workflow);
-        return control.accept(request, { lasting: true, context });
+        return control.accept(await withParams(request, thread), { lasting: true, context });
       },
     },
     read: loader.read,
@@ -244,13 +251,14 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     runIndex,
     history,
     runs: runs.actions,
+    searchLines: (pattern, text) => thread.run({ kind: 'search', pattern, text }),
     feeds: createRunFeeds(history),
     runStamp: stamps.ofRun,
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
     queueNamed: runs.queueNamed,
     putFirst: runs.putFirst,
-    moments: (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
+    moments: async (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
     info: () => ({ ...info, version: options.version ?? '' }),
     disk: () => readDiskSpace(join(state, 'runs')),
@@ -288,7 +296,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     },
     close: async () => {
       catalog.close();
-      loader.close();
+      thread.close();
       await runs.close();
       starter.close();
       await monitor?.close();
@@ -306,9 +314,16 @@ async function succeededSince(
   return false;
 }
 
+/** Checks the parameters of a request in the thread if that may take long. */
+async function withParams(request: StartRequest, thread: TaskThread): Promise<StartRequest> {
+  const { workflow, params } = request;
+  if (!isLongCheck(workflow, params)) return request;
+  return { ...request, accepted: await thread.run({ kind: 'accept', workflow, params }) };
+}
+
 /** The path is relative to the launcher's folder, which exists next to both `src/` and `dist/`. */
-function startLoadThread(): Worker {
-  return startThread(join(import.meta.dirname, '../bin/load-worker.js'), { execArgv: [], argv: [] });
+function startTaskThread(): Worker {
+  return startThread(join(import.meta.dirname, '../bin/task-worker.js'), { execArgv: [], argv: [] });
 }
 
 /** Starting a process keeps a core busy, and the daemon needs one to answer requests. */

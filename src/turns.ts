@@ -42,17 +42,34 @@ export function nextTurn(): Promise<void> {
 
 /**
  * Returns a function that yields to the event loop if `ms` milliseconds of work have passed since the last time. It returns
- * null otherwise: a promise for each of many small pieces of work would take as long as the work.
+ * null otherwise: a promise for each of many small pieces of work would take as long as the work. In one turn of the event
+ * loop one slice of all work begins.
  */
 export function createSlices(ms: number): () => Promise<void> | null {
   // `performance` would load a module of Node for commands that are done before the first slice ends.
   let end = process.uptime() + ms / 1000;
   return () => {
     if (process.uptime() < end) return null;
-    return nextTurn().then(() => {
+    return ownTurn().then(() => {
       end = process.uptime() + ms / 1000;
     });
   };
+}
+
+/** The work that waits for a turn of its own, in its order. */
+const waiting: (() => void)[] = [];
+
+/** Resolves in a later turn of the event loop, in which no other work that waits here begins. */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(beginNext);
+  });
+}
+
+function beginNext(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(beginNext);
 }
 
 /** Does the work for each item, at most `most` concurrently. Rejects with the first error. */

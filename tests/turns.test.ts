@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTurns } from '../src/turns.ts';
+import { createSlices, createTurns, ownTurn } from '../src/turns.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -47,4 +47,24 @@ describe('turns', () => {
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     expect(count).toBe(10);
   });
+});
+
+test('in one turn of the event loop one slice of all work begins', async () => {
+  const begun: string[] = [];
+  const work = async (name: string) => {
+    const pause = createSlices(0);
+    for (let slice = 1; slice <= 2; slice += 1) {
+      await (pause() ?? ownTurn());
+      begun.push(`${name}${slice}`);
+    }
+  };
+  const all = Promise.all(['a', 'b'].map(work));
+  const turns: string[][] = [];
+  for (let turn = 0; turn < 5; turn += 1) {
+    await nextTurn();
+    turns.push(begun.splice(0));
+  }
+  await all;
+  expect(turns.flat()).toEqual(['a1', 'b1', 'a2', 'b2']);
+  expect(turns.every((turn) => turn.length <= 1)).toBe(true);
 });

@@ -50,10 +50,10 @@ async function execute(argv: readonly string[], console: Console): Promise<numbe
   return exitCode;
 }
 
-/** Reads workflows for another thread of this process, see `bin/load-worker.js`. */
-export async function answerLoads(port: MessagePort): Promise<void> {
-  const thread = await import('../service/workflows/load-thread.ts');
-  thread.answerLoads(port);
+/** Does work for another thread of this process, see `bin/task-worker.js`. */
+export async function answerTasks(port: MessagePort): Promise<void> {
+  const thread = await import('../service/workflows/thread-tasks.ts');
+  thread.answerTasks(port);
 }
 
 /** The current directory may have been removed; no relative path resolves there. */

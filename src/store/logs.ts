@@ -91,14 +91,19 @@ export type LogFollowerOptions = {
   readonly deliver: (chunk: LogChunk) => void;
   /** While it returns true, running steps are not read: the consumer is behind, and the logs keep everything. */
   readonly isBlocked?: () => boolean;
+  /** For one of many followers in a process. */
+  readonly pace?: LogPace;
 };
+
+/** The approximate number of bytes of one look at the logs, and the turn that each look waits for. */
+export type LogPace = { readonly bytes: number; readonly turn: () => Promise<void> };
 
 /** Reads the logs of running attempts while they grow. Its timers keep no process alive. */
 export type LogFollower = {
   /** Follows the logs of an attempt that has started, from their start or from these offsets. */
   readonly follow: (step: string, attempt: number, read?: LogOffsets) => void;
   /**
-   * Delivers the rest, at most 1 MiB at a time, blocked or not. Returns true if that was everything up to the present
+   * Delivers the rest, at most 1 MiB or the bytes of the pace at a time, blocked or not. Returns true if that was everything up to the present
    * end of the logs, and forgets the attempt; otherwise call it again.
    */
   readonly finish: (step: string, attempt: number) => boolean;

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { patternProblem, patternSize, withPatternBudget } from '../../src/language/check/pattern.ts';
+import { patternProblem, withPatternBudget } from '../../src/language/check/pattern.ts';
 import type { Diagnostic } from '../../src/language/diagnostic.ts';
 import { loadWorkflow } from '../../src/language/load.ts';
 import { nearNames } from '../../src/language/near-names.ts';
 import { decode } from '../../src/language/read/decode.ts';
 import { keyDepthCounter } from '../../src/language/read/parse-yaml.ts';
+import { patternSize } from '../../src/pattern-test.ts';
 
 vi.mock('../../src/language/near-names.ts', { spy: true });
 vi.mock('../../src/language/check/pattern.ts', { spy: true });

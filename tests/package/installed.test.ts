@@ -72,7 +72,7 @@ test('the package contains the launcher, the program and its documents, and noth
       'LICENSE',
       'README.md',
       'bin/code-cache.js',
-      'bin/load-worker.js',
+      'bin/task-worker.js',
       'bin/wf.js',
       'dist/THIRD-PARTY-LICENSES.txt',
       ...['daemon', 'executors', 'remote', 'report', 'wf'].flatMap((name) => [

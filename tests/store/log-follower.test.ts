@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } f
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogFollower, type LogPaths } from '../../src/store/files/logs/log-follower.ts';
-import type { LogChunk, LogFollower } from '../../src/store/logs.ts';
+import type { LogChunk, LogFollower, LogFollowerOptions } from '../../src/store/logs.ts';
 import { temporaryDirectory } from './world.ts';
 
 const mebibyte = 1024 * 1024;
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 /** A follower, what it has delivered, and the logs it can follow. */
-function follower(options: { isBlocked?: () => boolean } = {}) {
+function follower(options: Omit<LogFollowerOptions, 'deliver'> = {}) {
   const directory = temporaryDirectory();
   const told: string[] = [];
   const sizes: number[] = [];
@@ -188,4 +188,33 @@ test('no file is open while nothing is followed, and soon no timer', () => {
   appendFileSync(path('a', 2, 'stdout'), 'not delivered');
   close();
   expect([vi.getTimerCount(), openDescriptors(), sizes()]).toEqual([0, before, []]);
+});
+
+test('with a pace, a look waits for its turn and reads a limited number of bytes', async () => {
+  const turns: (() => void)[] = [];
+  const turn = () => new Promise<void>((resolve) => turns.push(resolve));
+  const { follow, finish, close, sizes, path } = follower({ pace: { bytes: 10_000, turn } });
+  for (const step of ['a', 'b']) {
+    follow(step, 1);
+    writeFileSync(path(step, 1, 'stdout'), 'x'.repeat(15_000));
+  }
+  const look = async () => {
+    vi.advanceTimersByTime(10);
+    expect(sizes()).toEqual([]);
+    turns.shift()?.();
+    await Promise.resolve();
+    await Promise.resolve();
+    return sizes();
+  };
+  expect(await look()).toEqual([10_000]);
+  expect(await look()).toEqual([5000, 5000]);
+  expect(finish('b', 1)).toBe(true);
+  expect(sizes()).toEqual([10_000]);
+
+  writeFileSync(path('a', 1, 'stdout'), 'y'.repeat(20_000));
+  vi.advanceTimersByTime(100);
+  close();
+  for (const resolve of turns) resolve();
+  await Promise.resolve();
+  expect(sizes()).toEqual([]);
 });

@@ -37,6 +37,8 @@ const mostKept = 20_000;
 const hourMs = 3_600_000;
 /** A rule without a due time in a century is never due. */
 const longestSearchMs = 100 * 366 * 24 * hourMs;
+/** The most due times in a row on days that are left out, weekly 38 years, before a rule is never due. */
+const MOST_SKIPPED = 2000;
 
 /** Loads the library for calendars and time zones. */
 export async function loadCronTimes(): Promise<CronTimes> {
@@ -108,7 +110,7 @@ function without(job: Job, notOn: readonly string[], timeZone: string): Job {
   return {
     next: (after) => {
       let from = after;
-      while (from - after < longestSearchMs) {
+      for (let skipped = 0; skipped < MOST_SKIPPED && from - after < longestSearchMs; skipped += 1) {
         const moment = job.next(from);
         const time = moment === null ? null : timeOfFreeDay(moment);
         if (moment === null || time === null) return moment;
@@ -121,11 +123,13 @@ function without(job: Job, notOn: readonly string[], timeZone: string): Job {
     last: (until, count) => {
       const found: number[] = [];
       let before = until;
-      while (found.length < count && until - before < longestSearchMs) {
+      let skipped = 0;
+      while (found.length < count && skipped < MOST_SKIPPED && until - before < longestSearchMs) {
         const [moment] = job.last(before, 1);
         if (moment === undefined) break;
         const time = timeOfFreeDay(moment);
         if (time === null) found.unshift(moment);
+        else skipped += 1;
         const passed = time === null ? 0 : Math.max(0, time - hourMs);
         before = moment - passed - 1;
       }

@@ -35,7 +35,7 @@ export type Scheduler = {
    * The scheduled actions between two times, at most `limit`, in the order of time, including those of suspended
    * workflows, which are not carried out.
    */
-  readonly moments: (from: number, to: number, limit: number) => readonly UpcomingMoment[];
+  readonly moments: (from: number, to: number, limit: number) => Promise<readonly UpcomingMoment[]>;
   /** Returns a text that changes with the results of `moments` and `missed`. */
   readonly stamp: () => string;
   /** Resolves when all begun actions are done and recorded; none begins afterwards. */
@@ -134,7 +134,7 @@ class LocalScheduler implements Scheduler {
       .sort((a, b) => a.at.getTime() - b.at.getTime());
   };
 
-  readonly moments = (from: number, to: number, limit: number): readonly UpcomingMoment[] => {
+  readonly moments = (from: number, to: number, limit: number): Promise<readonly UpcomingMoment[]> => {
     return momentsBetween(this.#timetable.rules(), this.#times, { from, to, limit });
   };
 

@@ -1,5 +1,6 @@
 import type { Workflow } from '../../core/workflow.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { createSlices, ownTurn } from '../../turns.ts';
 import type { CronTimes } from './cron-times.ts';
 import type { DueMoments } from './decide.ts';
 import { type Rule, ruleKey, rulesOf, type ScheduleKind } from './rules.ts';
@@ -127,17 +128,27 @@ function earliest(moments: readonly (number | null)[]): number | null {
 /** A due time; `file` is the absolute path of the workflow. */
 export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
 
+/** The longest time of one slice of a search for due times, in milliseconds. */
+const sliceMs = 10;
+
 type Window = { readonly from: number; readonly to: number; readonly limit: number };
 
-/** The due times of rules in a window, in the order of time, at most `limit`. */
-export function momentsBetween(
+/** The due times of rules in a window, in the order of time, at most `limit`. Other work gets a turn meanwhile. */
+export async function momentsBetween(
   rules: readonly Rule[],
   times: CronTimes,
   { from, to, limit }: Window,
-): readonly UpcomingMoment[] {
-  const next = rules.map((rule) => ({ rule, at: times.next(rule, from - 1) }));
+): Promise<readonly UpcomingMoment[]> {
+  await ownTurn();
+  const pause = createSlices(sliceMs);
+  const next: { readonly rule: Rule; at: number | null }[] = [];
+  for (const rule of rules) {
+    await pause();
+    next.push({ rule, at: times.next(rule, from - 1) });
+  }
   const found: UpcomingMoment[] = [];
   while (found.length < limit) {
+    await pause();
     const first = next.reduce<(typeof next)[number] | null>(
       (least, each) => (each.at !== null && (least?.at == null || each.at < least.at) ? each : least),
       null,

@@ -1,8 +1,6 @@
 import type { RE2JS } from 're2js';
 import { messageOf } from '../../errors.ts';
-
-/** Maximum total size of the distinct patterns of a workflow, as measured by `patternSize`: about half a second. */
-const MOST_PATTERNS = 100_000;
+import { MOST_PATTERN_SIZE, patternSize } from '../../pattern-test.ts';
 
 /** Why a pattern is not compiled: it and those before it exceed the limit. */
 export const TOO_LARGE =
@@ -18,7 +16,7 @@ let budget: Budget | null = null;
  */
 export function withPatternBudget<T>(count: (size: number) => void, work: () => T): T {
   const outer = budget;
-  budget = { known: new Map(), count, left: MOST_PATTERNS };
+  budget = { known: new Map(), count, left: MOST_PATTERN_SIZE };
   try {
     return work();
   } finally {
@@ -34,7 +32,7 @@ export function patternProblem(pattern: string): string | null {
   const known = budget?.known.get(pattern);
   if (known !== undefined) return known;
   const size = patternSize(pattern);
-  if (size > (budget?.left ?? MOST_PATTERNS)) return TOO_LARGE;
+  if (size > (budget?.left ?? MOST_PATTERN_SIZE)) return TOO_LARGE;
   if (budget !== null) budget.left -= size;
   budget?.count(size);
   const problem = syntaxProblem(pattern);
@@ -54,34 +52,4 @@ function syntaxProblem(pattern: string): string | null {
       .replace(/\s+/g, ' ')
       .trim();
   }
-}
-
-/** One letter, escape or class of a pattern, a count of repetitions, or a parenthesis. */
-const PARTS = /\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\]?(?:\\[\s\S]|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
-/** Maximum repetitions that the engine accepts. */
-const MOST_REPEATS = 1000;
-/** Cost of a Unicode class such as `\pL`, and the factor for letters matched in upper and lower case. */
-const UNICODE_CLASS = 50;
-const FOLDED = 10;
-
-/** The approximate cost of compiling a pattern: its letters, each as often as it is repeated. */
-export function patternSize(pattern: string): number {
-  const around: number[] = [];
-  let size = 0;
-  let last = 0;
-  for (const [part, least, most] of pattern.matchAll(PARTS)) {
-    if (part === '(') {
-      around.push(size + 1);
-      size = 0;
-      continue;
-    }
-    if (part === ')') {
-      last = size + 1;
-      size = around.pop() ?? 0;
-    } else if (least !== undefined) last *= Math.max(0, Math.min(MOST_REPEATS, Number(most || least)) - 1);
-    else last = /^\\p/i.test(part) ? UNICODE_CLASS : part.length;
-    size += last;
-  }
-  const total = around.reduce((sum, part) => sum + part, size);
-  return /\(\?[a-zA-Z]*i/.test(pattern) ? total * FOLDED : total;
 }

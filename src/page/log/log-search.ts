@@ -37,7 +37,11 @@ export function searchLog({ runId, step, attempt, stream }: LogName, query: LogQ
       for await (const chunk of chunksOf(await request(address, { signal: abort.signal }))) {
         const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
         rest = parts.pop() ?? '';
-        for (const part of parts) lines.push((JSON.parse(part) as { line: number }).line - 1);
+        for (const part of parts) {
+          const hit = JSON.parse(part) as { readonly line: number } | { readonly error: string };
+          if ('error' in hit) throw new Error(hit.error);
+          lines.push(hit.line - 1);
+        }
         hits.value = { lines, isDone: false };
       }
       hits.value = { lines, isDone: true };

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { type LineMatcher, lineMatcher } from '../../service/workflows/line-matcher.ts';
-import { nextTurn } from '../../turns.ts';
+import { type FindLines, lineFinder } from '../../service/workflows/line-matcher.ts';
+import { createSlices } from '../../turns.ts';
 import { prefers } from '../reply/accept.ts';
 import { readQuery } from '../requests.ts';
 import { type ApiRequest, jsonReply, type Reply } from '../route.ts';
@@ -12,8 +12,8 @@ import { errorOf, fileText, tagsOf, workflowView } from './workflow-view.ts';
 /** Lines of context around a match. */
 const around = 2;
 const mostMatches = 20;
-/** Files searched per turn of the event loop. */
-const filesPerTurn = 20;
+/** The longest time of one slice of a search, in milliseconds. */
+const sliceMs = 10;
 
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
@@ -50,11 +50,13 @@ export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
 /** `GET /api/v1/search?q=`: the workflows with a line that matches a regular expression, ignoring case. */
 export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
   return async ({ query, access }) => {
-    const matches = lineMatcher(readQuery('v1SearchDags', query).q);
+    const { q } = readQuery('v1SearchDags', query);
+    const find = lineFinder(q, { ignoreCase: true }, parts.searchLines);
+    const pause = createSlices(sliceMs);
     const Results: object[] = [];
-    for (const [index, listed] of parts.workflows.list().entries()) {
-      if (index % filesPerTurn === filesPerTurn - 1) await nextTurn();
-      const Matches = matchesIn(fileText(listed, access, parts), matches);
+    for (const listed of parts.workflows.list()) {
+      await pause();
+      const Matches = await matchesIn(fileText(listed, access, parts), find);
       if (Matches.length === 0) continue;
       const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
       const dag = { ...workflowView(listed, workflow), Location: listed.file };
@@ -72,13 +74,9 @@ export function listTags({ workflows }: V1Parts): () => Reply {
   };
 }
 
-function matchesIn(text: string, matches: LineMatcher): readonly object[] {
+async function matchesIn(text: string, find: FindLines): Promise<readonly object[]> {
   const lines = text.split(/\r?\n/);
-  const found: number[] = [];
-  for (const [index, line] of lines.entries()) {
-    if (matches(line)) found.push(index);
-    if (found.length === mostMatches) break;
-  }
+  const found = (await find(lines.join('\n'))).slice(0, mostMatches);
   return found.map((index) => {
     const first = Math.max(0, index - around);
     const Line = lines.slice(first, index + around + 1).join('\n');

@@ -4,6 +4,7 @@ import type { History } from '../../service/history/history.ts';
 import type { PastRun } from '../../service/history/past-run.ts';
 import type { ServedRuns, ServedWorkflows } from '../../service/served.ts';
 import type { RunActions } from '../../service/service.ts';
+import type { SearchLines } from '../../service/workflows/line-matcher.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
 
 /** The dependencies of the v1 API. */
@@ -12,6 +13,7 @@ export type V1Parts = {
   readonly runIndex: ServedRuns;
   readonly history: Pick<History, 'read' | 'summarize'>;
   readonly runs: RunActions;
+  readonly searchLines: SearchLines;
 };
 
 /** A run with the data of the v1 API. */

@@ -10,7 +10,7 @@ import type { V1Parts } from '../v1/v1-parts.ts';
 type ScheduledMoment = { readonly file: string; readonly kind: string; readonly at: Date };
 
 /** The dependencies of the v2 API. */
-export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
+export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchLines'> & {
   readonly history: Pick<History, 'read' | 'find' | 'knowsWorkflow' | 'list' | 'placeOf' | 'countByHour' | 'summarize'>;
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
@@ -31,7 +31,7 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs'> & {
   /** Makes a queued run the next one to start; false if it is not queued. */
   readonly putFirst: (runId: string) => boolean;
   /** The scheduled actions between two times, at most `limit`, in the order of time. */
-  readonly moments: (from: number, to: number, limit: number) => readonly ScheduledMoment[];
+  readonly moments: (from: number, to: number, limit: number) => Promise<readonly ScheduledMoment[]>;
   /** The number of missed scheduled times. */
   readonly missed: () => number;
   /** Version, process and time zone of the daemon. */

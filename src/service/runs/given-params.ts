@@ -12,7 +12,7 @@ import type { Source } from '../../language/diagnostic.ts';
 import { locateVariable } from '../../language/locate.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import { compileSchema } from '../../language/param-schema/json-schema.ts';
-import { matchesPattern } from '../../pattern-test.ts';
+import { matchesPattern, patternSize } from '../../pattern-test.ts';
 import { namedParams } from './json-params.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
@@ -36,6 +36,8 @@ const steeringPatterns = [
   /_proxy$|^(?:HTTPS?|FTP|RSYNC|SOCKS|ALL|NO)_PROXY$/,
 ];
 
+/** The size of patterns and values that are checked in one turn of the event loop. */
+const MOST_CHECKED_AT_ONCE = 1000;
 /** Faults listed in one message. */
 const mostFaults = 20;
 const mostNames = 20;
@@ -88,6 +90,14 @@ function checkParams(
   throw new WfError('invalid-params', [...faults.map(({ message }) => message), ...more].join('\n'), {
     ...(help === '' ? {} : { help }),
   });
+}
+
+/** Whether `acceptParams` may take more than about 20 ms: a schema or patterns are checked, and they or the values are long. */
+export function isLongCheck({ params, paramSchema }: Workflow, given: readonly Param[]): boolean {
+  const patterns = params.map(({ rule }) => (rule?.pattern === undefined ? 0 : patternSize(rule.pattern)));
+  const letters = given.map(({ value }) => value.length);
+  const isChecked = paramSchema !== undefined || patterns.some((size) => size > 0);
+  return isChecked && [...patterns, ...letters].reduce((sum, size) => sum + size, 0) > MOST_CHECKED_AT_ONCE;
 }
 
 function jsonHelp(workflow: Workflow): string {

@@ -10,7 +10,6 @@ import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { withResults } from './earlier-results.ts';
-import { acceptParams } from './given-params.ts';
 import { runWithResults } from './run-with-results.ts';
 import type { StartRequest } from './runs.ts';
 
@@ -31,7 +30,7 @@ export type RetryRequest = {
 /**
  * Returns the request for the retry of a run; null if no step is left to run. If `run` is a retry that ended before its
  * first attempt, the new run retries the one before, with the parameters and the workflow of `run`. Rejects with a
- * `WfError`: `run-active` (also if the daemon is retrying it), `invalid-params`, `not-found` for a step, `storage` if the
+ * `WfError`: `run-active` (also if the daemon is retrying it), `not-found` for a step, `storage` if the
  * stored workflow is lost, `usage` if the retry needs secrets, which are not stored.
  */
 export async function retryRequest(
@@ -42,7 +41,7 @@ export async function retryRequest(
   if (!isFinished(run.state)) throw stillActive(run);
   await refuseDuringRetry(run, request.runId, history);
   const { workflow, sources, warnings } = request.current ?? storedWorkflow(run);
-  const params = acceptParams(workflow, request.params ?? keptParams(run));
+  const params = request.params ?? keptParams(run);
   const kept = await runWithResults(run, history);
   const { restored, rerun, missing } = plan(kept, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);

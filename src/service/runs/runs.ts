@@ -11,6 +11,8 @@ import { isMadeRunId, newRunId } from './new-run-id.ts';
 export type StartRequest = LoadedWorkflow & {
   /** Literal data, never evaluated. */
   readonly params: readonly Param[];
+  /** The result of `acceptParams`, if it was called before. */
+  readonly accepted?: readonly Param[];
   /** Absolute paths of dotenv files that override those of the workflow. */
   readonly envFiles?: readonly string[];
   /** Absent until the files are read, and if there are none. */
@@ -38,7 +40,7 @@ export function startRun(engine: Engine, request: StartRequest, watcher: RunWatc
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
-  const params = acceptParams(workflow, request.params);
+  const params = request.accepted ?? acceptParams(workflow, request.params);
   if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
   refuseUnusable(params);

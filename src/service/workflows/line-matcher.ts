@@ -1,30 +1,47 @@
 import { WfError } from '../../errors.ts';
-import { patternProblem, patternSize } from '../../language/check/pattern.ts';
-import { patternTest } from '../../pattern-test.ts';
+import { patternProblem } from '../../language/check/pattern.ts';
+import { patternSize, patternTest } from '../../pattern-test.ts';
 
-/** Whether a line matches the search. */
-export type LineMatcher = (line: string) => boolean;
+/** Finds the lines of a text that match: their indexes, from 0. A line ends with a line feed. */
+export type FindLines = (text: string) => readonly number[] | Promise<readonly number[]>;
+
+/** Finds lines as `matchingLines` does, in a thread: rejects with a `WfError` `usage` if it takes too long. */
+export type SearchLines = (pattern: string, text: string) => Promise<readonly number[]>;
 
 /** The largest expression to search for, as `patternSize` measures it. */
 const mostPatternSize = 10_000;
 const metaCharacters = /[\\^$.|?*+()[\]{}]/;
 
 /**
- * Creates a matcher for a regular expression in RE2 syntax, ignoring case. Throws a `WfError` `usage` if the expression
- * is invalid or too large.
+ * Creates a search for a regular expression in RE2 syntax. Throws a `WfError` `usage` if the expression is invalid or
+ * too large.
  */
-export function lineMatcher(expression: string): LineMatcher {
-  if (!metaCharacters.test(expression)) {
-    const text = expression.toLowerCase();
-    return (line) => line.toLowerCase().includes(text);
-  }
-  return regexTest(expression, { ignoreCase: true });
-}
-
-/** The same for a regular expression alone. Throws as `lineMatcher` does. */
-export function regexTest(expression: string, { ignoreCase }: { readonly ignoreCase: boolean }): LineMatcher {
+export function lineFinder(
+  expression: string,
+  { ignoreCase }: { readonly ignoreCase: boolean },
+  search: SearchLines,
+): FindLines {
+  if (!metaCharacters.test(expression)) return textFinder(expression, { ignoreCase });
   if (patternSize(expression) > mostPatternSize) throw new WfError('usage', 'the regular expression is too large');
   const problem = patternProblem(expression);
   if (problem !== null) throw new WfError('usage', `"${expression}" is not a valid regular expression: ${problem}`);
-  return patternTest(ignoreCase ? `(?i)${expression}` : expression);
+  const pattern = ignoreCase ? `(?i)${expression}` : expression;
+  return (text) => search(pattern, text);
+}
+
+/** Creates a search for a text. */
+export function textFinder(text: string, { ignoreCase }: { readonly ignoreCase: boolean }): FindLines {
+  const wanted = ignoreCase ? text.toLowerCase() : text;
+  return (within) => indexesOf(within, (line) => (ignoreCase ? line.toLowerCase() : line).includes(wanted));
+}
+
+/** The indexes of the lines in which a valid pattern in RE2 syntax finds something. */
+export function matchingLines(pattern: string, text: string): readonly number[] {
+  return indexesOf(text, patternTest(pattern));
+}
+
+function indexesOf(text: string, test: (line: string) => boolean): readonly number[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.flatMap((line, index) => (test(line) ? [index] : []));
 }

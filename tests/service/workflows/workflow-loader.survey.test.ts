@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoadRequest, loadWorkflow } from '../../../src/language/load.ts';
 import { checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
+import { createTaskThread } from '../../../src/service/workflows/task-thread.ts';
 import { createWorkflowLoader } from '../../../src/service/workflows/workflow-loader.ts';
 import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
 import { withDirectory } from '../../support/wf.ts';
@@ -18,13 +19,13 @@ const broken = `${large}    comand: echo\n  - {name: s1, command: [}\n`;
 
 function loader() {
   const started: Worker[] = [];
-  const made = createWorkflowLoader(() => {
-    const thread = new Worker(join(import.meta.dirname, '../../../bin/load-worker.js'), { execArgv: [] });
-    started.push(thread);
-    return thread;
+  const thread = createTaskThread(() => {
+    const worker = new Worker(join(import.meta.dirname, '../../../bin/task-worker.js'), { execArgv: [] });
+    started.push(worker);
+    return worker;
   });
-  onTestFinished(made.close);
-  return { ...made, started };
+  onTestFinished(thread.close);
+  return { ...createWorkflowLoader(thread), started };
 }
 
 test('a small text is read at once, without a thread', () =>
@@ -150,13 +151,17 @@ test('a thread that does not answer is ended, and the next text gets another thr
   withDirectory(async (dir) => {
     const endless = `require('node:worker_threads').parentPort.on('message', () => { for (;;); });`;
     const started: Worker[] = [];
-    const { load, close } = createWorkflowLoader(() => {
-      const file = join(import.meta.dirname, '../../../bin/load-worker.js');
-      const thread = started.length === 0 ? new Worker(endless, { eval: true }) : new Worker(file, { execArgv: [] });
-      started.push(thread);
-      return thread;
-    }, 1);
-    onTestFinished(close);
+    const thread = createTaskThread(
+      () => {
+        const file = join(import.meta.dirname, '../../../bin/task-worker.js');
+        const worker = started.length === 0 ? new Worker(endless, { eval: true }) : new Worker(file, { execArgv: [] });
+        started.push(worker);
+        return worker;
+      },
+      () => 1,
+    );
+    onTestFinished(thread.close);
+    const { load } = createWorkflowLoader(thread);
     const [first, second] = [1, 2].map(() => load({ text: large, file: null, dir }));
     await expect(first).rejects.toThrow('the workflow takes too long to read');
     await expect(second).resolves.toMatchObject({ diagnostics: [] });

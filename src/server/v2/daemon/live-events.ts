@@ -58,7 +58,7 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
     const isUnknown = given !== null && (cursor === null || changes.since(cursor.position) === null);
     let position = cursor === null || isUnknown ? changes.position() : cursor.position;
     if (isUnknown) writer.write(resetFrame(cursorOf(position, part, changes), cursor === null ? 'unknown' : 'too-old'));
-    writer.write(frames({ kind: 'daemon' }, reading.access, cursorOf(position, part, changes)));
+    writer.write(await frames({ kind: 'daemon' }, reading.access, cursorOf(position, part, changes)));
     while (!writer.isClosed()) {
       position = await sendChanges(position, part, { ...reading, frames }, parts);
       if (!isEndless) return;
@@ -96,7 +96,7 @@ async function sendChanges(
     if (writer.isClosed()) return position;
     if (change.kind === 'workflow') await runIndex.recent.read([change.file]);
     position = own;
-    writer.write(frames(change, access, cursorOf(position, part, changes)));
+    writer.write(await frames(change, access, cursorOf(position, part, changes)));
   }
   const before = part?.position();
   for (const frame of part?.take() ?? []) {
@@ -132,20 +132,20 @@ function readLiveCursor(text: string, { epoch }: Pick<LiveChanges, 'epoch'>): Li
 }
 
 /** Converts changes to events: the new state of each changed item, as in the lists. */
-type LiveFrames = (change: Change, access: ApiRequest['access'], id: string) => string;
+type LiveFrames = (change: Change, access: ApiRequest['access'], id: string) => Promise<string>;
 
 /** Cached frames, shared by all streams of a server. */
 function createLiveFrames(parts: V2Parts): LiveFrames {
   const items = createWorkflowItems(parts);
   const listedOf = byFile(parts.workflows);
-  return (change, access, id) => {
+  return async (change, access, id) => {
     switch (change.kind) {
       case 'daemon':
         return eventFrame({ id, event: 'daemon', data: daemonText(parts.changes) });
       case 'queue':
         return eventFrame({ id, event: 'queue', data: JSON.stringify(queueView(parts.queue())) });
       case 'schedule':
-        return eventFrame({ id, event: 'schedule', data: JSON.stringify(nextMoments(parts)) });
+        return eventFrame({ id, event: 'schedule', data: JSON.stringify(await nextMoments(parts)) });
       case 'run': {
         const run = parts.runIndex.headOf(change.runId);
         if (run !== null) return eventFrame({ id, event: 'run', data: JSON.stringify(run) });

@@ -13,25 +13,25 @@ export function showSchedule(parts: V2Parts): Handler {
   return (request) => scheduleReply(request, parts);
 }
 
-function scheduleReply({ query }: ApiRequest, parts: V2Parts): Reply {
+async function scheduleReply({ query }: ApiRequest, parts: V2Parts): Promise<Reply> {
   const given = readQuery('showSchedule', query);
   const from = readMoment('from', given.from) ?? parts.clock.now();
   const to = readMoment('to', given.to) ?? from + 7 * dayMs;
-  return jsonReply(scheduleView({ ...requirePeriod({ from, to }), limit: MAX_MOMENTS }, parts));
+  return jsonReply(await scheduleView({ ...requirePeriod({ from, to }), limit: MAX_MOMENTS }, parts));
 }
 
 /** The next times of all schedules; the stream of all changes sends fewer of them than a request returns. */
-export function nextMoments(parts: V2Parts): object {
+export function nextMoments(parts: V2Parts): Promise<object> {
   const from = parts.clock.now();
   return scheduleView({ from, to: from + 7 * dayMs, limit: MAX_NEXT_MOMENTS }, parts);
 }
 
 type Window = { readonly from: number; readonly to: number; readonly limit: number };
 
-function scheduleView({ from, to, limit }: Window, parts: V2Parts): object {
+async function scheduleView({ from, to, limit }: Window, parts: V2Parts): Promise<object> {
   const { moments, missed, workflows } = parts;
+  const found = await moments(from, to, limit + 1);
   const listed = new Map(workflows.list().map((each) => [each.file, each]));
-  const found = moments(from, to, limit + 1);
   return {
     from: new Date(from),
     to: new Date(to),

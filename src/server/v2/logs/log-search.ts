@@ -1,6 +1,7 @@
+import { WfError } from '../../../errors.ts';
 import { attemptsOf } from '../../../service/history/attempts.ts';
 import { type LogQuery, searchLogs } from '../../../service/history/logs/search-logs.ts';
-import { regexTest } from '../../../service/workflows/line-matcher.ts';
+import { lineFinder, type SearchLines, textFinder } from '../../../service/workflows/line-matcher.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';
@@ -16,7 +17,7 @@ export function searchLogsOfRun(parts: V2Parts): Handler {
 
 async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts): Promise<Reply> {
   const { step, attempt, stream, ...searched } = readQuery('searchLogs', query);
-  const wanted = queryOf(searched);
+  const wanted = queryOf(searched, parts.searchLines);
   const chosen = { step, attempt };
   const run = await namedRun(id, parts);
   // Report an unknown step before sending anything.
@@ -29,12 +30,17 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
       const writer = createStreamWriter(output, signal, parts.clock);
       let left = MAX_HITS;
       const { isClosed } = writer;
-      for await (const hit of searchLogs(run, { query: wanted, filter: chosen, stream, isClosed })) {
-        if (writer.isBehind()) await writer.caughtUp();
-        if (isClosed()) return;
-        writer.write(`${JSON.stringify(hit)}\n`);
-        left -= 1;
-        if (left === 0) return;
+      try {
+        for await (const hit of searchLogs(run, { query: wanted, filter: chosen, stream, isClosed })) {
+          if (writer.isBehind()) await writer.caughtUp();
+          if (isClosed()) return;
+          writer.write(`${JSON.stringify(hit)}\n`);
+          left -= 1;
+          if (left === 0) return;
+        }
+      } catch (error) {
+        if (!(error instanceof WfError)) throw error;
+        writer.write(`${JSON.stringify({ error: error.message })}\n`);
       }
     },
   };
@@ -42,9 +48,7 @@ async function search({ params: { id = '' }, query }: ApiRequest, parts: V2Parts
 
 type Searched = Pick<Queries['searchLogs'], 'q' | 'regex' | 'ignoreCase'>;
 
-function queryOf({ q: text, regex, ignoreCase }: Searched): LogQuery {
-  if (regex) return { test: regexTest(text, { ignoreCase }) };
-  if (!ignoreCase) return { text };
-  const folded = text.toLowerCase();
-  return { test: (line) => line.toLowerCase().includes(folded) };
+function queryOf({ q: text, regex, ignoreCase }: Searched, search: SearchLines): LogQuery {
+  if (regex) return { find: lineFinder(text, { ignoreCase }, search) };
+  return ignoreCase ? { find: textFinder(text, { ignoreCase }) } : { text };
 }

@@ -2,9 +2,13 @@ import { isNamed } from '../../../core/fan-out/named-step.ts';
 import { endsAttempt } from '../../../core/run/attempt-end.ts';
 import type { StoredEvent } from '../../../core/run/run.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogChunk, LogOffsets } from '../../../store/logs.ts';
+import type { LogChunk, LogOffsets, LogPace } from '../../../store/logs.ts';
+import { ownTurn } from '../../../turns.ts';
 import type { StreamWriter } from '../../reply/stream-writer.ts';
 import { HttpError } from '../../route.ts';
+
+/** Reading, encoding and sending this takes a few milliseconds; there may be many readers. */
+const pace: LogPace = { bytes: 128 * 1024, turn: ownTurn };
 
 /** The requested output of steps within a stream of events, and the offsets at which it continues. */
 export type OutputRequest = {
@@ -30,7 +34,7 @@ export function createOutputFrames(
 ): OutputFrames {
   const sent = new Map<string, number>();
   const deliver = (chunk: LogChunk) => writer.write(frame(chunk, sent));
-  const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind });
+  const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind, pace });
   const follow = (step: string, attempt: number, offsets: LogOffsets) => {
     if (!isNamed(run.state, wanted.step)(step)) return;
     for (const stream of ['output', 'stdout']) sent.set(`${stream} ${attemptKey(step, attempt)}`, offsets.stdout);
@@ -43,7 +47,10 @@ export function createOutputFrames(
   return {
     before: async (event) => {
       if (!endsAttempt(event)) return;
-      while (follower?.finish(event.step, event.attempt) === false && !writer.isClosed()) await writer.caughtUp();
+      while (follower?.finish(event.step, event.attempt) === false && !writer.isClosed()) {
+        await ownTurn();
+        await writer.caughtUp();
+      }
     },
     after: (event) => {
       if (event.type === 'step.started') follow(event.step, event.attempt, { stdout: 0, stderr: 0 });

@@ -1,5 +1,7 @@
 import { includesLog } from '../../../store/log-ends.ts';
 import type { LogStream } from '../../../store/logs.ts';
+import { createSlices, ownTurn } from '../../../turns.ts';
+import type { FindLines } from '../../workflows/line-matcher.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
 
@@ -14,8 +16,8 @@ export type LogHit = AttemptReference & {
   readonly text: string;
 };
 
-/** The search: a literal text, which is fastest, or a test of each line. */
-export type LogQuery = { readonly text: string } | { readonly test: (line: string) => boolean };
+/** The search: a literal text, which is fastest, or a search among the lines of a text. */
+export type LogQuery = { readonly text: string } | { readonly find: FindLines };
 
 /** The scope of a search. */
 export type LogSearch = {
@@ -31,6 +33,8 @@ export type LogSearch = {
 const MAX_TEXT_LENGTH = 1000;
 /** A longer line is searched in pieces of this size. */
 const MAX_LINE_BYTES = 1024 * 1024;
+/** The longest time, in milliseconds, after which other work gets a turn. */
+const sliceMs = 10;
 const lineEnd = 0x0a;
 
 /**
@@ -66,7 +70,10 @@ type Found = Pick<LogHit, 'line' | 'offset' | 'text'>;
 async function* searchChunks(chunks: AsyncIterable<Uint8Array>, query: LogQuery): AsyncGenerator<Found, void> {
   let left: Buffer = Buffer.alloc(0);
   let [line, offset] = [1, 0];
+  await ownTurn();
+  const pause = createSlices(sliceMs);
   for await (const chunk of chunks) {
+    await pause();
     const bytes = Buffer.concat([left, chunk]);
     const lastEnd = bytes.lastIndexOf(lineEnd) + 1;
     const end = lastEnd === 0 && bytes.length > MAX_LINE_BYTES ? bytes.length : lastEnd;
@@ -81,9 +88,10 @@ async function* searchChunks(chunks: AsyncIterable<Uint8Array>, query: LogQuery)
 
 type Position = { readonly line: number; readonly offset: number };
 
-function* searchLines(bytes: Buffer, query: LogQuery, start: Position): Generator<Found> {
+async function* searchLines(bytes: Buffer, query: LogQuery, start: Position): AsyncGenerator<Found, void> {
   if (bytes.length === 0) return;
-  yield* 'text' in query ? findText(bytes, query.text, start) : findByTest(bytes, query.test, start);
+  if ('text' in query) return yield* findText(bytes, query.text, start);
+  yield* linesAt(bytes, await query.find(bytes.toString()), start);
 }
 
 /** Only lines that contain the text are decoded. No line contains a line end. */
@@ -102,14 +110,14 @@ function* findText(bytes: Buffer, text: string, start: Position): Generator<Foun
   }
 }
 
-function* findByTest(bytes: Buffer, test: (line: string) => boolean, start: Position): Generator<Found> {
-  let { line } = start;
-  for (let at = 0; at < bytes.length; line += 1) {
+/** The lines with these indexes, in ascending order. */
+function* linesAt(bytes: Buffer, indexes: readonly number[], start: Position): Generator<Found> {
+  let [index, at] = [0, 0];
+  for (const wanted of indexes) {
+    for (; index < wanted; index += 1) at = bytes.indexOf(lineEnd, at) + 1;
     const found = bytes.indexOf(lineEnd, at);
-    const end = found === -1 ? bytes.length : found;
-    const own = bytes.subarray(at, end);
-    if (test(own.toString())) yield { line, offset: start.offset + at, text: shownText(own) };
-    at = end + 1;
+    const text = shownText(bytes.subarray(at, found === -1 ? bytes.length : found));
+    yield { line: start.line + index, offset: start.offset + at, text };
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { reservedDescriptors } from '../../../descriptors.ts';
 import { openRegular } from '../../../regular-file.ts';
-import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogStream } from '../../logs.ts';
+import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
 
 /** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */
 const firstLookMs = 10;
@@ -37,6 +37,7 @@ class Follower {
   readonly #paths: LogPaths;
   readonly #deliver: (chunk: LogChunk) => void;
   readonly #isBlocked: () => boolean;
+  readonly #pace: LogPace | null;
   readonly #followed = new Map<string, Followed>();
   /** Attempts due before the next common look: new ones, and those with more to deliver. */
   #early = new Set<Followed>();
@@ -45,10 +46,11 @@ class Follower {
   /** Shared by all: the more memory a process has, the longer it takes to start another. */
   #buffer: Buffer | null = null;
 
-  constructor(paths: LogPaths, { deliver, isBlocked = () => false }: LogFollowerOptions) {
+  constructor(paths: LogPaths, { deliver, isBlocked = () => false, pace }: LogFollowerOptions) {
     this.#paths = paths;
     this.#deliver = deliver;
     this.#isBlocked = isBlocked;
+    this.#pace = pace ?? null;
   }
 
   follow(step: string, attempt: number, read: LogOffsets = start): void {
@@ -66,7 +68,7 @@ class Follower {
   finish(step: string, attempt: number): boolean {
     const entry = this.#followed.get(key(step, attempt));
     if (entry === undefined) return true;
-    const hasMore = this.#read(entry, mostBytesAtOnce);
+    const hasMore = this.#read(entry, this.#pace?.bytes ?? mostBytesAtOnce).left > 0;
     if (!hasMore) this.#forget(entry);
     return !hasMore;
   }
@@ -86,8 +88,7 @@ class Follower {
 
   #lookAtAll(): void {
     this.#timer = this.#followed.size === 0 ? null : setTimeout(() => this.#lookAtAll(), lookMs).unref();
-    if (this.#isBlocked()) return;
-    for (const entry of this.#followed.values()) if (!this.#early.has(entry)) this.#look(entry);
+    this.#lookAt([...this.#followed.values()].filter((entry) => !this.#early.has(entry)));
   }
 
   #comeSoonTo(entry: Followed): void {
@@ -99,17 +100,36 @@ class Follower {
     const due = this.#early;
     this.#early = new Set();
     this.#earlyTimer = null;
+    this.#lookAt(due);
+  }
+
+  #lookAt(due: Iterable<Followed>): void {
     if (this.#isBlocked()) return;
-    for (const entry of due) this.#look(entry);
+    if (this.#pace === null) this.#look(due, Number.POSITIVE_INFINITY);
+    else void this.#lookInTurn(due, this.#pace);
   }
 
-  #look(entry: Followed): void {
-    const hasMore = this.#read(entry, mostBytesAtOnce);
-    if (hasMore) this.#comeSoonTo(entry);
+  async #lookInTurn(due: Iterable<Followed>, { bytes, turn }: LogPace): Promise<void> {
+    await turn();
+    if (!this.#isBlocked())
+      this.#look(
+        [...due].filter((entry) => this.#followed.has(key(entry.step, entry.attempt))),
+        bytes,
+      );
   }
 
-  /** Reads the logs in turn, up to their present end; returns whether there is more than was allowed. */
-  #read({ step, attempt, logs }: Followed, mostBytes: number): boolean {
+  /** Reads at most about `allowed` bytes of all logs together. */
+  #look(entries: Iterable<Followed>, allowed: number): void {
+    let left = allowed;
+    for (const entry of entries) {
+      const found = left > 0 ? this.#read(entry, Math.min(left, mostBytesAtOnce)) : { read: 0, left: 1 };
+      left -= found.read;
+      if (found.left > 0) this.#comeSoonTo(entry);
+    }
+  }
+
+  /** Reads the logs in turn, up to their present end; returns the bytes that were read, and those that are left. */
+  #read({ step, attempt, logs }: Followed, mostBytes: number): { readonly read: number; readonly left: number } {
     const unread = logs.map(({ stream, file }) => ({ stream, file, left: file.available() }));
     let allowed = mostBytes;
     while (allowed > 0 && unread.some(({ left }) => left > 0)) {
@@ -120,7 +140,7 @@ class Follower {
         if (bytes.length > 0) this.#deliver({ step, attempt, stream: each.stream, bytes });
       }
     }
-    return unread.some(({ left }) => left > 0);
+    return { read: mostBytes - allowed, left: unread.reduce((sum, { left }) => sum + left, 0) };
   }
 
   #readChunk(file: FollowedFile, mostBytes: number): Uint8Array {

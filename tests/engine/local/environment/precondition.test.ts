@@ -34,4 +34,9 @@ describe('the expected value', () => {
     const found = `$V was ${JSON.stringify(value)}, expected ${JSON.stringify(expected)}`;
     expect(await check(value, expected)).toBe(found);
   });
+
+  test('is refused if its pattern is too large to compile', async () => {
+    const refused = check('a', 're:((a{1,900}){1,900})');
+    await expect(refused).rejects.toThrow('the regular expression is too large: reduce the repetitions in "{...}"');
+  });
 });

@@ -220,7 +220,7 @@ test('sends the queue and the schedule when they change', async () => {
   const parts = {
     ...app,
     queue: () => queue,
-    moments: (_from: number, _to: number, limit: number) => Array(limit).fill({ file, kind: 'start', at }),
+    moments: async (_from: number, _to: number, limit: number) => Array(limit).fill({ file, kind: 'start', at }),
     missed: () => 3,
   };
   const changes = createLiveChanges({ ...parts, daemon: app.changes.daemon, scheduleStamp: () => stamp, report: fail });
