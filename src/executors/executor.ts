@@ -22,8 +22,11 @@ export type AttemptLog = {
   readonly stderrFd: number;
 };
 
-/** Reports that the work has started: in a process, or in a child run with the id `child`. */
-export type Started = (process: ProcessIdentity | null, child?: string) => void;
+/** Reports that the work has started: in a process, or in a child run. */
+export type Started = (process: ProcessIdentity | null, child?: StartedChild) => void;
+
+/** A child run that a step started; `workflow`: its workflow, where variables of the step name it. */
+export type StartedChild = { readonly runId: string; readonly workflow?: string };
 
 /** The container of an attempt: `daemon` is the address of its Docker daemon. */
 export type Containment = {

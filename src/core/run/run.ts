@@ -232,6 +232,8 @@ export type RunInput =
       readonly process: ProcessIdentity | null;
       /** The id of the sub-run that the attempt started. */
       readonly child?: string;
+      /** Its workflow, where variables of the step name it. */
+      readonly childWorkflow?: string;
     }
   /** The attempt runs in a container of the Docker daemon at this address. */
   | {
@@ -359,6 +361,8 @@ export type RunEvent =
       readonly process: ProcessIdentity | null;
       /** The id of the sub-run that the attempt started; absent if it started none. */
       readonly child?: string;
+      /** The workflow of the sub-run, as variables of the step name it; absent if the file names it. */
+      readonly childWorkflow?: string;
     }
   /** The attempt runs in a container of the Docker daemon at this address, which may outlive the owner of the run. */
   | {

@@ -130,10 +130,19 @@ function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
   record(draft, { type: 'run.finished', at, status, reason, message });
 }
 
-function attemptStarted(draft: Draft, { at, step, attempt, process, child }: Input<'attempt-started'>): void {
+function attemptStarted(draft: Draft, input: Input<'attempt-started'>): void {
+  const { at, step, attempt, process, child, childWorkflow } = input;
   const { status, attempt: present } = stepState(draft.run, step);
   if (status === 'scheduled' && attempt === present)
-    record(draft, { type: 'step.started', at, step, attempt, process, ...(child === undefined ? {} : { child }) });
+    record(draft, {
+      type: 'step.started',
+      at,
+      step,
+      attempt,
+      process,
+      ...(child === undefined ? {} : { child }),
+      ...(childWorkflow === undefined ? {} : { childWorkflow }),
+    });
 }
 
 function attemptContained(draft: Draft, { at, step, attempt, container, daemon }: Input<'attempt-contained'>): void {

@@ -2,6 +2,7 @@ import { isOnlyProgram } from '../../core/run/only-program.ts';
 import type { Outcome, RunInput } from '../../core/run/run.ts';
 import { heldSteps, stepNode } from '../../core/run/run-state.ts';
 import { handlerKind, type Step } from '../../core/workflow.ts';
+import type { StartedChild } from '../../executors/executor.ts';
 import type { AttemptSignals } from '../../processes/end-signal.ts';
 import type { Flush } from '../../store/flush.ts';
 import { createTurns } from '../../turns.ts';
@@ -118,7 +119,7 @@ export class StepAttempts {
           running.begin(step);
         }
         if (process) background.add(name, process);
-        post({ type: 'attempt-started', ...own(), process, ...(child === undefined ? {} : { child }) });
+        post({ type: 'attempt-started', ...own(), process, ...childOf(child) });
       },
       contained: ({ container, daemon }) => post({ type: 'attempt-contained', ...own(), container, daemon }),
       service: {
@@ -142,4 +143,11 @@ function endOf(
 ): RunInput {
   if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts };
   return { type: 'items-read', ...own, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
+}
+
+function childOf(
+  child: StartedChild | undefined,
+): Pick<Extract<RunInput, { type: 'attempt-started' }>, 'child' | 'childWorkflow'> {
+  if (child === undefined) return {};
+  return { child: child.runId, ...(child.workflow === undefined ? {} : { childWorkflow: child.workflow }) };
 }

@@ -17,7 +17,8 @@ export async function runSubworkflow(
   let isStarted = false;
   try {
     const expand = (text: string) => attempt.expand(text);
-    const found = await options.findSubworkflow({ ...asked, run: expand(asked.run), parent: parent.workflow, expand });
+    const run = expand(asked.run);
+    const found = await options.findSubworkflow({ ...asked, run, parent: parent.workflow, expand });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
     const { workflow, sources, dotenv, params: given } = found;
@@ -25,7 +26,8 @@ export async function runSubworkflow(
     const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
     const runId = options.newRunId();
     isStarted = true;
-    attempt.started(null, runId);
+    const isNamedByVariables = run !== asked.run && !attempt.holdsSecret(run);
+    attempt.started(null, { runId, ...(isNamedByVariables ? { workflow: run } : {}) });
     const retry = earlier === null ? '' : `, a retry of run ${earlier.retryOf}`;
     attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
     const family = parent.family === undefined ? {} : { family: parent.family };

@@ -23,7 +23,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
   const { colors, step, startedAt } = context;
   switch (event.type) {
     case 'step.started':
-      return `${word('START', colors.blue)} ${joined(step ? stepTitle(step) : '', bracketed(step, event.attempt))}`.trimEnd();
+      return `${word('START', colors.blue)} ${joined(step ? stepTitle(step, event.childWorkflow) : '', bracketed(step, event.attempt))}`.trimEnd();
     case 'step.serving':
       return `${word('READY', colors.green)} ${startedAt === undefined ? '' : formatDuration(event.at - startedAt)}`.trimEnd();
     case 'step.ending':

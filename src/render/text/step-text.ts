@@ -8,12 +8,17 @@ import { escapeControls } from './sanitize.ts';
 
 /**
  * Returns in one line what a step runs, as written in the file: variables are not replaced and passwords in addresses are
- * removed, so that no secret is shown. Of several lines only the first command is shown.
+ * removed, so that no secret is shown. Of several lines only the first command is shown. `childWorkflow`: the workflow of
+ * its sub-run where variables name it.
  */
-export function stepTitle(step: Step): string {
-  const command = firstLine(commandText(step));
+export function stepTitle(step: Step, childWorkflow?: string): string {
+  const command = firstLine(commandText(childWorkflow === undefined ? step : running(step, childWorkflow)));
   const script = step.script === null ? '' : firstLine(step.script);
   return withType(step.executor.type, command !== '' && script !== '' ? `${command}: ${script}` : command || script);
+}
+
+function running(step: Step, run: string): Step {
+  return { ...step, executor: { ...step.executor, config: { ...step.executor.config, run } } };
 }
 
 /** Puts the type of an executor before its command, unless that names a program itself. */

@@ -9,9 +9,9 @@ import { handler, step, workflow } from '../../support/workflow.ts';
 const parent = workflow({ name: 'parent', file: '/w/parent.yaml', steps: [step('call')] });
 
 /** A step that runs the workflow `child` and records its results. */
-function calling(results: SubworkflowResult[], params = ''): Work {
+function calling(results: SubworkflowResult[], params = '', run = 'child'): Work {
   return async (attempt) => {
-    const result = await attempt.runWorkflow({ run: 'child', params });
+    const result = await attempt.runWorkflow({ run, params });
     results.push(result);
     return result.ok
       ? { status: 'succeeded', exitCode: 0, outputs: {} }
@@ -51,6 +51,22 @@ it('replaces variables of the step in the parameters', async () => {
     await start(parent).finished;
   });
   expect(seen).toEqual(['A=two words" B=3']);
+});
+
+it.each([
+  ['child', undefined],
+  ['$NAME', 'child'],
+])('names the workflow in the start of its step if it is %s', async (run, expected) => {
+  const findSubworkflow = finds({ name: 'child', steps: [step('give')] });
+  const give: Work = () => ({ status: 'succeeded', exitCode: 0, outputs: {} });
+  const processEnv = { NAME: 'child' };
+  await withEngine({ work: { call: calling([], '', run), give }, findSubworkflow, processEnv }, async (engine) => {
+    const { start, told } = engine;
+    const run = start(parent);
+    const started = await told('step.started', 'call');
+    expect('childWorkflow' in started ? started.childWorkflow : undefined).toBe(expected);
+    await run.finished;
+  });
 });
 
 it('fails with the first failed step of the other workflow', async () => {
