@@ -36,7 +36,9 @@ it('the first and last minutes of a day belong to it in the zone of the rule, al
 it('a rule without remaining days is never due', () => {
   expect(nextOf({ expression: '0 9 25 12 *', notOn: ['12-25'] }, '2026-01-01T00:00:00Z')).toBeNull();
   expect(lastOf({ expression: '0 9 25 12 *', notOn: ['12-25'] }, '2026-01-01T00:00:00Z', 1)).toEqual([]);
-  const everyDay = Array.from({ length: 366 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(5, 10));
+  const everyDay = Array.from({ length: 366 }, (_, day) =>
+    new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(5, 10),
+  );
   expect(nextOf({ expression: '* * * * *', notOn: everyDay }, '2026-01-01T00:00:00Z')).toBeNull();
 });
 
