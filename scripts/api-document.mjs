@@ -14,6 +14,7 @@ import { parse } from 'yaml';
  * - `access` is `public`, `read` (the default) or `write`.
  * - `as` states the media types of a body, by the words of `Route.body`.
  * - A query parameter of type `array` is a text, separated by commas.
+ * - `x-narrow` has keywords of the published schema only: the handlers check them themselves, with better messages.
  * - `x-expected` completes the sentence "... must be" in the message about an invalid value.
  * - An empty text in a request counts as not given, except for `x-may-be-empty`.
  * - An integer in a query has the maximum `MAX_INTEGER` unless it has another one.
@@ -45,7 +46,7 @@ const PUBLISHED = [
   { file: 'list.json', name: 'WorkflowList', prefix: '', isLeftOut: (part) => part !== 'schedule' },
 ];
 
-/** Returns the complete document, for a daemon without a base path, with lists in queries and `x-expected`. */
+/** Returns the complete document, for a daemon without a base path, with lists in queries and the keywords `x-...`. */
 export function apiDocument(root) {
   const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [head, ...versions] = FILES.map((name) => readSource(join(root, `src/server/openapi/${name}.yaml`)));
@@ -80,11 +81,11 @@ export function published(value) {
   if (Array.isArray(value)) return value.map(published);
   if (typeof value !== 'object' || value === null) return value;
   if (value.in === 'query' && value.schema.type === 'array') {
-    const pattern = `^((${value.schema.items.enum.join('|')})(,|$))*$`;
+    const pattern = `^,*((${value.schema.items.enum.join('|')})(,+|$))*$`;
     return { ...value, schema: { type: 'string', pattern } };
   }
-  const { 'x-expected': _, 'x-may-be-empty': __, ...shown } = value;
-  return mapValues(shown, published);
+  const { 'x-expected': _, 'x-may-be-empty': __, 'x-narrow': narrow, ...shown } = value;
+  return mapValues({ ...shown, ...narrow }, published);
 }
 
 function readSource(file) {
@@ -132,8 +133,42 @@ function inQuery(short) {
 
 function body({ as, description, required = false, schema: short, example }, schemas) {
   const content = { schema: schema(short, schemas), ...(example === undefined ? {} : { example }) };
-  const types = MEDIA_TYPES[as].map((type) => [type, type.includes('form') ? { schema: content.schema } : content]);
-  return { description, required, content: Object.fromEntries(types) };
+  const ofType = (type) => {
+    if (type.includes('yaml')) return { ...content, schema: { description: 'A workflow, as YAML.' } };
+    return type.includes('form')
+      ? { schema: formSchema(published(withoutReference(content.schema, schemas))) }
+      : content;
+  };
+  return { description, required, content: Object.fromEntries(MEDIA_TYPES[as].map((type) => [type, ofType(type)])) };
+}
+
+function withoutReference({ $ref, ...own }, schemas) {
+  return $ref === undefined ? own : schemas[$ref.split('/').at(-1)];
+}
+
+/** Converts the schema of a JSON object to that of a form, whose fields are texts; others cannot be in a form. */
+function formSchema({ properties = {}, required = [], additionalProperties, anyOf, ...rest }) {
+  const fields = Object.entries(properties).map(([name, each]) => [name, formField(each, required.includes(name))]);
+  return {
+    ...rest,
+    properties: Object.fromEntries(fields.filter(([, field]) => field !== null)),
+    ...(required.length === 0 ? {} : { required }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: additionalProperties && { type: 'string' } }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(formSchema) }),
+  };
+}
+
+/** Returns null for a field that is no text. An optional field may be empty. */
+function formField({ type, anyOf = [], enum: words, const: word, description, minLength, pattern }, isRequired) {
+  const about = description === undefined ? {} : { description };
+  const types = [type ?? [], ...anyOf.map((each) => each.type)].flat();
+  const known = words ?? (word === undefined ? null : [word]) ?? (types[0] === 'boolean' ? [true, false] : null);
+  if (known !== null) {
+    const texts = [...known.filter((each) => each !== null).map(String), ...(isRequired ? [] : [''])];
+    return { ...about, type: 'string', enum: [...new Set(texts)] };
+  }
+  if (!types.includes('string')) return null;
+  return { ...about, type: 'string', ...(minLength && { minLength }), ...(pattern && { pattern }) };
 }
 
 function response(short, status, { isV1, schemas }) {
@@ -141,7 +176,7 @@ function response(short, status, { isV1, schemas }) {
   const { description, headers, schema: inJson, example } = short;
   const json = inJson === undefined ? {} : { 'application/json': { schema: inJson, example } };
   const content = mapValues({ ...json, ...short.content }, (each) => ({
-    schema: schema(each.schema, schemas),
+    ...(each.schema === undefined ? {} : { schema: schema(each.schema, schemas) }),
     ...(each.example === undefined ? {} : { example: each.example }),
   }));
   return {

@@ -42,7 +42,9 @@ function withoutReferences(value, schemas) {
 function essential(schema, isKeyword = true) {
   if (Array.isArray(schema)) return schema.map((each) => essential(each));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const entries = Object.entries(schema).filter(([key]) => !isKeyword || !/^(?:description|example)$/.test(key));
+  const entries = Object.entries(schema).filter(
+    ([key]) => !isKeyword || !/^(?:description|example|x-narrow)$/.test(key),
+  );
   const result = Object.fromEntries(
     entries.map(([key, each]) => [key, essential(each, !isKeyword || key !== 'properties')]),
   );

@@ -72,7 +72,9 @@ function section({ title, operation }: { readonly title: string; readonly operat
 function answerRows(operation: ApiOperation | undefined, isShown: (status: string) => boolean) {
   const shown = Object.entries(operation?.responses ?? {}).filter(([status]) => isShown(status));
   return shown.map(([status, { description, content = {} }]) => {
-    const bodies = Object.entries(content).map(([type, { schema }]) => `\`${type}\`: ${typeText(schema, link)}`);
+    const bodies = Object.entries(content).map(
+      ([type, { schema = {} }]) => `\`${type}\`: ${type.endsWith('json') ? typeText(schema, link) : 'text'}`,
+    );
     return [status, description, bodies.join(', ')];
   });
 }

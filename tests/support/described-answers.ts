@@ -24,7 +24,7 @@ export type ApiOperation = {
   } & Content)[];
   readonly requestBody?: { readonly description: string; readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Content>> }>
+    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Partial<Content>>> }>
   >;
 };
 

@@ -115,7 +115,8 @@ function responsesText(responses: JsonObject): string {
 function answerText(status: string, { description, headers, content }: JsonObject, kind: 'ok' | 'error'): string {
   const names = Object.keys((headers ?? {}) as JsonObject).map((name) => ` ${code(name)}`);
   const kinds = Object.entries((content ?? {}) as Readonly<Record<string, JsonObject>>).map(([type, each]) => {
-    return `<div class="kind">${code(type)}: ${typeText(each['schema'] as JsonObject)}</div>${exampleText(each)}`;
+    const kind = type.endsWith('json') ? typeText(each['schema'] as JsonObject) : 'text';
+    return `<div class="kind">${code(type)}: ${kind}</div>${exampleText(each)}`;
   });
   const shown = kind === 'error' ? '' : kinds.join('');
   return `<dt class="${kind}">${status}</dt><dd>${prose(String(description))}${names.join(',')}${shown}</dd>`;

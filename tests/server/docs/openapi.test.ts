@@ -189,7 +189,7 @@ function examplesOf(document: ApiDocument): readonly Example[] {
     const bodies = Object.values(requestBody?.content ?? {}).map((each) => ({ where: `${where} body`, ...each }));
     const given = parameters.map((each) => ({ where: `${where} ${each.name}`, ...each }));
     return [...answers, ...bodies, ...given].flatMap(({ where: at, schema, example }) =>
-      example === undefined ? [] : [{ where: at, schema, example }],
+      example === undefined || schema === undefined ? [] : [{ where: at, schema, example }],
     );
   });
 }

@@ -7,7 +7,7 @@ export type TaggedText = { readonly text: string; readonly tag: string };
 const yaml = {
   headers: { 'Content-Type': 'text/yaml' },
   // The body is plain text, not JSON.
-  bodySerializer: (body: string | undefined) => body ?? '',
+  bodySerializer: (body: unknown) => String(body ?? ''),
 };
 
 /** Reads the text of a file from the disk. */
@@ -31,7 +31,7 @@ export async function saveText(name: string, { text, tag }: TaggedText, allowInv
 
 /** Creates a file in a group; returns the id of the workflow. A text with errors is saved as well. */
 export async function createWorkflow(name: string, group: string, text: string): Promise<string> {
-  const params = { path: { name }, header: { 'If-None-Match': '*' }, query: { group, allowInvalid: true } };
+  const params = { path: { name }, header: { 'If-None-Match': '*' as const }, query: { group, allowInvalid: true } };
   return (await ask(api.PUT('/api/v2/workflows/{name}/source', { params, body: text, ...yaml }))).id;
 }
 

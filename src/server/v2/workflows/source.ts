@@ -45,11 +45,11 @@ async function save(request: ApiRequest, parts: V2Parts): Promise<Reply> {
 async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   const { params, query, headers } = request;
   const { name = '' } = params;
+  const { allowInvalid, group } = readQuery('saveSource', query);
   if (headers['if-none-match']?.trim() !== '*') throw new HttpError(400, '"If-None-Match" must be "*"');
   if (headers['if-match'] !== undefined) throw new HttpError(400, '"If-Match" and "If-None-Match" exclude each other');
   if (isListed(name, parts)) throw new HttpError(412, `a workflow "${name}" exists already`);
   const text = textIn(request);
-  const { allowInvalid, group } = readQuery('saveSource', query);
   const file = await parts.workflows.create(name, { text, allowInvalid, group: group ?? '' });
   return savedReply(file, text, { status: 201, parts });
 }
