@@ -13,6 +13,9 @@ export const isUtc = signal(stored('wf.utc') === 'true');
 /** Whether long log lines are wrapped. */
 export const wrapsLogs = signal(stored('wf.wrap') === 'true');
 
+/** Whether log lines have the times at which they were written. */
+export const showsLogTimes = signal(stored('wf.times') === 'true');
+
 /** Whether single-key shortcuts are active; `Mod-K` always is. */
 export const hasKeys = signal(stored('wf.keys') !== 'false');
 
@@ -30,6 +33,7 @@ export function applySettings(): void {
   effect(() => keep('wf.utc', String(isUtc.value)));
   effect(() => keep('wf.keys', String(hasKeys.value)));
   effect(() => keep('wf.wrap', String(wrapsLogs.value)));
+  effect(() => keep('wf.times', String(showsLogTimes.value)));
 }
 
 /** Browsers can refuse storage; the settings then last until the page is closed. */

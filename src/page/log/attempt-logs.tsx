@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { StepAttempt, StepView } from '../api/types.ts';
 import { onReconnection } from '../data/reconnection.ts';
 import type { ShownRun } from '../data/run.ts';
+import { showsLogTimes } from '../data/settings.ts';
 import { useQuery } from '../parts/use-query.ts';
 import type { LogName } from './log-api.ts';
 import { LogViewer } from './log-viewer.tsx';
@@ -22,7 +23,7 @@ type LogsProps = {
   readonly runId: string;
 };
 
-/** The log of an attempt. Of two logs one is visible: their lines have no times to merge them by. */
+/** The log of an attempt, or one of its two. */
 export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Element {
   const [query, change] = useQuery();
   const logs = useMemo(() => {
@@ -41,37 +42,40 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
   // Also reads at the end of the attempt: the last output may not have been announced.
   useEffect(() => {
     if (hasBegun) logs.stdout.update();
-  }, [logs, stdoutSize, hasBegun, end]);
+  }, [logs, stdoutSize, hasBegun, end, showsLogTimes.value]);
+  const hasTwo = logs.stdout.map.value?.streams.length === 2;
+  const hasErrors = hasBegun && hasTwo;
   useEffect(() => {
-    if (hasBegun) logs.stderr.update();
-  }, [logs, stderrSize, hasBegun, end]);
+    if (hasErrors) logs.stderr.update();
+  }, [logs, stderrSize, hasErrors, end, showsLogTimes.value]);
   useEffect(() => {
-    const update = () => Object.values(logs).forEach((log) => void log.update());
+    const update = () => [logs.stdout, ...(hasErrors ? [logs.stderr] : [])].forEach((log) => void log.update());
     return hasBegun ? onReconnection(update) : undefined;
-  }, [logs, hasBegun]);
-  const isKnown = logs.stdout.map.value !== null && logs.stderr.map.value !== null;
+  }, [logs, hasBegun, hasErrors]);
+  const isKnown = logs.stdout.map.value !== null && (!hasTwo || logs.stderr.map.value !== null);
   const lines = { stdout: logs.stdout.map.value?.lines ?? 0, stderr: logs.stderr.map.value?.lines ?? 0 };
   const isAboutErrors = lines.stdout === 0 || step.status === 'failed';
   const usual = isAboutErrors && lines.stderr > 0 ? 'stderr' : 'stdout';
   const asked = streams.find((each) => each === query['stream']);
-  const hasTwo = logs.stdout.map.value?.streams.length === 2;
   const stream = hasTwo ? (asked ?? usual) : 'stdout';
   const problem = logs.stdout.problem.value ?? logs.stderr.problem.value;
   return (
     <>
-      <div class="attempts" hidden={!hasTwo}>
-        {streams.map((each) => (
-          <button
-            key={each}
-            type="button"
-            class="chip"
-            aria-pressed={each === stream}
-            onClick={() => change({ stream: each }, '')}
-          >
-            {each} <span class="quiet-count">{lines[each].toLocaleString('en')}</span>
-          </button>
-        ))}
-      </div>
+      {hasTwo && (
+        <div class="attempts">
+          {streams.map((each) => (
+            <button
+              key={each}
+              type="button"
+              class="chip"
+              aria-pressed={each === stream}
+              onClick={() => change({ stream: each }, '')}
+            >
+              {each} <span class="quiet-count">{lines[each].toLocaleString('en')}</span>
+            </button>
+          ))}
+        </div>
+      )}
       {isKnown || asked !== undefined ? (
         <LogViewer
           key={stream}

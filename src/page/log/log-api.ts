@@ -20,24 +20,28 @@ export function logAddress({ runId, step, attempt, stream }: LogName): string {
 /** The present map of a log, and whether the log was replaced since the known map: its known lines are then invalid. */
 type ReadMap = { readonly map: LineMap; readonly isReplaced: boolean };
 
-/** Reads the map of a log, only its end if the log has grown. */
-export async function readMap(name: LogName, known: LineMap): Promise<ReadMap> {
+/** Reads the map of a log, only its end if the log has grown. `times`: with the times of its growth. */
+export async function readMap(name: LogName, before: LineMap, times: boolean): Promise<ReadMap> {
+  const known = times && before.times === null ? { ...emptyMap, size: before.size } : before;
   const after = known.starts.at(-1) ?? 0;
-  const part = await readIndex(name, after).catch((error: unknown) => {
+  const part = await readIndex(name, { after, times }).catch((error: unknown) => {
     // The log has no line at that position.
     if (error instanceof ApiProblem && error.status === 400 && after > 0) return null;
     throw error;
   });
   if (part !== null && part.size >= known.size) return { map: continueMap(known, part), isReplaced: false };
   return {
-    map: continueMap(emptyMap, part === null || after > 0 ? await readIndex(name, 0) : part),
+    map: continueMap(emptyMap, part === null || after > 0 ? await readIndex(name, { after: 0, times }) : part),
     isReplaced: true,
   };
 }
 
 /** Returns the positions of the lines of a log after a known one, in bytes. */
-function readIndex({ runId: id, step, attempt, stream }: LogName, after: number): Promise<IndexPart> {
-  const params = { path: { id, step }, query: { attempt, stream, after } };
+function readIndex(
+  { runId: id, step, attempt, stream }: LogName,
+  { after, times }: { readonly after: number; readonly times: boolean },
+): Promise<IndexPart> {
+  const params = { path: { id, step }, query: { attempt, stream, after, ...(times ? { times } : {}) } };
   return ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs/index', { params }));
 }
 

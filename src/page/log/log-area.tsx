@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { showsLogTimes } from '../data/settings.ts';
 import { HitMarks } from './hit-marks.tsx';
 import type { LineRange } from './line-range.ts';
 import { LogRow } from './log-row.tsx';
@@ -124,6 +125,7 @@ export function LogArea(props: AreaProps): JSX.Element {
                     mark={markOf(line)}
                     matcher={props.matcher}
                     onShowAll={() => void log.readWhole(line)}
+                    time={showsLogTimes.value ? log.timeOf(line) : undefined}
                   />
                 );
               })}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { momentText } from '../parts/time.tsx';
 import { Spans } from '../run-view/spans.tsx';
 import { markMatches } from './matches.ts';
 import { MAX_WHOLE_BYTES, type ShownLine } from './shown-log.ts';
@@ -12,16 +13,23 @@ type RowProps = {
   readonly mark: 'selected' | 'current' | 'hit' | null;
   readonly matcher: RegExp | null;
   readonly onShowAll: () => void;
+  /** In milliseconds since 1970; null: unknown, undefined: not shown. */
+  readonly time: number | null | undefined;
 };
 
-/** A log line with its number, which links to it. */
-export function LogRow({ number, line, href, mark, matcher, onShowAll }: RowProps): JSX.Element {
+/** A log line with its number, which links to it, and its time. */
+export function LogRow({ number, line, href, mark, matcher, onShowAll, time }: RowProps): JSX.Element {
   const spans = line?.spans ?? [];
   return (
     <div class={`log-line ${mark ?? ''}`} data-line={number}>
       <a class="log-number" href={href} tabIndex={-1}>
         {number}
       </a>
+      {time !== undefined && (
+        <span class="log-time" title={time === null ? '' : momentText(new Date(time))}>
+          {time === null ? '' : clockText(time)}
+        </span>
+      )}
       <span class="log-text">
         <Spans spans={matcher === null || mark === null ? spans : markMatches(spans, matcher)} />
         {line?.cut && (
@@ -33,4 +41,9 @@ export function LogRow({ number, line, href, mark, matcher, onShowAll }: RowProp
       </span>
     </div>
   );
+}
+
+/** `10:31:02.4`; times of lines are known to a quarter of a second. */
+function clockText(time: number): string {
+  return `${momentText(new Date(time)).slice(11, 19)}.${Math.floor((time % 1000) / 100)}`;
 }

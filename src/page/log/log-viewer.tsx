@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
-import { wrapsLogs } from '../data/settings.ts';
+import { showsLogTimes, wrapsLogs } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
 import { useQuery } from '../parts/use-query.ts';
 import { counted } from '../run-view/step-text.ts';
@@ -115,16 +115,24 @@ export function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): J
             Follow
           </button>
         )}
-        <button
-          type="button"
-          class="plain"
-          aria-pressed={wrapsLogs.value}
-          onClick={() => {
-            wrapsLogs.value = !wrapsLogs.value;
-          }}
-        >
-          Wrap
-        </button>
+        {(
+          [
+            ['Wrap', wrapsLogs],
+            ['Times', showsLogTimes],
+          ] as const
+        ).map(([name, setting]) => (
+          <button
+            key={name}
+            type="button"
+            class="plain"
+            aria-pressed={setting.value}
+            onClick={() => {
+              setting.value = !setting.value;
+            }}
+          >
+            {name}
+          </button>
+        ))}
         <button type="button" class="plain" title="Copy the selected lines, or all (c)" onClick={() => void copy()}>
           Copy
         </button>
@@ -134,6 +142,7 @@ export function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): J
       </div>
       {log.problem.value !== null && <p class="note">{log.problem.value.message}</p>}
       {search.problem !== null && <p class="note">{search.problem.message}</p>}
+      {map?.times?.length === 0 && lines > 0 && <p class="note">The times of these lines are unknown.</p>}
       {map !== null && lines === 0 ? (
         <p class="note">{emptyText(map, isGrowing)}</p>
       ) : (

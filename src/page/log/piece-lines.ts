@@ -7,8 +7,8 @@ const newline = 10;
 const carriageReturn = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A displayed line. `cut` is set if only its start is shown: all bytes of the line in the log. */
-export type ReadLine = { readonly text: string; readonly cut: ByteSpan | null };
+/** A displayed line. `cut` is set if only its start is shown: all bytes of the line in the log. `end`: behind its line end. */
+export type ReadLine = { readonly text: string; readonly cut: ByteSpan | null; readonly end: number };
 
 /**
  * Splits a part of a log into lines. After carriage returns only the last text of a line is kept, as a terminal shows
@@ -49,7 +49,7 @@ export class PieceLines {
     let start = 0;
     for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
       this.#open.add(bytes.subarray(start, end));
-      this.#lines.push(this.#open.read(this.#to + end));
+      this.#lines.push(this.#open.read(this.#to + end, 1));
       this.#open = new OpenLine(this.#to + end + 1);
       start = end + 1;
     }
@@ -83,12 +83,14 @@ class OpenLine {
     this.#isReturned = end < bytes.length || (this.#isReturned && end === 0);
   }
 
-  read(to: number): ReadLine {
+  /** `lineEnd`: the bytes of its line end. */
+  read(to: number, lineEnd = 0): ReadLine {
     const [only = new Uint8Array()] = this.#kept;
     const bytes = this.#kept.length <= 1 ? only : joined(this.#kept, this.#keptBytes);
     return {
       text: decoder.decode(this.#isCut ? wholeCharacters(bytes) : bytes),
       cut: this.#isCut ? { from: this.from, to } : null,
+      end: to + lineEnd,
     };
   }
 

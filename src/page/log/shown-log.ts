@@ -1,7 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '../../render/report/log/ansi-spans.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { bytesOfPiece, emptyMap, type LineMap } from './line-map.ts';
+import { showsLogTimes } from '../data/settings.ts';
+import { bytesOfPiece, emptyMap, type LineMap, timeBefore } from './line-map.ts';
 import { type LogName, readBytes, readMap } from './log-api.ts';
 import { PieceLines, type ReadLine } from './piece-lines.ts';
 
@@ -29,6 +30,8 @@ export type ShownLog = {
   readonly readWhole: (index: number) => Promise<void>;
   /** The text of lines from `first` up to but not including `last`, without colours. */
   readonly text: (first: number, last: number) => Promise<string>;
+  /** When a line (from 0) was complete; null: unknown. */
+  readonly timeOf: (line: number) => number | null;
   readonly close: () => void;
 };
 
@@ -131,7 +134,7 @@ export function showLog(name: LogName): ShownLog {
   };
   const update = async () => {
     try {
-      const next = await readMap(name, map.value ?? emptyMap);
+      const next = await readMap(name, map.value ?? emptyMap, showsLogTimes.value);
       if (closed.signal.aborted) return;
       if (next.isReplaced) forgetLines();
       map.value = next.map;
@@ -179,6 +182,11 @@ export function showLog(name: LogName): ShownLog {
       const lines = (await readText(name, span)).split('\n').slice(skipped, skipped + last - first);
       const spansOf = createAnsiSpans();
       return lines.map((line) => plainText(spansOf(lastState(line)))).join('\n');
+    },
+    timeOf: (index) => {
+      const known = map.value ?? emptyMap;
+      const line = pieces.get(Math.floor(index / known.every))?.lines.at(index % known.every);
+      return line ? timeBefore(known, line.end) : null;
     },
     close: () => closed.abort(),
   };

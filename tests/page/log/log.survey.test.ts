@@ -136,6 +136,26 @@ describeWith('chromium', browserPath !== null, 'the log of a step in a browser',
     );
   });
 
+  it('has the time of each line while "Times" is on, which the browser remembers', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      const page = await open(`/runs/${await start('live')}?step=tick`);
+      const times = page.locator('.log-time');
+      await page.locator('.log-line', { hasText: '100' }).waitFor();
+      expect([await times.count(), await page.getByRole('button', { name: /^std/ }).count()]).toEqual([0, 0]);
+
+      await page.getByRole('button', { name: 'Times' }).click();
+      await expect.poll(() => times.last().textContent()).toMatch(/^\d\d:\d\d:\d\d\.\d$/);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      for (const name of ['go', 'on', 'end']) write(name, '');
+      await page.locator('.log-line', { hasText: 'last' }).waitFor();
+      await expect.poll(() => times.last().textContent()).toMatch(/^\d\d:\d\d:\d\d\.\d$/);
+      await page.reload();
+      await expect.poll(() => times.last().textContent()).toMatch(/^\d\d:\d\d:\d\d\.\d$/);
+      await page.getByRole('button', { name: 'Times' }).click();
+      await expect.poll(() => times.count()).toBe(0);
+    });
+  });
+
   it('follows its end until the user scrolls up', async () => {
     await withPage(files, async ({ open, start, write }) => {
       const page = await open(`/runs/${await start('live')}`);

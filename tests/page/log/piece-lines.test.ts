@@ -37,19 +37,23 @@ test('bytes that are not UTF-8 become U+FFFD', () => {
 test('a line end at the end starts no new line', () => {
   const lines = read(bytes('one\n'), 10);
 
-  expect([lines.length, lines.at(0), lines.at(1)]).toEqual([1, { text: 'one', cut: null }, null]);
+  expect([lines.length, lines.at(0), lines.at(1)]).toEqual([1, { text: 'one', cut: null, end: 104 }, null]);
 });
 
 test('a long line is cut between two characters, with its position in the log', () => {
   const long = 'ö'.repeat(MAX_LINE_BYTES);
   const lines = read(bytes(`a\nx${long}\nb\n`), 7);
 
-  expect(lines.at(1)).toEqual({ text: `x${'ö'.repeat(MAX_LINE_BYTES / 2 - 1)}`, cut: { from: 102, to: 20_103 } });
-  expect(lines.at(2)).toEqual({ text: 'b', cut: null });
+  expect(lines.at(1)).toEqual({
+    text: `x${'ö'.repeat(MAX_LINE_BYTES / 2 - 1)}`,
+    cut: { from: 102, to: 20_103 },
+    end: 20_104,
+  });
+  expect(lines.at(2)).toEqual({ text: 'b', cut: null, end: 20_106 });
 });
 
 test('a program that overwrites a line for hours leaves its last state', () => {
   const lines = read(bytes(`${'progress\r'.repeat(10_000)}done\n`), 4096);
 
-  expect(lines.at(0)).toEqual({ text: 'done', cut: null });
+  expect(lines.at(0)).toEqual({ text: 'done', cut: null, end: 90_105 });
 });

@@ -44,6 +44,32 @@ test('a log that has grown keeps its lines', async () => {
   expect(requests.slice(before)).toEqual(['index after 8', 'bytes=14-18']);
 });
 
+test('the times of lines are read while they are shown, of the whole log at first', async () => {
+  const { log, replace, requests, showsLogTimes } = await shown('one\ntwo\nthree\n');
+  await expectLines(log, ['one', 'two', 'three']);
+  expect(timesOf(log)).toEqual([null, null, null]);
+
+  showsLogTimes.value = true;
+  log.update();
+  await expect.poll(() => timesOf(log)).toEqual([4, 8, 14]);
+  replace('one\ntwo\nthree\nfour');
+  await expectLines(log, ['one', 'two', 'three', 'four']);
+  expect(timesOf(log)).toEqual([4, 8, 14, 18]);
+  showsLogTimes.value = false;
+  log.update();
+  await expect.poll(() => timesOf(log)).toEqual([null, null, null, null]);
+  expect(requests.filter((each) => each.startsWith('index'))).toEqual([
+    'index after 0',
+    'index after 0 with times',
+    'index after 8 with times',
+    'index after 8',
+  ]);
+});
+
+function timesOf(log: ShownLog): readonly (number | null)[] {
+  return Array.from({ length: log.map.value?.lines ?? 0 }, (_, line) => log.timeOf(line));
+}
+
 /** A log read from a server, where another text can replace it; and the requests for it. */
 async function shown(first: string) {
   let text = first;
@@ -52,33 +78,47 @@ async function shown(first: string) {
     const { pathname, searchParams } = new URL(url, 'http://wf');
     const after = Number(searchParams.get('after'));
     const isIndex = pathname.endsWith('/index');
-    requests.push(isIndex ? `index after ${after}` : (headers.range ?? ''));
-    if (isIndex) sendIndex(response, text, after);
+    const isTimed = searchParams.get('times') === 'true';
+    requests.push(isIndex ? `index after ${after}${isTimed ? ' with times' : ''}` : (headers.range ?? ''));
+    if (isIndex) sendIndex(response, text, { after, isTimed });
     else sendBytes(response, text, headers.range ?? '');
   });
   vi.stubGlobal('document', { baseURI: `${server.url}/` });
   vi.resetModules();
   const { showLog } = await import('../../../src/page/log/shown-log.ts');
+  const { showsLogTimes } = await import('../../../src/page/data/settings.ts');
   const log = showLog({ runId: 'r', step: 's', attempt: 1, stream: 'stdout' });
   const replace = (next: string) => {
     text = next;
   };
-  return { log, replace, requests };
+  return { log, replace, requests, showsLogTimes };
 }
 
-function sendIndex(response: ServerResponse, text: string, after: number): void {
+/** A line was complete as many milliseconds after the start of 1970 as there are bytes up to its end. */
+function sendIndex(
+  response: ServerResponse,
+  text: string,
+  { after, isTimed }: { readonly after: number; readonly isTimed: boolean },
+): void {
   response.setHeader('Content-Type', 'application/json');
   if (after > 0 && text[after - 1] !== '\n') {
     response.writeHead(400).end('{"detail":"no line begins there"}');
     return;
   }
-  const lines = text.slice(after).split('\n').slice(0, -1);
+  const lines = text
+    .slice(after)
+    .split('\n')
+    .filter((line) => line !== '');
+  const ends = [...text.matchAll(/\n|$/g)].map(({ index, 0: end }) => index + end.length);
+  const times = isTimed ? { times: ends.filter((end) => end > after).map((end) => [end, end]) } : {};
   const full = Math.ceil(lines.length / EVERY) - 1;
   const deltas = Array.from(
     { length: full },
     (_, piece) => lines.slice(piece * EVERY, (piece + 1) * EVERY).join('\n').length + 1,
   );
-  response.end(JSON.stringify({ size: text.length, lines: lines.length, every: EVERY, deltas, isGone: false }));
+  response.end(
+    JSON.stringify({ size: text.length, lines: lines.length, every: EVERY, deltas, isGone: false, ...times }),
+  );
 }
 
 function sendBytes(response: ServerResponse, text: string, range: string): void {

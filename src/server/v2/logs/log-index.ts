@@ -32,21 +32,26 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
     deltas: index.deltas.slice(known),
     isGone: index.size === 0 && file.path !== null && !existsSync(file.path),
     streams,
-    ...(wantsTimes ? { times: await timesIn(run, { attempts, stream, size: index.size }, parts) } : {}),
+    ...(wantsTimes ? { times: await timesIn(run, { attempts, stream, size: index.size, after }, parts) } : {}),
   });
 }
 
-type OfLog = { readonly attempts: readonly AttemptReference[]; readonly stream: LogStream; readonly size: number };
+type OfLog = {
+  readonly attempts: readonly AttemptReference[];
+  readonly stream: LogStream;
+  readonly size: number;
+  readonly after: number;
+};
 
-/** When the log of the one attempt grew; of the joined log of several that is not known. */
+/** When the log of the one attempt grew beyond `after`; of the joined log of several that is not known. */
 async function timesIn(
   run: PastRun,
-  { attempts: [attempt, ...others], stream, size }: OfLog,
+  { attempts: [attempt, ...others], stream, size, after }: OfLog,
   { clock }: Pick<V2Parts, 'clock'>,
 ): Promise<readonly LogTime[]> {
   if (attempt === undefined || others.length > 0) return [];
   const times = await createLogTimes(run, clock.now)(attempt, stream);
-  return times.map(([reached, at]) => [Math.min(reached, size), at]);
+  return times.filter(([reached]) => reached > after).map(([reached, at]) => [Math.min(reached, size), at]);
 }
 
 /**

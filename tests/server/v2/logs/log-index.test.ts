@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
@@ -46,6 +46,8 @@ test('the index has the position of every 512th line, and continues when the log
   const all = await indexOf(world, '');
   expect([all.lines, all.deltas.length, all.deltas.slice(0, 3)]).toEqual([2601, 5, index.deltas]);
   expect((await world.ask('GET', `${path}/index?after=7`)).status).toBe(400);
+  writeFileSync(`${log}.times`, `10 1000\n${position} 2000\n${position + 5} 3000\n`);
+  expect(await indexOf(world, `times=true&after=${position}`)).toMatchObject({ times: [[position + 5, 3000]] });
 });
 
 test('a step without output has no lines, like a log that was removed', async () => {
