@@ -23,7 +23,7 @@ export function githubSummary(summary: RunSummary, workflow: Workflow, mostBytes
   const head = `${headline(summary)}${warningLines(summary)}`;
   const room = mostBytes - Buffer.byteLength(head);
   if (room < 0) return '';
-  const table = stepTable([...summary.steps, ...summary.handlers], room);
+  const table = stepTable(summary, room);
   const graph = graphBlock(summary, workflow);
   return head + table + (Buffer.byteLength(table) + Buffer.byteLength(graph) <= room ? graph : '');
 }
@@ -40,7 +40,9 @@ function warningLines({ warnings }: RunSummary): string {
   return warnings.length === 0 ? '' : `${shown.join('')}${more > 0 ? `- and ${more} more warnings\n` : ''}\n`;
 }
 
-function stepTable(steps: readonly StepSummary[], room: number): string {
+function stepTable({ steps: own, handlers, strict }: RunSummary, room: number): string {
+  const steps = [...own, ...handlers];
+  const row = (step: StepSummary) => tableRow(step, strict !== true && step.tolerated !== undefined);
   const headings = '| Step | Status | Attempts | Time | Error |\n| --- | --- | ---: | ---: | --- |\n';
   const rows = steps.map(row);
   const isWhole = fits(rows, room - headings.length);
@@ -51,9 +53,10 @@ function stepTable(steps: readonly StepSummary[], room: number): string {
   return `${headings}${shown.join('')}${more > 0 ? `\nand ${more} more steps\n` : ''}`;
 }
 
-function row({ name, status, attempts, durationMs, error }: StepSummary): string {
+function tableRow({ name, status, attempts, durationMs, error }: StepSummary, isTolerated: boolean): string {
   const time = durationMs === null ? '' : formatDuration(durationMs);
-  return `| ${cell(name)} | ${stepStatusText(status)} | ${attempts || ''} | ${time} | ${cell(error ?? '')} |\n`;
+  const word = `${stepStatusText(status)}${status === 'failed' && isTolerated ? ' (tolerated)' : ''}`;
+  return `| ${cell(name)} | ${word} | ${attempts || ''} | ${time} | ${cell(error ?? '')} |\n`;
 }
 
 function rank({ status }: StepSummary): number {

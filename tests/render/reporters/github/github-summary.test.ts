@@ -11,6 +11,15 @@ test('a run is printed as in goldens/github-summary.txt', () => {
   expectGolden('github-summary', githubSummary(runSummary(etlEnd.summary), etl, mebibyte));
 });
 
+test('a tolerated failure is told apart, unless the run is strict', () => {
+  const steps = [failedSummary('a', { tolerated: 'failure' }), failedSummary('b')];
+  const flow = workflow({ steps: [step('a'), step('b')] });
+  const rows = (settings: { strict?: true }) =>
+    githubSummary(runSummary({ steps, ...settings }), flow, mebibyte).match(/(?<=^\| [ab] \| )[^|]+(?= \|)/gm);
+  expect(rows({})).toEqual(['failed (tolerated)', 'failed']);
+  expect(rows({ strict: true })).toEqual(['failed', 'failed']);
+});
+
 test('names and messages can neither leave their cell nor add formatting', () => {
   const name = 'a|b <b>*x*</b> `c` [d](e) @f :tada: \n#g';
   const summary = runSummary({ steps: [failedSummary(name, { error: `${name}` })] });
