@@ -7,6 +7,7 @@ import { withPage } from './visits.ts';
 const files = {
   'broken.yaml': 'steps:\n  - name: one\n    comand: echo one\n',
   'etl.yaml': `schedule: "0 2 * * *"
+logOutput: separate
 steps:
   - name: load
     command: printf 'first\\nsecond\\n'
