@@ -44,13 +44,9 @@ function openAll(isOpen: boolean): void {
   for (const step of steps) if (!step.hidden) step.open = isOpen;
 }
 
-const label = make('label');
-const wrap = set(make('input'), { type: 'checkbox' });
-wrap.onchange = () => document.body.classList.toggle('wrap', wrap.checked);
-label.append(wrap, ' Wrap');
-
-// Times are written for the place where the report was made. A click shows them in UTC, then as for the reader.
-const times = all<HTMLTimeElement>('time').map((time) => [time, time.textContent ?? ''] as const);
+// Times are written for the place where the report was made. A click shows them in UTC, then as for the reader. Those of lines
+// are in `data-t`, for the style sheet.
+const times = all<HTMLTimeElement>('time').map((time) => [time, time.textContent || time.dataset['t'] || ''] as const);
 const zones = ['as written', 'UTC', 'local'];
 let shown = 0;
 const zone = button('Times: as written', () => {
@@ -59,16 +55,19 @@ const zone = button('Times: as written', () => {
   for (const [time, written] of times) {
     const at = new Date(time.dateTime);
     if (shown === 2) at.setMinutes(at.getMinutes() - at.getTimezoneOffset());
-    const text = at.toISOString().slice(0, 19).replace('T', ' ');
-    const day = text + (shown === 1 ? ' UTC' : '');
-    time.textContent = shown === 0 ? written : written.length > 8 ? day : text.slice(11);
+    const text = at.toISOString().replace('T', ' ');
+    const day = text.slice(0, 19) + (shown === 1 ? ' UTC' : '');
+    const clock = written.length > 10 ? day : text.slice(11, 11 + written.length);
+    const chosen = shown === 0 ? written : clock;
+    time.dataset['t'] = chosen;
+    time.textContent &&= chosen;
   }
 });
 
 const tools = document.querySelector<HTMLElement>('.tools');
 if (tools !== null) {
   const both = [true, false].map((isOpen) => button(`${isOpen ? 'Open' : 'Close'} all`, () => openAll(isOpen)));
-  tools.append(search, select, ...both, zone, label);
+  tools.prepend(search, select, ...both, zone);
   tools.hidden = false;
 }
 

@@ -120,6 +120,26 @@ describeWith('chromium', browserPath !== null, 'a report in a browser', () => {
     }
   });
 
+  it('shows the times of lines on request, in the chosen time zone, beside the text', async () => {
+    const { page } = await open({ timezoneId: 'Pacific/Kiritimati' });
+    const log = page.locator('.log:has(time)').first();
+    const shownTime = () =>
+      page.evaluate("getComputedStyle(document.querySelector('.log time'), '::before').content.slice(1, -1)");
+    expect(await shownTime()).not.toMatch(/\d/);
+    const [text, at] = [
+      await log.textContent(),
+      Date.parse((await log.locator('time').first().getAttribute('datetime')) ?? ''),
+    ];
+
+    await page.getByLabel('Line times').check();
+    expect(await shownTime()).toMatch(/^\d\d:\d\d:\d\d\.\d$/);
+    await page.getByRole('button', { name: 'Times: as written' }).click();
+    expect(await shownTime()).toBe(new Date(at).toISOString().slice(11, 21));
+    await page.getByRole('button', { name: 'Times: UTC' }).click();
+    expect(await shownTime()).toBe(new Date(at + 14 * 3_600_000).toISOString().slice(11, 21));
+    expect(await log.textContent()).toBe(text);
+  });
+
   it('prints every open step with its whole log, without controls', async () => {
     const { page } = await open({ viewport: { width: 800, height: 1000 } });
     await page.getByRole('button', { name: 'Open all' }).click();

@@ -28,9 +28,8 @@ export function LastLines({ lines, label }: { lines: readonly string[]; label: s
   );
 }
 
-/** The parts of all lines, line ends included; uncoloured parts are joined. */
-export function spansOfLines(lines: readonly string[]): readonly AnsiSpan[] {
-  const spansOf = createAnsiSpans();
+/** The parts of all lines, line ends included; uncoloured parts are joined. `spansOf` has the colours that are active before. */
+export function spansOfLines(lines: readonly string[], spansOf = createAnsiSpans()): readonly AnsiSpan[] {
   const spans: AnsiSpan[] = [];
   let plain: string[] = [];
   const add = () => {

@@ -38,7 +38,8 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield markup(<Failures view={report.view} steps={steps} places={places} />);
   yield markup(<ReportGraph view={report.view} steps={steps} critical={critical} />);
   yield markup(<ReportTimeline report={report} steps={steps} critical={critical} />);
-  yield '<section id="steps"><h2>Steps</h2>\n<div class="tools" hidden></div>\n';
+  yield '<section id="steps"><h2>Steps</h2>\n';
+  yield markup(<Tools />);
   yield* stepParts(report, steps, places);
   yield '</section>\n';
   if (report.view.sources.length > 0) yield '<section id="source"><h2>Workflow</h2>\n';
@@ -68,6 +69,20 @@ function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX
       <RunFacts view={view} moment={moment} unfinished={`not yet, at ${zonedTime(now)}`} />
       <RunParams params={view.run.params} />
     </RunHeader>
+  );
+}
+
+/** Shown by the script, which adds more. */
+function Tools(): JSX.Element {
+  return (
+    <div class="tools" hidden>
+      <label>
+        <input type="checkbox" class="wraps" /> Wrap
+      </label>
+      <label>
+        <input type="checkbox" class="shows-times" /> Line times
+      </label>
+    </div>
   );
 }
 

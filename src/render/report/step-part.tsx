@@ -9,9 +9,10 @@ import { StepLine } from '../../page/run-view/step-line.tsx';
 import { counted } from '../../page/run-view/step-text.ts';
 import type { StepAttempt, StepView } from '../../page/run-view/view.ts';
 import { type LogExcerpt, readExcerpt } from '../../store/log-ends.ts';
+import type { LogTime } from '../../store/logs.ts';
 import { timeOfDay } from '../text/duration.ts';
 import { logsHint, reportHint } from './command-hints.ts';
-import { cutLog } from './log/log.ts';
+import { cutLog, type LogSpan } from './log/log.ts';
 import { moment, placeLink, type SourcePlaces } from './places.tsx';
 import { presentLook } from './status-look.ts';
 import type { LogName, ReportStep, ReportView } from './view.ts';
@@ -30,7 +31,7 @@ export function shownAttempts({ history }: StepView): readonly StepAttempt[] {
 export type LogShare = (log: LogName) => number;
 
 /** The displayed logs of a step, by `logKey`. */
-type ShownLogs = ReadonlyMap<string, LogExcerpt>;
+type ShownLogs = ReadonlyMap<string, LogExcerpt & { readonly times: readonly LogTime[] }>;
 
 /** Identifies a log of a run. */
 export function logKey({ step, attempt, stream }: LogName): string {
@@ -38,17 +39,15 @@ export function logKey({ step, attempt, stream }: LogName): string {
 }
 
 /** Reads the displayed part of the logs of a step: a quarter of the limit from the start, the rest from the end. */
-export async function readLogs({ logs }: ReportView, step: StepView, share: LogShare): Promise<ShownLogs> {
-  const shown = new Map<string, LogExcerpt>();
+export async function readLogs({ logs, timesOf }: ReportView, step: StepView, share: LogShare): Promise<ShownLogs> {
+  const shown = new Map<string, LogExcerpt & { readonly times: readonly LogTime[] }>();
   if (logs === null || step.items !== undefined) return shown;
   for (const { attempt } of shownAttempts(step)) {
     for (const stream of await logs.streams(step.name, attempt)) {
       const log = { step: step.name, attempt, stream };
       const head = Math.floor(share(log) / 4);
-      shown.set(
-        logKey(log),
-        await readExcerpt(logs.file(step.name, attempt, stream), { head, tail: share(log) - head }),
-      );
+      const excerpt = await readExcerpt(logs.file(step.name, attempt, stream), { head, tail: share(log) - head });
+      shown.set(logKey(log), { ...excerpt, times: await timesOf(log) });
     }
   }
   return shown;
@@ -169,22 +168,41 @@ function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.E
     <>
       {shown.map(({ log, excerpt }) => {
         const { stream } = log;
-        const { head: start, missing, tail } = cutLog(excerpt);
+        const { head: start, missing, tail } = cutLog(excerpt, excerpt.times);
         return (
           <div key={stream}>
             {stream !== 'output' && <h5>{streamNames[stream]}</h5>}
             <LogText label={`${streamNames[stream]} of ${step}, attempt ${attempt}`} kind={stream}>
-              <Spans spans={start} />
+              <TimedSpans spans={start} />
               {missing !== null && (
                 <span class="cut" role="note">
                   {missing} left out here. All of it: {logsHint(view.run.runId, log)}
                 </span>
               )}
-              <Spans spans={tail} />
+              <TimedSpans spans={tail} />
             </LogText>
           </div>
         );
       })}
+    </>
+  );
+}
+
+/** The parts of a log. The script shows the times of its marks. */
+function TimedSpans({ spans }: { readonly spans: readonly LogSpan[] }): JSX.Element {
+  return (
+    <>
+      {spans.map((span) => (
+        <>
+          {span.at !== undefined && (
+            <time
+              dateTime={new Date(span.at).toISOString()}
+              data-t={`${timeOfDay(span.at)}.${Math.floor((span.at % 1000) / 100)}`}
+            />
+          )}
+          <Spans spans={[span]} />
+        </>
+      ))}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../core/summary/summary.ts';
 import type { GraphNode, RunView, StepView } from '../../page/run-view/view.ts';
-import type { LogStream, RunLogs } from '../../store/logs.ts';
+import type { LogStream, LogTime, RunLogs } from '../../store/logs.ts';
 
 /** The data of a report: one run at one time. */
 export type ReportView = {
@@ -9,6 +9,8 @@ export type ReportView = {
   readonly earlier: RunSummary | null;
   /** Null if lost. */
   readonly logs: RunLogs | null;
+  /** When a log grew, ascending. */
+  readonly timesOf: (log: LogName) => Promise<readonly LogTime[]>;
   /** The time of the report, in milliseconds since 1970-01-01 UTC. */
   readonly now: number;
   /** The version of this program. */

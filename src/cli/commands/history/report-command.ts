@@ -8,6 +8,7 @@ import { shortId } from '../../../render/text/short-id.ts';
 import { drawRun } from '../../../service/history/draw-run.ts';
 import { earlierRun } from '../../../service/history/earlier-run.ts';
 import type { History } from '../../../service/history/history.ts';
+import { createLogTimes } from '../../../service/history/logs/log-view.ts';
 import type { PastRun } from '../../../service/history/past-run.ts';
 import { runViewJson } from '../../../service/history/run-view-json.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
@@ -54,10 +55,12 @@ export async function reportCommand(
 async function viewOf(run: PastRun, history: History): Promise<ReportView> {
   const drawn = await drawRun(run, history);
   const earlier = await earlierRun(run, history);
+  const timesOf = createLogTimes(run, Date.now);
   return {
     earlier,
     view: runViewJson(drawn, Number.POSITIVE_INFINITY),
     logs: run.stored?.logs ?? null,
+    timesOf: (log) => timesOf(log, log.stream),
     now: Date.now(),
     version,
   };

@@ -1,38 +1,81 @@
 import { spansOfLines } from '../../../page/run-view/log-text.tsx';
 import type { LogExcerpt } from '../../../store/log-ends.ts';
+import type { LogTime } from '../../../store/logs.ts';
 import { byteText } from '../../text/byte-text.ts';
-import { createLineSplitter } from '../../text/lines.ts';
+import { createPieceSplitter } from '../../text/lines.ts';
 import { stripControls } from '../../text/sanitize.ts';
-import type { AnsiSpan } from './ansi-spans.ts';
+import { type AnsiSpan, createAnsiSpans } from './ansi-spans.ts';
 
 const newline = 0x0a;
 /** If the markup is longer than its bytes by this factor, the text is shown without colours. */
 const mostGrowth = 4;
 const alwaysAllowed = 4096;
 
+/** A part of a log; `at`: it starts with lines that were written at this time, in milliseconds since 1970. */
+export type LogSpan = AnsiSpan & { readonly at?: number };
+
 /** A log as spans; `missing` describes the bytes omitted between the two parts, null for a whole log. */
 type CutLog = {
-  readonly head: readonly AnsiSpan[];
+  readonly head: readonly LogSpan[];
   readonly missing: string | null;
-  readonly tail: readonly AnsiSpan[];
+  readonly tail: readonly LogSpan[];
 };
 
-/** The coloured lines of a log. */
-export function cutLog(log: LogExcerpt): CutLog {
+/** The coloured lines of a log that grew at these times. */
+export function cutLog(log: LogExcerpt, times: readonly LogTime[] = []): CutLog {
+  const spansOf = (bytes: Uint8Array, from: number) => timedSpans(bytes, lineTimes(bytes, { from, times }));
   if (log.tail.length === 0 && log.head.length === log.size)
-    return { head: spansOf(log.head), missing: null, tail: [] };
+    return { head: spansOf(log.head, 0), missing: null, tail: [] };
   const head = upToLineEnd(log.head);
   const tail = fromLineStart(log.tail);
-  return { head: spansOf(head), missing: byteText(log.size - head.length - tail.length), tail: spansOf(tail) };
+  return {
+    head: spansOf(head, 0),
+    missing: byteText(log.size - head.length - tail.length),
+    tail: spansOf(tail, log.size - tail.length),
+  };
 }
 
-function spansOf(bytes: Uint8Array): readonly AnsiSpan[] {
-  const splitter = createLineSplitter('overwrite');
-  const lines = [...splitter.push(bytes), ...splitter.flush()];
-  const spans = spansOfLines(lines);
+/** When each line was complete, in milliseconds since 1970; undefined: unknown. `from`: the position of the bytes in the log. */
+function lineTimes(
+  bytes: Uint8Array,
+  { from, times }: { readonly from: number; readonly times: readonly LogTime[] },
+): readonly (number | undefined)[] {
+  const found: (number | undefined)[] = [];
+  let index = 0;
+  for (let start = 0; start < bytes.length && times.length > 0; ) {
+    const lineEnd = bytes.indexOf(newline, start);
+    start = lineEnd === -1 ? bytes.length : lineEnd + 1;
+    while ((times[index]?.[0] ?? Number.POSITIVE_INFINITY) < from + start) index += 1;
+    found.push(times[index]?.[1]);
+  }
+  return found;
+}
+
+type TimedLines = { readonly at: number | undefined; readonly lines: string[] };
+
+function timedSpans(bytes: Uint8Array, times: readonly (number | undefined)[]): readonly LogSpan[] {
+  const splitter = createPieceSplitter('overwrite');
+  const groups: TimedLines[] = [];
+  let line = 0;
+  for (const { text, continues } of [...splitter.push(bytes), ...splitter.flush()]) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.at === times[line]) last.lines.push(text);
+    else groups.push({ at: times[line], lines: [text] });
+    if (!continues) line += 1;
+  }
+  const spans = spansOfGroups(groups);
   const length = spans.reduce((sum, span) => sum + markupLength(span), 0);
   if (length <= bytes.length * mostGrowth + alwaysAllowed) return spans;
-  return spansOfLines(lines.map(stripControls));
+  return spansOfGroups(groups.map(({ at, lines }) => ({ at, lines: lines.map(stripControls) })));
+}
+
+/** A colour continues in the next group. */
+function spansOfGroups(groups: readonly TimedLines[]): readonly LogSpan[] {
+  const spansOf = createAnsiSpans();
+  return groups.flatMap(({ at, lines }) => {
+    const [first, ...others] = spansOfLines(lines, spansOf);
+    return first === undefined ? [] : [at === undefined ? first : { ...first, at }, ...others];
+  });
 }
 
 /** The approximate length of the markup of a span. */

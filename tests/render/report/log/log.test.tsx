@@ -42,6 +42,55 @@ describe('a log', () => {
   });
 });
 
+describe('the times of a log', () => {
+  const times = [
+    [4, 1000],
+    [9, 2000],
+    [100, 3000],
+  ] as const;
+  const marked = (log: Partial<LogExcerpt> & { head: Uint8Array }) => {
+    const { head, tail } = cutLog({ size: log.head.length, tail: none, ...log }, times);
+    return [head, tail].map((part) => part.map(({ at, text }) => [at, text]));
+  };
+
+  it('are marks before the first of the lines that it had when it had grown', () => {
+    expect(marked({ head: Buffer.from('one\ntwo\nx\nlast') })).toEqual([
+      [
+        [1000, 'one\n'],
+        [2000, 'two\n'],
+        [3000, 'x\nlast\n'],
+      ],
+      [],
+    ]);
+  });
+
+  it('of its end follow from the size of the log, and of what came later are unknown', () => {
+    expect(marked({ size: 104, head: Buffer.from('one\nt'), tail: Buffer.from('ne\nend\nnew\n') })).toEqual([
+      [[1000, 'one\n']],
+      [
+        [3000, 'end\n'],
+        [undefined, 'new\n'],
+      ],
+    ]);
+  });
+
+  it('leave a colour and a line of more than 64 KiB whole', () => {
+    const long = `\u001b[31m${'x'.repeat(70_000)}\n`;
+    const { head } = cutLog({ size: 70_010, head: Buffer.from(`${long}red\n`), tail: none }, [
+      [70_006, 1],
+      [70_010, 2],
+    ]);
+    expect(head.map(({ at, text, classes }) => [at, text.length, classes])).toEqual([
+      [1, 65_531, ['fg1']],
+      [undefined, 1, []],
+      [undefined, 4469, ['fg1']],
+      [undefined, 1, []],
+      [2, 3, ['fg1']],
+      [undefined, 1, []],
+    ]);
+  });
+});
+
 describe('the size limit for logs', () => {
   const mebi = 1024 * 1024;
 
