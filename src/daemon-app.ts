@@ -219,6 +219,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     ...listedNames(catalog),
     list: catalog.list,
     version: catalog.version,
+    findNew: catalog.findNew,
     check: (text, beside) =>
       checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
     suspend: suspensions.set,

@@ -2,8 +2,11 @@ import type { Clock } from '../engine/clock.ts';
 
 /** Work whose frequent requests are combined. */
 export type SpacedWork = {
-  /** Asks for the work, which begins after this call. Requests before its beginning share one run of it. */
-  readonly ask: () => void;
+  /**
+   * Asks for the work, which begins after this call. Requests before its beginning share one run of it. Resolves when that
+   * is done, also if it has failed.
+   */
+  readonly ask: () => Promise<void>;
   /** Does what was asked for without a pause; resolves when it is done. */
   readonly close: () => Promise<void>;
 };
@@ -11,7 +14,10 @@ export type SpacedWork = {
 /** The dependencies of spaced work. */
 export type SpacedWorkParts = {
   readonly work: () => Promise<void>;
-  /** The shortest time between the beginnings of two runs of the work, of which only one runs at a time. */
+  /**
+   * The shortest time between the beginnings of two runs of the work, of which only one runs at a time; read for each
+   * run.
+   */
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
@@ -20,23 +26,26 @@ export type SpacedWorkParts = {
 /** Creates work that was not asked for yet. */
 export function createSpacedWork(parts: SpacedWorkParts): SpacedWork {
   const { work, clock, report } = parts;
-  let pauseMs = parts.pauseMs;
-  let isAsked = false;
+  let isClosing = false;
+  let waiting: (() => void)[] = [];
   let beganAt = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | null = null;
   let takeBackTimer: (() => void) | null = null;
   const begin = () => {
     takeBackTimer = null;
-    isAsked = false;
     beganAt = clock.now();
+    const served = waiting;
+    waiting = [];
     working = work()
       .catch(report)
       .finally(() => {
         working = null;
-        if (isAsked) plan();
+        for (const resolve of served) resolve();
+        if (waiting.length > 0) plan();
       });
   };
   const plan = () => {
+    const pauseMs = isClosing ? 0 : parts.pauseMs;
     const wait = beganAt + pauseMs - clock.now();
     // A clock that was set back must not delay the work for long.
     if (wait <= 0 || wait > pauseMs) begin();
@@ -44,11 +53,12 @@ export function createSpacedWork(parts: SpacedWorkParts): SpacedWork {
   };
   return {
     ask: () => {
-      isAsked = true;
+      const done = new Promise<void>((resolve) => void waiting.push(resolve));
       if (working === null) plan();
+      return done;
     },
     close: async () => {
-      pauseMs = 0;
+      isClosing = true;
       takeBackTimer?.();
       if (takeBackTimer !== null) begin();
       while (working !== null) await working;

@@ -18,6 +18,10 @@ export type ServedWorkflows = WorkflowEditor & {
    * name is ambiguous (`/name`: in no group). Throws a `WfError`: `not-found`, `conflict` if several match.
    */
   readonly get: (name: string) => ListedWorkflow;
+  /** Returns whether a workflow, or several, have the name. */
+  readonly has: (name: string) => boolean;
+  /** Looks for files that were written since the last scan. Many calls at once share a scan, and scans have pauses. */
+  readonly findNew: () => Promise<void>;
   /** Returns the shortest unambiguous name, with extension. */
   readonly nameOf: (workflow: ListedWorkflow) => string;
   /**

@@ -46,6 +46,23 @@ test('a request during the work is met after it, since the work may have missed 
   expect(begun()).toBe(2);
 });
 
+test('a request resolves after the work that began after it', async () => {
+  const { ask, clock, end } = spacedWork();
+  const resolved: string[] = [];
+  const note = async (name: string, asked: Promise<void>) => {
+    await asked;
+    resolved.push(name);
+  };
+  void note('first', ask());
+  void note('during', ask());
+  await end();
+  expect(resolved).toEqual(['first']);
+  void note('after', ask());
+  clock.advance(1000);
+  await end();
+  expect(resolved).toEqual(['first', 'during', 'after']);
+});
+
 test('closing does what was asked for without the pause', async () => {
   const { ask, close, clock, end, begun } = spacedWork();
   ask();

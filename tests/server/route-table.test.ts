@@ -68,6 +68,32 @@ test('a body of JSON that is not an object is rejected by every route', async ()
   expect((await ask('GET', '/api/v2/runs')).body).toContain('"runs":[]');
 });
 
+test('a workflow file that was written just now is known to every route', async () => {
+  const { ask, routes, runs, dags } = await apiWorld({});
+  const named = routes.filter(({ path }) => path.includes('{name}'));
+  let count = 0;
+
+  expect(named.length).toBeGreaterThan(10);
+  for (const route of named) {
+    // A new name each time.
+    for (const [file, name] of [
+      [`w${count}.yaml`, `w${count}`],
+      [`x${count}.yaml`, `x${count}.yaml`],
+    ] as const) {
+      writeFileSync(join(dags, file), 'steps: [{name: one, command: "true"}]\n');
+      const fields = route.errors === 'v1' ? { action: 'suspend', value: 'true' } : {};
+      const { status } = await ask(route.method, pathOf(route, name), write(route, fields));
+      expect([route.method, route.path, status]).not.toEqual([route.method, route.path, 404]);
+      count += 1;
+    }
+  }
+  writeFileSync(join(dags, 'beside.yaml'), 'steps: [{name: one, command: "true"}]\n');
+  const headers = { 'Content-Type': 'text/yaml' };
+  expect((await ask('POST', '/api/v2/validate?workflow=beside', { headers, body: 'steps: []' })).status).toBe(200);
+  expect((await ask('GET', '/api/v2/workflows/never')).status).toBe(404);
+  await runs.settled();
+});
+
 test('a wrong login is rejected like a missing one', async () => {
   const { ask, routes } = await apiWorld(v1Files, { login });
   const wrong = ['Bearer the-toke', 'Bearer the-token-', 'Bearer ', 'Basic bWU6', 'Digest the-token', 'the-token'];

@@ -28,10 +28,10 @@ export type CatalogFiles = {
   readonly list: () => readonly ListedWorkflow[];
   readonly version: () => number;
   /**
-   * Scans the directory. `settledMs`: the time without a change after which a file is read. Throws the system's error if
-   * the disk fails; the known state is then unchanged.
+   * Scans the directory. `settledMs`: the time without a change after which a file is read; `takesNew`: files that are not
+   * listed yet are read at once. Throws the system's error if the disk fails; the known state is then unchanged.
    */
-  readonly look: (patience: { readonly settledMs: number }) => Look;
+  readonly look: (patience: { readonly settledMs: number; readonly takesNew?: boolean }) => Look;
   readonly isNewest: (look: Look) => boolean;
   /** Reads a file for a scan; returns a promise if the loader does. */
   readonly read: (file: string, look: Look) => void | Promise<void>;
@@ -52,11 +52,12 @@ export function createCatalogFiles(
     list: () => list,
     version: () => version,
     isNewest: (look) => look === newest,
-    look: ({ settledMs }) => {
+    look: ({ settledMs, takesNew = false }) => {
       const found = places.dagsDir === null ? { files: [], directories: [] } : findWorkflowFiles(places.dagsDir);
       const stamps = takeStamps(found.files);
       const changed = found.files.filter((file) => isStale(entries.get(file), { stamps, now: clock.now() }));
-      const stale = changed.filter((file) => !holds.isBeingWritten(file, entries.get(file), { stamps, settledMs }));
+      const isHeld = (file: string) => holds.isBeingWritten(file, entries.get(file), { stamps, settledMs });
+      const stale = changed.filter((file) => (takesNew && !entries.has(file)) || !isHeld(file));
       const present = new Set(found.files);
       const missing = [...entries.keys()].filter((file) => !present.has(file));
       const awaited = missing.filter((file) => holds.isBeingReplaced(file, settledMs));

@@ -6,10 +6,11 @@ import type { ServedWorkflows } from '../../service/served.ts';
 import type { ListingPlaces } from '../../service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '../../service/workflows/load-workflow.ts';
 import { nextTurn } from '../../turns.ts';
+import { createSpacedWork } from '../spaced-work.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 
 /** The workflows directory in the memory of a daemon: read once, then updated by changes. */
-export type Catalog = Pick<ServedWorkflows, 'list' | 'version'> & {
+export type Catalog = Pick<ServedWorkflows, 'list' | 'version' | 'findNew'> & {
   /** Scans now, for a caller that has changed a file. Synchronous unless a large file is read. */
   readonly refresh: () => Promise<void>;
   /** Calls a listener within two seconds of a change, until the returned function is called. */
@@ -37,6 +38,9 @@ const gatherMs = 50;
 const settledMs = 300;
 /** The maximum time of reading files per turn of the event loop. */
 const sliceMs = 10;
+/** The share of the time that scans for new files may take, however often they are asked for, and their longest pause. */
+const maxShare = 0.2;
+const longestPauseMs = 1000;
 
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
 export async function createCatalog(places: ListingPlaces, options: CatalogOptions): Promise<Catalog> {
@@ -108,6 +112,16 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
     }
   };
 
+  /** Runs one scan after another, each of which would supersede the one before. */
+  const exclusive = async (scan: () => Promise<void>) => {
+    while (refreshing !== null) await refreshing.catch(() => {});
+    refreshing = scan();
+    try {
+      await refreshing;
+    } finally {
+      refreshing = null;
+    }
+  };
   const refreshNow = async () => {
     const look = files.look({ settledMs: 0 });
     for (const file of look.stale) {
@@ -116,6 +130,23 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
     }
     publish(files.commit(look));
   };
+
+  let pauseMs = 0;
+  const findNew = async () => {
+    const beganAt = performance.now();
+    pauseMs = longestPauseMs;
+    const look = files.look({ settledMs, takesNew: true });
+    pauseMs = Math.min((performance.now() - beganAt) / maxShare, longestPauseMs);
+    if (await readInSlices(look, files, () => isClosed)) publish(files.commit(look));
+  };
+  const newFiles = createSpacedWork({
+    work: () => exclusive(findNew),
+    get pauseMs() {
+      return pauseMs;
+    },
+    clock,
+    report,
+  });
 
   const first = files.look({ settledMs: 0 });
   await readInSlices(first, files, () => false);
@@ -126,21 +157,15 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
   return {
     list: files.list,
     version: files.version,
-    refresh: async () => {
-      while (refreshing !== null) await refreshing.catch(() => {});
-      refreshing = refreshNow();
-      try {
-        await refreshing;
-      } finally {
-        refreshing = null;
-      }
-    },
+    refresh: () => exclusive(refreshNow),
+    findNew: newFiles.ask,
     watch: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     close: () => {
       isClosed = true;
+      void newFiles.close();
       takeBackTimer();
       watcher.close();
       listeners.clear();

@@ -6,7 +6,9 @@ import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts'
 import type { Catalog } from './catalog.ts';
 
 /** Creates the lookup of names in the catalog. A name is never used as a path. */
-export function listedNames(catalog: Catalog): Pick<ServedWorkflows, 'get' | 'nameOf'> {
+export function listedNames(
+  catalog: Pick<Catalog, 'list' | 'version'>,
+): Pick<ServedWorkflows, 'has' | 'get' | 'nameOf'> {
   let version: number | null = null;
   let indexed: Index = { full: new Map(), short: new Map() };
   const names = () => {
@@ -16,6 +18,7 @@ export function listedNames(catalog: Catalog): Pick<ServedWorkflows, 'get' | 'na
     return indexed;
   };
   return {
+    has: (name) => names().full.has(name) || names().short.has(name),
     get: (name) => {
       const { full, short } = names();
       const [only, ...others] = full.get(name) ?? short.get(name) ?? [];

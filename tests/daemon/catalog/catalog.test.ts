@@ -368,6 +368,55 @@ describe('a catalog', () => {
     expect(names(catalog)).toEqual([]);
   });
 
+  it('finds a file that was written just now', async () => {
+    const catalog = await open(60_000);
+    const added: string[] = [];
+    catalog.watch((change) => added.push(...change.added));
+    const file = write('a.yaml', yaml('one'));
+    await catalog.findNew();
+    expect([names(catalog), added]).toEqual([['one'], [file]]);
+  });
+
+  it('leaves files that are being changed or replaced to later when it looks for new ones', async () => {
+    writeOld('a.yaml', yaml('one'));
+    const moved = writeOld('b.yaml', yaml('two'));
+    const catalog = await open(60_000);
+    write('a.yaml', yaml('half'));
+    renameSync(moved, `${moved}~`);
+    write('c.yaml', yaml('three'));
+    await catalog.findNew();
+    expect(names(catalog)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('shares one scan among all that look for new files meanwhile', async () => {
+    let reads = 0;
+    const places = {
+      base: null,
+      get dagsDir() {
+        reads += 1;
+        return dagsDir;
+      },
+    };
+    const catalog = await createCatalog(places, { clock: systemClock, report: () => {}, pollMs: 60_000 });
+    opened.push(catalog);
+    reads = 0;
+    await catalog.refresh();
+    const perScan = reads;
+    reads = 0;
+
+    // The first scan has begun when the others ask, so these wait for the next.
+    await Promise.all(Array.from({ length: 500 }, () => catalog.findNew()));
+    expect(reads).toBe(2 * perScan);
+  });
+
+  it('answers those that look for new files when it is closed', async () => {
+    const catalog = await open(60_000);
+    const looks = [catalog.findNew(), catalog.findNew(), catalog.findNew()];
+    catalog.close();
+    await Promise.all(looks);
+    expect(catalog.list()).toEqual([]);
+  });
+
   it('is silent and holds no files after it is closed', async () => {
     const catalog = await open(10);
     let told = 0;

@@ -48,19 +48,10 @@ async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   const { allowInvalid, group } = readQuery('saveSource', query);
   if (headers['if-none-match']?.trim() !== '*') throw new HttpError(400, '"If-None-Match" must be "*"');
   if (headers['if-match'] !== undefined) throw new HttpError(400, '"If-Match" and "If-None-Match" exclude each other');
-  if (isListed(name, parts)) throw new HttpError(412, `a workflow "${name}" exists already`);
+  if (parts.workflows.has(name)) throw new HttpError(412, `a workflow "${name}" exists already`);
   const text = textIn(request);
   const file = await parts.workflows.create(name, { text, allowInvalid, group: group ?? '' });
   return savedReply(file, text, { status: 201, parts });
-}
-
-function isListed(name: string, { workflows }: Pick<V2Parts, 'workflows'>): boolean {
-  try {
-    workflows.get(name);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function textIn({ body }: ApiRequest): string {
