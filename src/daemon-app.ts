@@ -222,7 +222,10 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     findNew: catalog.findNew,
     check: (text, beside) =>
       checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
-    suspend: suspensions.set,
+    suspend: (file, until) => {
+      suspensions.set(file, until);
+      changes.suspensionChanged();
+    },
     suspendedUntil: suspensions.suspendedUntil,
     suspensionStamp: suspensions.stamp,
     nextOf: (workflow) => scheduler?.nextOf(workflow) ?? null,

@@ -32,8 +32,17 @@ const lookMs = 250;
 /** The delay after a change of files before schedules are compared. */
 const scheduleDelayMs = 1000;
 
+/** The changes of a daemon, which reports those that it makes itself. */
+type OwnChanges = LiveChanges & {
+  /**
+   * Call after each change of a suspension: a reader may have read it before the next check, which would not notice it if it
+   * had been undone by then.
+   */
+  readonly suspensionChanged: () => void;
+};
+
 /** Creates an empty log without readers. */
-export function createLiveChanges(parts: LiveChangesParts): LiveChanges {
+export function createLiveChanges(parts: LiveChangesParts): OwnChanges {
   const changes = new Changes(parts);
   return {
     epoch: randomBytes(6).toString('hex'),
@@ -41,6 +50,7 @@ export function createLiveChanges(parts: LiveChangesParts): LiveChanges {
     since: changes.log.since,
     join: changes.join,
     daemon: parts.daemon,
+    suspensionChanged: changes.suspensionChanged,
   };
 }
 
@@ -80,6 +90,14 @@ class Changes {
       this.#readers.delete(wake);
       if (this.#readers.size === 0) this.#takeBackTimer();
     };
+  };
+
+  readonly suspensionChanged = (): void => {
+    try {
+      this.#compareSchedules();
+    } catch (error) {
+      this.#parts.report(error);
+    }
   };
 
   #add(key: string, change: Change): void {

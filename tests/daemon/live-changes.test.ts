@@ -15,6 +15,27 @@ test.each(['a suspension', 'the next start'])('%s is sent after a failed read of
   expect(changes.since(0)).toEqual([{ position: 1, change: { kind: 'workflow', file: '/a.yaml' } }]);
 });
 
+test('a suspension that is undone before the next check is sent twice', async () => {
+  const { changes, set } = await world();
+  const change = { kind: 'workflow', file: '/a.yaml' };
+  set({ until: Number.POSITIVE_INFINITY, stamp: '2' });
+  changes.suspensionChanged();
+  expect(changes.since(0)).toEqual([{ position: 1, change }]);
+  set({ until: null, stamp: '3' });
+  changes.suspensionChanged();
+  expect(changes.since(1)).toEqual([{ position: 2, change }]);
+});
+
+test('a failed read of the schedules does not undo a suspension', async () => {
+  const { changes, set, pass, reported } = await world();
+  set({ until: Number.POSITIVE_INFINITY, stamp: '2', isFailing: true });
+  changes.suspensionChanged();
+  expect([changes.since(0), reported.length]).toEqual([[], 1]);
+  set({ isFailing: false });
+  await pass(250);
+  expect(changes.since(0)).toEqual([{ position: 1, change: { kind: 'workflow', file: '/a.yaml' } }]);
+});
+
 /** A reader of the changes of one workflow, whose next start is ten seconds away. */
 async function world() {
   const clock = createFakeClock();

@@ -77,6 +77,22 @@ test('sends events for added, changed and removed files and for suspensions', as
   stream.leave();
 });
 
+test('sends a workflow whose suspension a list has shown, although it was undone at once', async () => {
+  const world = await apiWorld({ 'a.yaml': quick });
+  const stream = await openStream(world, '/api/v2/events');
+  await stream.until('event: daemon');
+  const suspend = async (suspended: boolean) =>
+    expect((await world.ask('PUT', '/api/v2/workflows/a/suspended', { body: { suspended } })).status).toBe(200);
+
+  await suspend(true);
+  const list = JSON.parse((await world.ask('GET', '/api/v2/workflows')).body);
+  expect(list.workflows).toMatchObject([{ id: 'a.yaml', suspended: true }]);
+  await suspend(false);
+  await stream.until('"suspended":false');
+  expect(eventsIn(stream).at(-1)).toMatchObject({ event: 'workflow', data: { id: 'a.yaml', suspended: false } });
+  stream.leave();
+});
+
 test('sends a workflow whose id changes because another file has its name', async () => {
   const world = await apiWorld({ 'a.yaml': quick, 'b.yaml': quick });
   const stream = await openStream(world, '/api/v2/events');
