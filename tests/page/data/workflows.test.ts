@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Workflow } from '../../../src/page/api/types.ts';
-import { holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
+import { heldCount, holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
 const list = await import('../../../src/page/data/workflows/workflows.ts');
@@ -52,6 +52,18 @@ test('a workflow that is removed while the workflows are read does not return', 
   await reading;
 
   expect(shown()).toEqual([['b', 'running']]);
+});
+
+test('a suspension that is undone before its response is requested twice, in this order', async () => {
+  const Suspended = 'PUT /api/v2/workflows/a/suspended';
+  const first = list.suspendSchedule('a', { suspended: true });
+  const second = list.suspendSchedule('a', { suspended: false });
+  const request = await requestOf(Suspended);
+  expect(heldCount()).toBe(0);
+  request.answer({ detail: 'the disk is full' }, { status: 503 });
+  await expect(first).rejects.toThrow('the disk is full');
+  (await requestOf(Suspended)).answer({ suspended: false, until: null });
+  expect(await second).toEqual({ suspended: false, until: null });
 });
 
 test('an older response does not replace a newer one', async () => {

@@ -54,9 +54,16 @@ function remove(file: string): void {
   all.value = all.value?.filter((workflow) => workflow.file !== file) ?? null;
 }
 
-/** Suspends the schedule of a workflow, until a time or indefinitely, or resumes it. */
-export async function suspendSchedule(name: string, body: { suspended: boolean; until?: string }): Promise<void> {
-  await ask(api.PUT('/api/v2/workflows/{name}/suspended', { params: { path: { name } }, body }));
+let suspending: Promise<unknown> = Promise.resolve();
+
+/**
+ * Suspends the schedule of a workflow, until a time or indefinitely, or resumes it. One request follows another: the event of the
+ * first may arrive before its response, and be followed by the next click.
+ */
+export function suspendSchedule(name: string, body: { suspended: boolean; until?: string }): Promise<unknown> {
+  const send = () => ask(api.PUT('/api/v2/workflows/{name}/suspended', { params: { path: { name } }, body }));
+  suspending = suspending.then(send, send);
+  return suspending;
 }
 
 async function readPages(): Promise<readonly Workflow[]> {

@@ -11,19 +11,15 @@ import { momentText } from '../time.tsx';
 /** Switches the schedule of a workflow on and off. The switch moves once the daemon has confirmed the change. */
 export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Element | null {
   const problem = useSignal<ApiProblem | null>(null);
-  const isPending = useSignal(false);
   const { id, name, suspended, schedule } = workflow;
   if (!hasSchedule(schedule) || isReadOnly.value) return null;
   const change = async () => {
-    if (isPending.value) return;
-    isPending.value = true;
     problem.value = null;
     try {
       await suspendSchedule(id, { suspended: !suspended });
     } catch (error) {
       problem.value = ApiProblem.of(error);
     }
-    isPending.value = false;
   };
   return (
     <>
@@ -34,8 +30,6 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Elemen
         aria-checked={!suspended}
         aria-label={`Schedule of ${name}`}
         title={suspended ? suspensionText(workflow) : 'The schedule is on'}
-        // Not disabled, which would take the focus away.
-        aria-disabled={isPending.value}
         disabled={isOffline.value}
         onClick={() => void change()}
       >
