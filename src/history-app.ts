@@ -10,7 +10,7 @@ import { sendSignal } from './processes/process-signals.ts';
 import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
 import { reportFd, startReporting } from './processes/reporting-process.ts';
 import type { ReportingStarter } from './processes/starter/reporting-starter.ts';
-import { fileStore } from './run-store.ts';
+import { fileStore, processes } from './run-store.ts';
 import { createHistory, type History } from './service/history/history.ts';
 import { keepingReader } from './service/history/keeping-reader.ts';
 import type { Reach } from './service/history/run-reference.ts';
@@ -46,6 +46,20 @@ export function createPast(
   };
   const readRun = keepsRuns ? keepingReader(archive) : undefined;
   return { archive, history: createHistory(tools, reach, readRun) };
+}
+
+/**
+ * Claims the next start of a workflow for this process, so that of several processes one at a time looks for active runs
+ * and starts one. Resolves to the function that releases the claim; null if another process has it.
+ */
+export async function claimStart(workflow: string, { runsDir }: Config): Promise<(() => void) | null> {
+  if (runsDir === null) return () => {};
+  const [{ createHash }, { claimOwn }] = await Promise.all([
+    import('node:crypto'),
+    import('./store/files/control/judge-owner.ts'),
+  ]);
+  const name = createHash('sha256').update(workflow).digest('hex').slice(0, 16);
+  return claimOwn(join(dirname(runsDir), 'starts', name), processes);
 }
 
 /** Returns the usual duration of a workflow in milliseconds; null without a success. */

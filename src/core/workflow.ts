@@ -349,6 +349,8 @@ export type Schedule = {
    * the last such run afterwards, or start it at once.
    */
   readonly overlap: 'skip' | 'queue' | 'latest' | 'all';
+  /** The file says `overlap`, which then holds for `wf run` too. */
+  readonly isOverlapGiven?: true;
   /** A start is left out if a run succeeded since the due time before. */
   readonly skipIfSuccessful?: true;
   /** Which of the runs missed while no daemon was running are made up for. */

@@ -126,7 +126,7 @@ ${STEP}`;
 
   it.each([
     ['timezone: Europe/Berlin', { timeZone: 'Europe/Berlin' }],
-    ['overlap: queue', { overlap: 'queue' }],
+    ['overlap: queue', { overlap: 'queue', isOverlapGiven: true }],
     ['catchup: all', { catchup: 'all' }],
     ['catchupWindow: 2d12h', { catchup: 'latest', catchupWindowMs: 60 * 3_600_000 }],
     ['catchup_window: 90', { catchup: 'latest', catchupWindowMs: 90_000 }],

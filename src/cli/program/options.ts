@@ -102,6 +102,12 @@ export function onApprovalOption(): Option {
   return choice('--on-approval <what>', what, approvalModes);
 }
 
+/** The option for starts while a run of the workflow is active. */
+export function overlapOption(): Option {
+  const what = 'what happens while another run of the workflow is active; the default is the "overlap" of the file';
+  return choice('--overlap <what>', what, ['skip', 'wait', 'allow']);
+}
+
 /** An option with a few values. */
 export function choice(flags: string, description: string, choices: readonly string[]): Option {
   return new Option(flags, description).choices([...choices]);

@@ -6,6 +6,7 @@ import {
   detachOption,
   onApprovalOption,
   outputOption,
+  overlapOption,
   quietOption,
   reporterOption,
   runArgument,
@@ -29,6 +30,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .option('--run-id <id>', 'the id of the run; if a run with that id exists, nothing is started')
     .addOption(detachOption())
     .addOption(onApprovalOption())
+    .addOption(overlapOption())
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")

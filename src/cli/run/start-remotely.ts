@@ -100,7 +100,7 @@ function strictOf({ settings }: Config): boolean {
 }
 
 function refuseLocal(options: RunOptions, config: Config, { source }: ClientSettings): void {
-  const { name, dryRun, watch, watchPath, shellOnFailure, envFile, ask, onApproval, only, skip } = options;
+  const { name, dryRun, watch, watchPath, shellOnFailure, envFile, ask, onApproval, only, skip, overlap } = options;
   const noHistory = config.settings.read('history').level === 'flag' && !config.settings.read('history').value;
   const wrong = [
     ...(name === '-' ? ['a workflow from standard input'] : []),
@@ -110,6 +110,7 @@ function refuseLocal(options: RunOptions, config: Config, { source }: ClientSett
     ...(envFile ? ['--env-file'] : []),
     ...(ask ? ['--ask'] : []),
     ...(onApproval ? ['--on-approval'] : []),
+    ...(overlap ? ['--overlap'] : []),
     ...(only ? ['--only'] : []),
     ...(skip ? ['--skip'] : []),
     ...(noHistory ? ['--no-history'] : []),

@@ -14,6 +14,7 @@ export function scheduleOf(
     ...(notOn.length === 0 ? {} : { notOn }),
     timeZone: timezone ?? null,
     overlap: overlap ?? 'skip',
+    ...(overlap === undefined ? {} : { isOverlapGiven: true as const }),
     ...(skipIfSuccessful === true ? { skipIfSuccessful } : {}),
     // A window implies that there is something to catch up on; newer programs of this family have only the window.
     catchup: catchup ?? (windowMs === null ? 'none' : 'latest'),

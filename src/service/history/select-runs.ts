@@ -20,6 +20,8 @@ export type RunFilter = {
   readonly limit: number;
   /** Only runs in which a step waits for approval. */
   readonly waiting?: boolean;
+  /** Only runs that have not finished. */
+  readonly active?: boolean;
   /** Only runs that no step of another run started. */
   readonly topLevel?: boolean;
   /** Only runs of this queue. */
@@ -51,7 +53,7 @@ const sliceMs = 10;
 
 /** Yields the selected runs, newest first. Reads only as many as needed. */
 export async function* selectRuns(filter: RunFilter, { archive, reach, read }: SelectTools): AsyncIterable<PastRun> {
-  const { statuses, limit, waiting = false } = filter;
+  const { statuses, limit, waiting = false, active = false } = filter;
   const ids = archive.list();
   const known = statuses === null ? null : archive.statuses(ids);
   const pause = createSlices(sliceMs);
@@ -61,14 +63,14 @@ export async function* selectRuns(filter: RunFilter, { archive, reach, read }: S
       if (left <= 0) return;
       const turn = pause();
       if (turn !== null) await turn;
-      if (waiting && !mayBeActive(runId, archive)) continue;
+      if ((waiting || active) && !mayBeActive(runId, archive)) continue;
       if (!hasBegunSo(archive, runId, filter)) continue;
       const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });
       const run = isOther ? null : await read(runId);
       if (run === null) continue;
       remember(run, known);
       if (statuses !== null && !filter.unknownToo && !statuses.includes(run.state.status)) continue;
-      if (waiting && run.state.held === 0) continue;
+      if ((waiting && run.state.held === 0) || (active && isFinished(run.state))) continue;
       left -= 1;
       yield run;
     }

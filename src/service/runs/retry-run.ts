@@ -10,6 +10,7 @@ import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { withResults } from './earlier-results.ts';
+import { acceptParams, isLongCheck } from './given-params.ts';
 import { runWithResults } from './run-with-results.ts';
 import type { StartRequest } from './runs.ts';
 
@@ -45,7 +46,11 @@ export async function retryRequest(
   const kept = await runWithResults(run, history);
   const { restored, rerun, missing } = plan(kept, request.selection, buildGraph(workflow));
   if (missing !== undefined) throw secretOutputs(missing);
-  if (rerun.length === 0 && !isEndMissing(kept)) return null;
+  if (rerun.length === 0 && !isEndMissing(kept)) {
+    // A start checks its parameters itself.
+    if (!isLongCheck(workflow, params)) acceptParams(workflow, params);
+    return null;
+  }
   const retry = { of: kept.runId, restored: withResults(restored, kept, workflow) };
   const strict = request.strict === true || run.state.strict;
   const envFiles = request.envFiles ?? keptEnvFiles(run);

@@ -1,12 +1,13 @@
-import { closeSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Owner } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { removeFile } from '../../../remove-file.ts';
 import type { DurableText } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
-import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.ts';
+import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
+  claimDirectory,
   lastOwnerPath,
   type Ownership,
   ownerOf,
@@ -14,7 +15,6 @@ import {
   type Processes,
   readOwner,
   releaseOwner,
-  takeOver,
   thisOwner,
 } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
@@ -114,36 +114,12 @@ function isInPlace({ path, fd }: Ownership): boolean {
 }
 
 function claim(directory: string, owner: Owner, processes: Processes): Ownership {
-  for (;;) {
-    try {
-      const ownership = takeOver(directory, owner, processes.isAlive);
-      if (isNewest(directory, ownership.path)) return ownership;
-      releaseOwner(ownership);
-      removeFile(ownership.path);
-    } catch (error) {
-      if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error, processes);
-      // A faster daemon has removed the file that was about to be read or linked.
-      if (errorCode(error) !== 'ENOENT') throw error;
-    }
+  try {
+    return claimDirectory(directory, owner, processes.isAlive);
+  } catch (error) {
+    if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error, processes);
+    throw error;
   }
-}
-
-/**
- * Removes the files of earlier daemons. A process that read the directory before this and links after it can take a
- * number a second time; but then a higher number exists, and that process gives way.
- */
-function isNewest(directory: string, path: string): boolean {
-  const names = readdirSync(directory).filter((name) => name.startsWith('owner'));
-  const own = numberOf(basename(path));
-  if (names.some((name) => numberOf(name) > own)) return false;
-  for (const name of names) if (name !== basename(path)) removeFile(join(directory, name));
-  return true;
-}
-
-/** 0 for a draft. */
-function numberOf(name: string): number {
-  const match = /^owner(?:\.(\d+))?$/.exec(name);
-  return match === null ? 0 : Number(match[1] ?? 1);
 }
 
 function alreadyThere(directory: string, cause: WfError, { elsewhere }: Processes): WfError {

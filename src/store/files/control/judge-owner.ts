@@ -1,9 +1,18 @@
 import { lstatSync } from 'node:fs';
 import type { Owner } from '../../../core/run/run.ts';
+import { WfError } from '../../../errors.ts';
 import type { OwnerVerdict } from '../../store.ts';
 import { isOnLocalDisk } from '../disk/local-disk.ts';
-import { errorCode, storing } from '../disk/private-files.ts';
-import { lastOwnerPath, ownerSocketPath, type Processes, readOwner } from './owner.ts';
+import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.ts';
+import {
+  claimDirectory,
+  lastOwnerPath,
+  ownerSocketPath,
+  type Processes,
+  readOwner,
+  releaseOwner,
+  thisOwner,
+} from './owner.ts';
 
 /**
  * Determines whether the owner of a directory's content is alive. In this namespace its pid is enough. In other
@@ -25,6 +34,24 @@ export async function judgeOwner(
   const isOwned = () => unlessRemoved(path, () => readOwner(path)) !== null;
   if (verdict === 'gone' && isOwned()) elsewhere.declareGone(owner);
   return verdict;
+}
+
+/**
+ * Makes this process the owner of a directory, which is created if missing. Returns the function that gives it up; null
+ * if another process owns it, or may own it. Throws a `WfError` `storage`.
+ */
+export async function claimOwn(directory: string, processes: Processes): Promise<(() => void) | null> {
+  storing('claim', directory, () => makePrivateDirectory(directory));
+  await judgeOwner(directory, processes);
+  try {
+    const ownership = storing('claim', directory, () =>
+      claimDirectory(directory, thisOwner(processes), processes.isAlive),
+    );
+    return () => releaseOwner(ownership);
+  } catch (error) {
+    if (error instanceof WfError && error.code === 'run-active') return null;
+    throw error;
+  }
 }
 
 /** Two machines that share a home have different boots, and mounts of a shared file system different inodes. */

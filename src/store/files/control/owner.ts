@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Owner, ProcessIdentity } from '../../../core/run/run.ts';
 import { WfError } from '../../../errors.ts';
 import { removeIfPossible } from '../../../remove-file.ts';
@@ -62,6 +62,42 @@ export function takeOver(directory: string, owner: Owner, isAlive: Processes['is
   }
 }
 
+/**
+ * Makes `owner` the only owner of a directory, whose owners are many in the course of time: the files of earlier ones are
+ * removed. Throws as `takeOver` does.
+ */
+export function claimDirectory(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership {
+  for (;;) {
+    try {
+      const ownership = takeOver(directory, owner, isAlive);
+      if (isNewest(directory, ownership.path)) return ownership;
+      releaseOwner(ownership);
+      removeIfPossible(ownership.path);
+    } catch (error) {
+      // A faster process has removed the file that was about to be read or linked.
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+}
+
+/**
+ * Removes the files of earlier owners. A process that read the directory before this and links after it can take a
+ * number a second time; but then a higher number exists, and that process gives way.
+ */
+function isNewest(directory: string, path: string): boolean {
+  const names = readdirSync(directory).filter((name) => name.startsWith('owner'));
+  const own = numberOf(basename(path));
+  if (names.some((name) => numberOf(name) > own)) return false;
+  for (const name of names) if (name !== basename(path)) removeIfPossible(join(directory, name));
+  return true;
+}
+
+/** 0 for a draft. */
+function numberOf(name: string): number {
+  const match = /^owner(?:\.(\d+))?$/.exec(name);
+  return match === null ? 0 : Number(match[1] ?? 1);
+}
+
 /** The owner of a directory's content, alive or dead; null if there is none, or it cannot be read. */
 export function ownerOf(directory: string): Owner | null {
   const path = lastOwnerPath(directory);
@@ -113,12 +149,7 @@ function write(path: string, owner: Owner): Ownership {
 
 /** 0 if the run never had an owner. */
 function lastNumber(names: readonly string[]): number {
-  let last = 0;
-  for (const name of names) {
-    const match = name.startsWith('owner') ? /^owner(?:\.(\d+))?$/.exec(name) : null;
-    if (match !== null) last = Math.max(last, Number(match[1] ?? 1));
-  }
-  return last;
+  return names.reduce((last, name) => (name.startsWith('owner') ? Math.max(last, numberOf(name)) : last), 0);
 }
 
 /** Null for an empty file, and for a torn one: files are written as a whole, so the machine has crashed since. */
