@@ -80,7 +80,7 @@ export type LogChunk = {
   readonly stream: LogStream;
   /** Valid only until `deliver` returns; copy it to keep it. */
   readonly bytes: Uint8Array;
-  /** When it was written, at most a quarter of a second late, if that is wanted; null if it is unknown. */
+  /** When it was written, at most a quarter of a second late; absent if that is not wanted, null if it is unknown. */
   readonly at?: number | null;
 };
 

@@ -141,3 +141,29 @@ it.each([
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`error: ${message}`)]);
   });
 });
+
+it.each([
+  ['w.yaml', 'test'],
+  ['w.yaml', 'unit'],
+])('a parameter of %s that is the step %s is refused with --only', (name, step) =>
+  withFile(async ({ wf, write }) => {
+    write('w.yaml', file.replace('params: ENV=dev\n', ''));
+    for (const command of ['run', 'dry']) {
+      const { code, stderr } = await wf(command, name, step);
+      expect([code, stderr]).toEqual([
+        2,
+        `error: "${step}" is a step, and the workflow takes no parameters by position\n  help: --only ${step} runs that step and what it needs\n`,
+      ]);
+    }
+  }),
+);
+
+it('a parameter that is the name of a step has a warning where parameters are taken by position', () =>
+  withFile(async ({ wf }) => {
+    const warning =
+      'wf: "build" is a parameter here, and the name of a step: --only build runs that step and what it needs\n';
+    expect((await wf('dry', 'w.yaml', 'build')).stderr).toBe(warning);
+    expect((await wf('dry', 'w.yaml', 'build', '--only', 'build')).stderr).toBe('');
+    expect((await wf('dry', 'w.yaml', '-p', 'ENV=build')).stderr).toBe('');
+    expect((await wf('dry', 'w.yaml', 'prod')).stderr).toBe('');
+  }));

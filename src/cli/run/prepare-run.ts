@@ -2,10 +2,11 @@ import type { Config } from '../../config/config.ts';
 import { workflowPlaces } from '../../config/workflow-places.ts';
 import type { StepSelection } from '../../core/graph.ts';
 import type { Param } from '../../core/run/run.ts';
+import { quoteWord } from '../../core/words/quote-word.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { WfError } from '../../errors.ts';
 import { escapeControls } from '../../render/text/sanitize.ts';
-import { acceptParams, openParams, paramFault, unsetParams } from '../../service/runs/given-params.ts';
+import { acceptParams, openParams, paramFault, takesPositions, unsetParams } from '../../service/runs/given-params.ts';
 import type { StartRequest } from '../../service/runs/runs.ts';
 import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
 import { keepProcessSmall } from '../../start-up/small-process.ts';
@@ -18,6 +19,9 @@ import { envFilesOf, givenParameters, type ParameterOptions } from './parameters
 
 /** The options that select a part of the workflow. */
 export type PartOptions = { readonly only?: readonly string[]; readonly skip?: readonly string[] };
+
+/** What a start does while another run of the workflow is active. */
+export type Overlap = 'skip' | 'wait' | 'allow';
 
 /** The options of `wf run`, as the command line names them. */
 export type RunOptions = AccessOptions &
@@ -35,6 +39,8 @@ export type RunOptions = AccessOptions &
     readonly ask?: true;
     readonly watch?: true;
     readonly watchPath?: readonly string[];
+    /** Absent: as the file says. */
+    readonly overlap?: Overlap;
   };
 
 /** A run that is ready to start. */
@@ -68,6 +74,7 @@ export async function prepareRun(
   collectGarbage();
   const asks = options.ask ? 'all' : options.input ? 'open' : 'none';
   const prompts = await canPrompt(loaded.workflow, asks, console);
+  warnOfStepName(loaded.workflow, asked, options, console);
   // Do not prompt for a run that cannot start.
   const given = acceptParams(loaded.workflow, asked, { isComplete: !prompts });
   if (asks === 'all' && !prompts && unsetParams(loaded.workflow, given).length > 0) {
@@ -98,6 +105,26 @@ async function canPrompt({ params }: Workflow, asks: Asks, console: Console): Pr
   if (asks === 'none' || !params.some(({ open, rule }) => asks === 'all' || open || rule?.required)) return false;
   const { isInteractive } = await import('../terminal/interactive.ts');
   return isInteractive(console);
+}
+
+/**
+ * Warns of a positional parameter that is the name of a step. Throws a `WfError` `usage` if the workflow takes no
+ * parameters by position: the user meant the step.
+ */
+export function warnOfStepName(
+  workflow: Workflow,
+  params: readonly Param[],
+  { only, skip }: PartOptions,
+  { err }: Pick<Console, 'err'>,
+): void {
+  if (only !== undefined || skip !== undefined) return;
+  const steps = new Set(workflow.steps.flatMap(({ name, id }) => [name, ...(id === undefined ? [] : [id])]));
+  const found = params.find(({ name, value }) => name === null && steps.has(value));
+  if (found === undefined) return;
+  const shown = escapeControls(found.value);
+  const help = `--only ${quoteWord(shown)} runs that step and what it needs`;
+  if (takesPositions(workflow)) err.write(`wf: "${shown}" is a parameter here, and the name of a step: ${help}\n`);
+  else throw new WfError('usage', `"${shown}" is a step, and the workflow takes no parameters by position`, { help });
 }
 
 /** Returns the part of the workflow that options select, and prints which steps run without one that is left out. */

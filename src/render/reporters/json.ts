@@ -9,7 +9,7 @@ import { createStepLines, type OutputLine } from './step-lines.ts';
 
 /** The options of the JSON reporter. */
 export type JsonOptions = {
-  /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
+  /** Milliseconds since 1970-01-01 UTC: the time of a line of output that does not have its own. */
   readonly now: () => number;
   /** Calls back after the current work, like `setImmediate`. */
   readonly defer: (callback: () => void) => void;
@@ -28,7 +28,7 @@ export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptio
 
   const put = (type: string, at: string, rest: object) => batch.add(JSON.stringify({ type, runId, at, ...rest }));
   const putLines = (found: readonly OutputLine[]) => {
-    for (const line of found) put('step.output', isoTime(now()), line);
+    for (const { at, ...line } of found) put('step.output', isoTime(at ?? now()), line);
   };
 
   return {

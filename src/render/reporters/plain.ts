@@ -16,9 +16,12 @@ import { plainEvent } from './plain-event.ts';
 import type { Reporter, Terminal } from './reporter.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';
 
+/** A time that is further back than this comes from a clock that was set, or that of another machine. */
+const SET_CLOCK_MS = 60_000;
+
 /** The options of the plain reporter. */
 export type PlainOptions = RecapOptions & {
-  /** Milliseconds since 1970-01-01 UTC: the time of a line of output. */
+  /** Milliseconds since 1970-01-01 UTC: the time of a line of output that does not have its own. */
   readonly now: () => number;
   /** Calls back after the current work, like `setImmediate`. */
   readonly defer: (callback: () => void) => void;
@@ -43,12 +46,16 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
   let steps: NodesByName = new Map<string, Step>();
   let prefix = (name: string) => `[${name}]`;
 
-  const put = (at: number, step: string | null, text: string) =>
-    batch.add(`${timeColumn(at)} ${step === null ? '' : `${prefix(step)} `}${text}`);
+  let last = 0;
+  /** Output is read a little later than it was written: a line that is late has the time of the line before. */
+  const put = (at: number, step: string | null, text: string) => {
+    if (at > last || last - at > SET_CLOCK_MS) last = at;
+    batch.add(`${timeColumn(last)} ${step === null ? '' : `${prefix(step)} `}${text}`);
+  };
   const putLines = (found: readonly OutputLine[]) => {
     for (const line of found) {
       const text = outputColors.isolate(line);
-      put(options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
+      put(line.at ?? options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
     }
   };
   /** The name of a step of a child run includes its parent steps. */

@@ -207,6 +207,11 @@ function positionFaults(workflow: Workflow, given: readonly Param[]): readonly F
   ];
 }
 
+/** Whether the workflow takes any parameter by position. */
+export function takesPositions(workflow: Workflow): boolean {
+  return workflow.params.length > 0 || workflowMentions(workflow).position > 0;
+}
+
 /** Faults of declared parameters, each named in the message. */
 function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: boolean): readonly Fault[] {
   return mergeParams(workflow.params, given).flatMap(({ name, value, rule, isTemplate }) => {

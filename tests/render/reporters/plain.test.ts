@@ -134,3 +134,30 @@ test('each step has the same lines, however the output is cut and mixed', () => 
     }),
   );
 });
+
+/** The seconds of the times of all lines after the first, which has none. */
+const secondsOf = (text: string) => Array.from(text.matchAll(/^10:(\d\d:\d\d) /gm), ([, time]) => time);
+
+test('a line of output has the time at which it was written, and no line is earlier than the one before', () => {
+  const { reporter, moveTo, text } = plain();
+  const story = tell(reporter, etl, { moveTo }).begin().at(1000).start('load');
+  const written = (ms: number, line: string) => {
+    const bytes = Buffer.from(line);
+    reporter.output({ step: 'load', attempt: 1, stream: 'output', bytes, at: runStart + ms });
+  };
+  story.at(5000);
+  written(3000, 'one\n');
+  written(4000, 'two\nthr');
+  story.at(3500).start('check');
+  written(4200, 'ee\n');
+  story.finish('load').at(6000).finish('check');
+  reporter.end(recapOf({ status: 'succeeded' }));
+  expect(secondsOf(text())).toEqual(['31:03', '31:05', '31:06', '31:06', '31:06', '31:06', '31:08']);
+});
+
+test('times follow a clock that was set back', () => {
+  const { reporter, text } = plain();
+  tell(reporter, etl).begin().at(120_000).start('load').at(30_000).finish('load');
+  reporter.end(recapOf({ status: 'succeeded' }));
+  expect(secondsOf(text())).toEqual(['33:02', '31:32']);
+});

@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
-import { type PartOptions, selectedPart } from '../../run/prepare-run.ts';
+import { type PartOptions, selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf dry`. */
@@ -18,6 +18,7 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const config = configFor(options);
   const { planRun } = await import('../../../service/workflows/plan.ts');
   const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
+  warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);
   const part = selection === undefined ? {} : { selection };
   const envFiles = envFilesOf(options) ?? [];

@@ -90,7 +90,7 @@ export async function showLogs(run: LoggedRun, view: StoredView): Promise<readon
 export async function followLogs(run: PastRun, view: LogView): Promise<void> {
   const { reader } = view;
   const follower = run.stored?.logs.follow({
-    deliver: (chunk) => deliver(view.now === undefined ? chunk : { ...chunk, at: view.now() }, view),
+    deliver: ({ at, ...chunk }) => deliver(view.now === undefined ? chunk : { ...chunk, at: at ?? view.now() }, view),
     isBlocked: reader.isBehind,
   });
   try {

@@ -137,7 +137,7 @@ class Follower {
         const bytes = this.#readChunk(each.file, Math.min(each.left, allowed));
         each.left = bytes.length === 0 ? 0 : each.left - bytes.length;
         allowed -= bytes.length;
-        if (bytes.length > 0) this.#deliver({ step, attempt, stream: each.stream, bytes });
+        if (bytes.length > 0) this.#deliver({ step, attempt, stream: each.stream, bytes, at: each.file.writtenAt() });
       }
     }
     return { read: mostBytes - allowed, left: unread.reduce((sum, { left }) => sum + left, 0) };
@@ -170,6 +170,7 @@ class FollowedFile {
   readonly #path: string;
   #fd: number | null = null;
   #offset: number;
+  #writtenAt = 0;
 
   constructor(path: string, offset: number) {
     this.#path = path;
@@ -181,9 +182,17 @@ class FollowedFile {
     this.#fd ??= attempt(() => openUnlessEmpty(this.#path), null);
     if (this.#fd === null) return 0;
     const fd = this.#fd;
-    const size = attempt(() => fstatSync(fd).size, this.#offset);
+    const found = attempt(() => fstatSync(fd), null);
+    if (found === null) return 0;
+    const { size, mtimeMs } = found;
+    this.#writtenAt = Math.floor(mtimeMs);
     if (size < this.#offset) this.#offset = 0;
     return size - this.#offset;
+  }
+
+  /** When the log was written last, as `available` found it. */
+  writtenAt(): number {
+    return this.#writtenAt;
   }
 
   /** Reads into the start of the buffer; returns the number of bytes, 0 at the end. */

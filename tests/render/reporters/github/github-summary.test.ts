@@ -11,7 +11,7 @@ test('a run is printed as in goldens/github-summary.txt', () => {
   expectGolden('github-summary', githubSummary(runSummary(etlEnd.summary), etl, mebibyte));
 });
 
-test('a tolerated failure is told apart, unless the run is strict', () => {
+test('a tolerated failure looks different, unless the run is strict', () => {
   const steps = [failedSummary('a', { tolerated: 'failure' }), failedSummary('b')];
   const flow = workflow({ steps: [step('a'), step('b')] });
   const rows = (settings: { strict?: true }) =>
