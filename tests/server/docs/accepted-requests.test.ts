@@ -55,7 +55,7 @@ const bodies: Readonly<Record<string, readonly Readonly<Record<string, string>>[
   'POST /api/v2/workflows/a/rename': [
     {},
     { group: 'b' },
-    ...names.map((to) => ({ to })),
+    ...[...names, 'ä b+1'].map((to) => ({ to })),
     ...['', 'b', ' b ', 'b/c', '/b', 'b/', 'b//c', '-b', 'a/b/c/d/e/f/g/h', 'a/b/c/d/e/f/g/h/i'].map((group) => ({
       to: 'b',
       group,
@@ -80,7 +80,7 @@ const bodies: Readonly<Record<string, readonly Readonly<Record<string, string>>[
     {},
     { action: 'start' },
     { action: 'new' },
-    ...names.map((value) => ({ action: 'new', value })),
+    ...[...names, 'ä b+1'].map((value) => ({ action: 'new', value })),
   ],
   'POST /api/v1/dags/a': [
     {},
