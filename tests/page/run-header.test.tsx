@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { RunHead } from '../../src/page/api/types.ts';
 import { RunHeader } from '../../src/page/run-view/header.tsx';
 import { markup } from '../../src/render/report/markup.ts';
 import { runHead } from './data/held-daemon.ts';
@@ -12,4 +13,24 @@ test('the header of a finished run without a start has no duration', () => {
 
   expect(textOf(head.createdAt)).toContain('<strong>Failed</strong>');
   expect(textOf(null)).toContain('<strong>Failed for 5s</strong>');
+});
+
+test('the header of a running run compares its time with the usual one', () => {
+  const textOf = (changes: object, usualMs: number | null) => {
+    const run = {
+      ...runHead('r'),
+      status: 'running',
+      startedAt: runHead('r').createdAt,
+      durationMs: null,
+      finishedAt: null,
+      ...changes,
+    };
+    const now = Date.parse(run.createdAt) + 12_000;
+    return markup(<RunHeader run={run as RunHead} counts={new Map()} now={now} usualMs={usualMs} name="etl" />);
+  };
+
+  expect(textOf({}, 125_000)).toContain('<strong>Running for 12s of ~2m05s</strong>');
+  expect(textOf({}, null)).toContain('<strong>Running for 12s</strong>');
+  expect(textOf({ status: 'queued' }, 125_000)).not.toContain('2m05s');
+  expect(textOf({ status: 'succeeded', durationMs: 9000 }, 125_000)).toContain('<strong>Succeeded after 9.0s</strong>');
 });

@@ -17,6 +17,7 @@ steps:
     command: echo second
     depends: first
 `,
+  'timed.yaml': `steps: [{name: a, command: "test ! -e hold || { ${gate('end')}; }"}]\n`,
   'stubborn.yaml': `
 handlerOn: { exit: { command: touch handled } }
 steps:
@@ -43,6 +44,22 @@ const focused = (page: Page) => page.evaluate('document.activeElement.textConten
 const header = (page: Page) => page.locator('.run-header');
 
 describeWith('chromium', browserPath !== null, 'a run in a browser', () => {
+  it('shows while it runs how long its workflow usually takes', async () => {
+    await withPage(files, async ({ open, start, write }) => {
+      const first = await open(`/runs/${await start('timed')}`);
+      await header(first).getByText('Succeeded after').waitFor();
+      write('hold', '');
+      const page = await open(`/runs/${await start('timed')}`);
+      await header(page)
+        .getByText(/^Running for \d+s of ~\d\.\ds$/)
+        .waitFor();
+      write('end', '');
+      await header(page)
+        .getByText(/^Succeeded after \S+$/)
+        .waitFor();
+    });
+  });
+
   it('is started with a parameter, followed live, and shows the output of its steps', async () => {
     await withPage(files, async ({ open, write }) => {
       const page = await open('/');

@@ -12,6 +12,8 @@ type HeaderProps = {
   readonly run: RunHead;
   readonly counts: StepCounts;
   readonly now: number;
+  /** The usual duration of its workflow, in milliseconds; null: unknown. */
+  readonly usualMs?: number | null;
   readonly name: ComponentChildren;
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
@@ -20,7 +22,16 @@ type HeaderProps = {
 };
 
 /** The status and origin of a run, in a few lines. */
-export function RunHeader({ run, counts, now, name, facts, actions, children }: HeaderProps): JSX.Element {
+export function RunHeader({
+  run,
+  counts,
+  now,
+  usualMs = null,
+  name,
+  facts,
+  actions,
+  children,
+}: HeaderProps): JSX.Element {
   const look = presentRunLook(run);
   return (
     <header class={`card run-header ${look.kind}`}>
@@ -34,7 +45,7 @@ export function RunHeader({ run, counts, now, name, facts, actions, children }: 
         {actions && <div class="actions">{actions}</div>}
       </div>
       <p class="outcome">
-        <strong>{outcomeText(run, now)}</strong> {facts}
+        <strong>{outcomeText(run, now, usualMs)}</strong> {facts}
       </p>
       {run.error !== null && run.reason !== 'step' && <p class="run-error">{shortened(run.error, MAX_TEXT)}</p>}
       <Progress counts={counts} />
@@ -43,14 +54,15 @@ export function RunHeader({ run, counts, now, name, facts, actions, children }: 
   );
 }
 
-/** `Failed after 6.2s`, `Running for 12s`, `Awaiting approval, running for 12s`. */
-function outcomeText(run: RunHead, now: number): string {
+/** `Failed after 6.2s`, `Running for 12s of ~2m05s`, `Awaiting approval, running for 12s`. */
+function outcomeText(run: RunHead, now: number, usualMs: number | null): string {
   const { kind, word } = presentRunLook(run);
   const text = word.charAt(0).toUpperCase() + word.slice(1);
   if (run.durationMs !== null) return `${text} after ${formatDuration(run.durationMs)}`;
   // The start of a run whose journal is lost is unknown.
   if (run.finishedAt !== null) return text;
-  const elapsed = formatElapsed(now - Date.parse(run.startedAt ?? run.createdAt));
+  const usual = usualMs === null || run.status !== 'running' ? '' : ` of ~${formatDuration(usualMs)}`;
+  const elapsed = formatElapsed(now - Date.parse(run.startedAt ?? run.createdAt)) + usual;
   // The time of the whole run, not that of the wait.
   return kind === 'approval' ? `${text}, running for ${elapsed}` : `${text} for ${elapsed}`;
 }

@@ -5,6 +5,7 @@ import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { presentRunLook, runLook } from '../../../render/report/status-look.ts';
 import { shortId } from '../../../render/text/short-id.ts';
 import { to } from '../../api/address.ts';
+import { api, ask } from '../../api/client.ts';
 import type { RunHead, StepView } from '../../api/types.ts';
 import { now } from '../../data/clock.ts';
 import { isReadOnly } from '../../data/daemon.ts';
@@ -101,6 +102,7 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
         run={head}
         counts={countSteps(steps.slice(0, run.view.value?.steps.length))}
         now={now.value}
+        usualMs={useUsual({ run, head })}
         name={<RunName run={run} head={head} />}
         facts={<Facts run={run} head={head} />}
         actions={
@@ -168,6 +170,23 @@ type RunProps = { readonly run: ShownRun; readonly head: RunHead };
 function workflowOf({ run, head }: RunProps): string | null {
   if (head.file === null || run.view.value?.fileStatus === 'gone') return null;
   return head.file.replace(/^.*\//, '').replace(/\.ya?ml$/, '');
+}
+
+/** The usual duration of the workflow of a running run, in milliseconds; null: unknown. */
+function useUsual({ run, head }: RunProps): number | null {
+  const usual = useSignal<number | null>(null);
+  const name = head.status === 'running' ? workflowOf({ run, head }) : null;
+  useEffect(() => {
+    if (name === null) return;
+    ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name } } })).then(
+      ({ file, medianMs }) => {
+        if (file === head.file) usual.value = medianMs;
+      },
+      // The run is shown without an estimate.
+      () => {},
+    );
+  }, [name]);
+  return usual.value;
 }
 
 function RunName(props: RunProps): JSX.Element {
