@@ -14,8 +14,16 @@ export type JsonObject = { readonly [key: string]: Json };
 /** One entry of `env`; the value may refer to the process's environment, earlier entries and parameters. */
 export type Assignment = { readonly name: string; readonly value: Template };
 
-/** A file with environment variables. `secret`: all its values are masked. */
-export type DotenvFile = { readonly path: Template; readonly required: boolean; readonly secret: boolean };
+/**
+ * A file with environment variables. `secret`: all its values are masked. `dir`: `workingDir` if it contains variables, to
+ * which the path is relative.
+ */
+export type DotenvFile = {
+  readonly path: Template;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly dir?: Template;
+};
 
 /** The values that a declared parameter takes. Absent limits do not apply. */
 export type ParamRule = {

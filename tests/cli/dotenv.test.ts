@@ -129,3 +129,29 @@ describe('dotenv', () => {
     );
   });
 });
+
+describe('a path is relative to a working directory', () => {
+  const file = (head: string) =>
+    `${head}workingDir: "\${DIR}"\ndotenv: .env\nsteps:\n  - {name: show, command: "echo [$WHERE]"}\n`;
+  const printed = async (head: string, ...options: readonly string[]) =>
+    withPlace({ 'w.yaml': file(head), 'a/.env': 'WHERE=in a\n', 'b/.env': 'WHERE=in b\n' }, async ({ wf }) => {
+      const { stdout, stderr } = await wf('run', 'w.yaml', '--reporter', 'plain', ...options);
+      return /\| \[(.*)\]/.exec(stdout)?.[1] ?? stderr;
+    });
+
+  it.each([
+    ['a default of a parameter', 'params: DIR=a\n', [], 'in a'],
+    ['a parameter', 'params: DIR=a\n', ['-p', 'DIR=b'], 'in b'],
+    ['"env"', 'env: [{SUB: a}, {DIR: ./$SUB}]\n', [], 'in a'],
+    ['a default in the text', 'params: X=b\nenv: {DIR: "${NONE:-a}"}\n', [], 'in a'],
+  ])('with a variable that %s sets', async (_, head, options, expected) => {
+    expect(await printed(head, ...options)).toBe(expected);
+  });
+
+  it('but not with one that a command sets', async () => {
+    expect(await printed('env: {DIR: "`echo a`"}\n')).toBe(
+      'error: "dotenv": ".env" is relative to "workingDir: ${DIR}", and the value of $DIR is known only in the run\n' +
+        '  help: give it as a parameter, or write an absolute path\n',
+    );
+  });
+});

@@ -66,7 +66,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...(merged.runConfig === undefined ? {} : { runConfig: runConfigOf(merged.runConfig) }),
     ...runRetryOf(merged.retryPolicy),
     env: [...envOf(base?.env), ...envOf(root.env)],
-    ...dotenvOf(base?.dotenv, root.dotenv),
+    ...dotenvOf(input.stepDir, base?.dotenv, root.dotenv),
     secrets: withDeclared(
       [...secretsOf(base?.secrets), ...secretsOf(root.secrets)],
       [...secretParams(merged.params), ...input.steps.flatMap(({ raw }) => secretInputs(raw.approval))],
@@ -210,12 +210,12 @@ function runConfigOf({ disableParamEdit = false, disableRunIdEdit = false }: Par
   return { disableParamEdit, disableRunIdEdit };
 }
 
-function dotenvOf(...keys: readonly RawWorkflow['dotenv'][]): Pick<Workflow, 'dotenv'> {
+function dotenvOf(dir: string | null, ...keys: readonly RawWorkflow['dotenv'][]): Pick<Workflow, 'dotenv'> {
   const files = keys
     .flatMap((key) => asList<RawDotenv>(key))
     .map((file) => {
       const { path = '', required = false, secret = false } = typeof file === 'string' ? { path: file } : file;
-      return { path, required, secret };
+      return { path, required, secret, ...(dir === null ? {} : { dir }) };
     });
   return files.length === 0 ? {} : { dotenv: files };
 }

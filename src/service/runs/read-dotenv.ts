@@ -1,10 +1,12 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { expandText, lookupIn } from '../../core/words/interpolate.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import { isAbsolute, resolve } from 'node:path';
+import type { Param } from '../../core/run/run.ts';
+import { expandText, lookupIn, namesIn, previewText } from '../../core/words/interpolate.ts';
+import type { DotenvFile, Workflow } from '../../core/workflow.ts';
 import type { DotenvRead } from '../../engine/engine.ts';
-import type { Environment } from '../../engine/local/environment/environment.ts';
+import { type Environment, mergeParams } from '../../engine/local/environment/environment.ts';
 import { type ErrorCode, messageOf, WfError } from '../../errors.ts';
+import type { Scope } from '../../executors/executor.ts';
 import { type DotenvEntry, DotenvProblem, parseDotenv } from '../../language/dotenv.ts';
 import { openRegular } from '../../regular-file.ts';
 import { systemProblem, systemReason } from '../../system-problem.ts';
@@ -13,6 +15,13 @@ import { whyUntrusted } from '../../untrusted.ts';
 const LARGEST_FILE = 1024 * 1024;
 /** Linux starts no program with a longer variable. */
 const LARGEST_VALUE = 100 * 1024;
+
+/** A run whose dotenv files are read; `envFiles`: those of options. */
+type DotenvRequest = {
+  readonly workflow: Workflow;
+  readonly params: readonly Param[];
+  readonly envFiles: readonly string[];
+};
 
 type DotenvSource = {
   readonly path: string;
@@ -26,12 +35,12 @@ type DotenvSource = {
  * the variables whose values are secret. Throws a `WfError` `usage` that names the file and the line.
  */
 export function readDotenv(
-  workflow: Workflow,
-  envFiles: readonly string[],
+  { workflow, params, envFiles }: DotenvRequest,
   processEnv: Environment,
 ): DotenvRead & { readonly secretNames: readonly string[] } {
+  const dirOf = directories({ workflow, params }, processEnv);
   const sources: readonly DotenvSource[] = [
-    ...(workflow.dotenv ?? []).map((file) => ({ ...file, path: pathOf(file.path, workflow, processEnv) })),
+    ...(workflow.dotenv ?? []).map((file) => ({ ...file, path: pathOf(file.path, dirOf(file), processEnv) })),
     ...envFiles.map((path) => ({ path, required: true, secret: false, option: true as const })),
   ];
   const read = sources.map((source) => ({ ...source, entries: readSource(source, processEnv) }));
@@ -44,10 +53,51 @@ export function readDotenv(
   };
 }
 
-function pathOf(path: string, { dir }: Workflow, processEnv: Environment): string {
-  const expanded = expandText(path, lookupIn(processEnv));
-  const home = processEnv['HOME'];
-  return home !== undefined && expanded.startsWith('~/') ? resolve(home, expanded.slice(2)) : resolve(dir, expanded);
+function pathOf(path: string, dir: string, processEnv: Environment): string {
+  return resolved(expandText(path, lookupIn(processEnv)), dir, processEnv);
+}
+
+function resolved(path: string, dir: string, { HOME: home }: Environment): string {
+  return home !== undefined && path.startsWith('~/') ? resolve(home, path.slice(2)) : resolve(dir, path);
+}
+
+/**
+ * Returns the directory to which the path of a file is relative: `workingDir`, with the variables that are known before the
+ * run. Throws a `WfError` `usage` for others.
+ */
+function directories(
+  run: Pick<DotenvRequest, 'workflow' | 'params'>,
+  processEnv: Environment,
+): (file: DotenvFile) => string {
+  let known: ReturnType<typeof knownBefore> | null = null;
+  return ({ path, dir }) => {
+    if (dir === undefined || isAbsolute(path) || path.startsWith('~/')) return run.workflow.dir;
+    known ??= knownBefore(run, processEnv);
+    const { scope, isOpen } = known;
+    const open = [...namesIn(dir)].find(isOpen);
+    if (open === undefined) return resolved(expandText(dir, scope), run.workflow.dir, processEnv);
+    const why = `"${path}" is relative to "workingDir: ${dir}", and the value of $${open} is known only in the run`;
+    throw new WfError('usage', `"dotenv": ${why}`, { help: 'give it as a parameter, or write an absolute path' });
+  };
+}
+
+/** The variables of the process, the parameters and `env`. `isOpen`: a command sets the variable, which runs later. */
+function knownBefore({ workflow, params }: Pick<DotenvRequest, 'workflow' | 'params'>, processEnv: Environment) {
+  const known = new Map(Object.entries(processEnv));
+  const open = new Set<string>();
+  const scope: Scope = (name) => known.get(name);
+  const set = (name: string, template: string) => {
+    if (template.includes('`') || [...namesIn(template)].some((other) => open.has(other))) open.add(name);
+    else known.set(name, previewText(template, scope));
+  };
+  const merged = mergeParams(workflow.params, params);
+  for (const { name, value, isTemplate } of merged) {
+    if (name !== null && isTemplate) set(name, value);
+    else if (name !== null) known.set(name, value);
+  }
+  const fixed = new Set(merged.map(({ name }) => name));
+  for (const { name, value } of workflow.env) if (!fixed.has(name)) set(name, value);
+  return { scope, isOpen: (name: string) => open.has(name) };
 }
 
 function namesOf(entries: readonly DotenvEntry[]): readonly string[] {

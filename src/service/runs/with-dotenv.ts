@@ -16,10 +16,10 @@ export async function withDotenv<Request extends Wants>(asked: Request, processE
 }
 
 async function readFiles<Request extends Wants>(request: Request, processEnv: Environment): Promise<Request> {
-  const { workflow, envFiles = [], dotenv } = request;
+  const { workflow, envFiles = [], dotenv, params = [] } = request;
   if (dotenv !== undefined || (workflow.dotenv === undefined && envFiles.length === 0)) return request;
   const { readDotenv } = await import('./read-dotenv.ts');
-  const { secretNames, ...read } = readDotenv(workflow, envFiles, processEnv);
+  const { secretNames, ...read } = readDotenv({ workflow, params, envFiles }, processEnv);
   return { ...request, workflow: withSecrets(workflow, secretNames), dotenv: read };
 }
 
