@@ -90,7 +90,7 @@ async function run(command: string, condition: string, context: PreconditionCont
  * `command -v docker`.
  */
 async function missingProgram(command: string, { capture }: PreconditionContext): Promise<string | null> {
-  const program = /^\s*([\w./][\w./+-]*|"?\$\{?[A-Za-z_]\w*\}?"?)(?=\s|$)/.exec(command)?.[1];
+  const program = /^\s*(\[\[|[\w./][\w./+-]*|"?\$\{?[A-Za-z_]\w*\}?"?)(?=\s|$)/.exec(command)?.[1];
   if (program === undefined) return null;
   const { ok } = await capture(`command -v ${program}`, {});
   return ok ? null : program;
