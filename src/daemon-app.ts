@@ -219,7 +219,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     ...listedNames(catalog),
     list: catalog.list,
     version: catalog.version,
-    findNew: catalog.findNew,
     check: (text, beside) =>
       checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
     suspend: (file, until) => {

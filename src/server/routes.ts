@@ -28,7 +28,7 @@ const get = { method: 'GET', body: 'none', errors: 'problem' } as const;
  */
 export function allRoutes(parts: RouteParts, basePath = ''): readonly Route[] {
   return [
-    ...[...v2Routes({ ...parts, basePath }), ...v1Routes(parts)].map((route) => findingNew(route, parts)),
+    ...[...v2Routes({ ...parts, basePath }), ...v1Routes(parts)].map((route) => seeking(route, parts)),
     { ...get, path: '/health', access: 'public', handle: health(parts.loopLag, parts.refusal ?? (() => null)) },
     { ...get, path: '/metrics', access: 'read', handle: metrics(parts.metrics) },
     ...documentRoutes({ basePath, page: parts.page ?? null }),
@@ -39,12 +39,12 @@ export function allRoutes(parts: RouteParts, basePath = ''): readonly Route[] {
  * Looks for new files before a workflow counts as unknown: its file may have been written just now. The route runs once,
  * after that.
  */
-function findingNew(route: Route, { workflows }: Pick<RouteParts, 'workflows'>): Route {
+function seeking(route: Route, { workflows }: Pick<RouteParts, 'workflows'>): Route {
   if (!route.path.includes('{name}')) return route;
   return {
     ...route,
     handle: async (request) => {
-      if (!workflows.has(request.params['name'] ?? '')) await workflows.findNew();
+      await workflows.seek(request.params['name'] ?? '');
       return route.handle(request);
     },
   };

@@ -20,8 +20,8 @@ export type ServedWorkflows = WorkflowEditor & {
   readonly get: (name: string) => ListedWorkflow;
   /** Returns whether a workflow, or several, have the name. */
   readonly has: (name: string) => boolean;
-  /** Looks for files that were written since the last scan. Many calls at once share a scan, and scans have pauses. */
-  readonly findNew: () => Promise<void>;
+  /** Looks for a workflow file that was written just now, unless the name is known. */
+  readonly seek: (name: string) => Promise<void>;
   /** Returns the shortest unambiguous name, with extension. */
   readonly nameOf: (workflow: ListedWorkflow) => string;
   /**

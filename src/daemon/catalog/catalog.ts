@@ -10,7 +10,9 @@ import { createSpacedWork } from '../spaced-work.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 
 /** The workflows directory in the memory of a daemon: read once, then updated by changes. */
-export type Catalog = Pick<ServedWorkflows, 'list' | 'version' | 'findNew'> & {
+export type Catalog = Pick<ServedWorkflows, 'list' | 'version'> & {
+  /** Looks for files that were written since the last scan. Many calls at once share a scan, and scans have pauses. */
+  readonly findNew: () => Promise<void>;
   /** Scans now, for a caller that has changed a file. Synchronous unless a large file is read. */
   readonly refresh: () => Promise<void>;
   /** Calls a listener within two seconds of a change, until the returned function is called. */

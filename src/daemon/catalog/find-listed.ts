@@ -3,12 +3,13 @@ import { WfError } from '../../errors.ts';
 import { didYouMean, nearNames } from '../../language/near-names.ts';
 import type { ServedWorkflows } from '../../service/served.ts';
 import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import { ownTurn } from '../../turns.ts';
 import type { Catalog } from './catalog.ts';
 
 /** Creates the lookup of names in the catalog. A name is never used as a path. */
 export function listedNames(
-  catalog: Pick<Catalog, 'list' | 'version'>,
-): Pick<ServedWorkflows, 'has' | 'get' | 'nameOf'> {
+  catalog: Pick<Catalog, 'list' | 'version' | 'findNew'>,
+): Pick<ServedWorkflows, 'has' | 'seek' | 'get' | 'nameOf'> {
   let version: number | null = null;
   let indexed: Index = { full: new Map(), short: new Map() };
   const names = () => {
@@ -17,8 +18,15 @@ export function listedNames(
     indexed = index(catalog.list());
     return indexed;
   };
+  const has = (name: string) => names().full.has(name) || names().short.has(name);
   return {
-    has: (name) => names().full.has(name) || names().short.has(name),
+    has,
+    seek: async (name) => {
+      if (has(name)) return;
+      await catalog.findNew();
+      // The error contains similar names: all those that shared the scan would search for them in one turn.
+      if (!has(name)) await ownTurn();
+    },
     get: (name) => {
       const { full, short } = names();
       const [only, ...others] = full.get(name) ?? short.get(name) ?? [];

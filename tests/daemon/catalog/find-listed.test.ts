@@ -51,7 +51,37 @@ test('the names are updated when the catalog changes', () => {
   expect(() => get('one')).toThrow('no workflow');
 });
 
-const noCatalog = { refresh: async () => {}, watch: () => () => {}, close: () => {} };
+test('an unknown name is known once its file was found, and a known one is not looked for', async () => {
+  let list = [listed('/d/one.yaml')];
+  let scans = 0;
+  const findNew = async () => {
+    scans += 1;
+    list = [...list, listed('/d/two.yaml')];
+  };
+  const { has, seek } = listedNames({ findNew, list: () => list, version: () => list.length });
+
+  await seek('one.yaml');
+  expect([scans, has('two')]).toEqual([0, false]);
+  await seek('two');
+  expect([scans, has('two'), has('ops/two')]).toEqual([1, true, false]);
+});
+
+test('unknown names that shared a scan are answered in turns of their own', async () => {
+  const { seek } = names('/d/one.yaml');
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const turns = await Promise.all(Array.from({ length: 50 }, () => seek('two').then(() => turn)));
+  isOver = true;
+
+  expect(new Set(turns).size).toBe(50);
+});
+
+const noCatalog = { findNew: async () => {} };
 
 function names(...files: readonly string[]) {
   const list = files.map(listed);

@@ -18,7 +18,7 @@ export function showWorkflowRoute(parts: V2Parts): Handler {
 export function validateRoute({ workflows }: V2Parts): Handler {
   return async ({ body, query }) => {
     const { workflow } = readQuery('validate', query);
-    if (workflow !== null && !workflows.has(workflow)) await workflows.findNew();
+    if (workflow !== null) await workflows.seek(workflow);
     const beside = workflow === null ? null : workflows.get(workflow).file;
     const { isValid, diagnostics } = await workflows.check(typeof body === 'string' ? body : '', beside);
     return jsonReply({
