@@ -1,38 +1,38 @@
-import { type Config, dagsDirFor } from './config/config.ts';
-import { workflowPlaces } from './config/workflow-places.ts';
-import type { LogForwarding } from './core/log-forwarding.ts';
-import { systemClock } from './engine/clock.ts';
-import type { Engine, Notify, OnChild } from './engine/engine.ts';
-import type { FindSubworkflow, LocalEngineOptions } from './engine/local/engine-options.ts';
-import { createLocalEngine } from './engine/local/local.ts';
+import { type Config, dagsDirFor } from '#config/config.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import type { LogForwarding } from '#core/log-forwarding.ts';
+import { systemClock } from '#engine/clock.ts';
+import type { Engine, Notify, OnChild } from '#engine/engine.ts';
+import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
+import { createLocalEngine } from '#engine/local/local.ts';
+import { tellAttempts } from '#executors/attempt-teller.ts';
+import type { Attempt } from '#executors/executor.ts';
+import { loadExecutor } from '#executors/registry.ts';
+import type { LogForwarder, LogForwarderOptions } from '#forwarding/log-forwarder.ts';
+import { createMailNotifier } from '#mail/reports/mail-notifier.ts';
+import { createNotifier, joinNotifiers } from '#notifications/notifier.ts';
+import type { Delivery, NotifierOptions } from '#notifications/send-notifications.ts';
+import { capture } from '#processes/capture.ts';
+import type { NamedPipes } from '#processes/named-pipes.ts';
+import { thisProcess } from '#processes/process-identity.ts';
+import { processMoment } from '#processes/process-table.ts';
+import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
+import type { RunGroup } from '#processes/run-group.ts';
+import { queueFlush } from '#processes/subprocess.ts';
+import { acceptParams } from '#service/runs/given-params.ts';
+import { childParams } from '#service/runs/json-params.ts';
+import { newRunId } from '#service/runs/new-run-id.ts';
+import { runRequest, type StartRequest } from '#service/runs/runs.ts';
+import { withDotenv } from '#service/runs/with-dotenv.ts';
+import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { getWorkflow } from '#service/workflows/workflows.ts';
+import { hostName, os } from '#start-up/os.ts';
+import { createMemoryStore } from '#store/memory.ts';
 import { WfError } from './errors.ts';
-import { tellAttempts } from './executors/attempt-teller.ts';
-import type { Attempt } from './executors/executor.ts';
-import { loadExecutor } from './executors/registry.ts';
-import type { LogForwarder, LogForwarderOptions } from './forwarding/log-forwarder.ts';
-import { createMailNotifier } from './mail/reports/mail-notifier.ts';
-import { createNotifier, joinNotifiers } from './notifications/notifier.ts';
-import type { Delivery, NotifierOptions } from './notifications/send-notifications.ts';
-import { capture } from './processes/capture.ts';
-import type { NamedPipes } from './processes/named-pipes.ts';
-import { thisProcess } from './processes/process-identity.ts';
-import { processMoment } from './processes/process-table.ts';
-import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
-import type { RunGroup } from './processes/run-group.ts';
-import { queueFlush } from './processes/subprocess.ts';
 import { fileStore } from './run-store.ts';
-import { acceptParams } from './service/runs/given-params.ts';
-import { childParams } from './service/runs/json-params.ts';
-import { newRunId } from './service/runs/new-run-id.ts';
-import { runRequest, type StartRequest } from './service/runs/runs.ts';
-import { withDotenv } from './service/runs/with-dotenv.ts';
-import { InvalidWorkflow } from './service/workflows/invalid-workflow.ts';
-import { getWorkflow } from './service/workflows/workflows.ts';
-import { hostName, os } from './start-up/os.ts';
-import { createMemoryStore } from './store/memory.ts';
 
-export { lowerPriority } from './processes/own-priority.ts';
-export { enterRunGroup } from './processes/run-group.ts';
+export { lowerPriority } from '#processes/own-priority.ts';
+export { enterRunGroup } from '#processes/run-group.ts';
 
 /** The services that the CLI and the server are built on. */
 export type App = {
@@ -89,7 +89,7 @@ export function createApp(config: Config, options: AppOptions): App {
     },
     findSubworkflow: subworkflowFinder(config),
     retryChild: async (request) => {
-      const { retryChild } = await import('./service/runs/retry-child.ts');
+      const { retryChild } = await import('#service/runs/retry-child.ts');
       const { createPast } = await import('./history-app.ts');
       return retryChild(request, createPast(config).history);
     },
@@ -107,7 +107,7 @@ export function createApp(config: Config, options: AppOptions): App {
 /** Returns the look-up of the summary of a notice. */
 function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {
   return async (notice, lines) => {
-    const { summarizeNotice } = await import('./service/history/run-failures.ts');
+    const { summarizeNotice } = await import('#service/history/run-failures.ts');
     return summarizeNotice(notice, { lines, kept });
   };
 }
@@ -125,7 +125,7 @@ export async function sendSamples(
   config: Config,
   request: StartRequest,
 ): Promise<{ readonly deliveries: readonly Delivery[]; readonly problem: string | null }> {
-  const { createSampler, withoutWork } = await import('./notifications/sample.ts');
+  const { createSampler, withoutWork } = await import('#notifications/sample.ts');
   const run = await withDotenv(request, config.processEnv);
   const { workflow } = run;
   let deliveries: readonly Delivery[] = [];
@@ -147,7 +147,7 @@ function failedBefore(config: Config, keepHistory: boolean): NotifierOptions['fa
   return async ({ state: { runId, file, workflow } }) => {
     if (!keepHistory) return false;
     const { createPast } = await import('./history-app.ts');
-    const { anyRun } = await import('./service/history/history.ts');
+    const { anyRun } = await import('#service/history/history.ts');
     const { history, archive } = createPast(config);
     const statuses = ['succeeded', 'partially_succeeded', 'failed'] as const;
     const behind = { at: archive.timeOf(runId), runId };
@@ -162,15 +162,15 @@ async function forwardLogs(
   settings: LogForwarding,
   { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
 ): Promise<LogForwarder> {
-  const { openLogForwarder } = await import('./forwarding/log-forwarder.ts');
+  const { openLogForwarder } = await import('#forwarding/log-forwarder.ts');
   const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
   return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, tell });
 }
 
 async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {
   if (runsDir === null) return null;
-  const { createRunNotes, forwardingNotes } = await import('./store/files/run-notes.ts');
-  const { forwardTeller } = await import('./forwarding/forward-total.ts');
+  const { createRunNotes, forwardingNotes } = await import('#store/files/run-notes.ts');
+  const { forwardTeller } = await import('#forwarding/forward-total.ts');
   return forwardTeller(createRunNotes(forwardingNotes(runsDir)), runId, thisProcess());
 }
 
@@ -193,7 +193,7 @@ function subworkflowFinder(config: Config): FindSubworkflow {
 function pipesWith(env: Config['processEnv']): LocalEngineOptions['openPipe'] {
   let pipes: Promise<NamedPipes> | null = null;
   return async (directory) => {
-    pipes ??= import('./processes/named-pipes.ts').then((loaded) => new loaded.NamedPipes(env));
+    pipes ??= import('#processes/named-pipes.ts').then((loaded) => new loaded.NamedPipes(env));
     return (await pipes).open(directory);
   };
 }

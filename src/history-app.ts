@@ -1,27 +1,27 @@
 import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config } from './config/config.ts';
-import { workflowPlaces } from './config/workflow-places.ts';
-import { systemClock } from './engine/clock.ts';
-import { queueRun as storeQueued } from './engine/local/queue-run.ts';
-import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from './processes/process-identity.ts';
-import { isOfThisPlace } from './processes/process-place.ts';
-import { sendSignal } from './processes/process-signals.ts';
-import { endProcesses, findRunProcesses } from './processes/process-tree.ts';
-import { reportFd, startReporting } from './processes/reporting-process.ts';
-import type { ReportingStarter } from './processes/starter/reporting-starter.ts';
+import type { Config } from '#config/config.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import { systemClock } from '#engine/clock.ts';
+import { queueRun as storeQueued } from '#engine/local/queue-run.ts';
+import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
+import { isOfThisPlace } from '#processes/process-place.ts';
+import { sendSignal } from '#processes/process-signals.ts';
+import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
+import { reportFd, startReporting } from '#processes/reporting-process.ts';
+import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';
+import { createHistory, type History } from '#service/history/history.ts';
+import { keepingReader } from '#service/history/keeping-reader.ts';
+import type { Reach } from '#service/history/run-reference.ts';
+import { acceptRun, type RunContext, withoutRun } from '#service/runs/accept-run.ts';
+import { type Carrier, launchRun } from '#service/runs/launch-run.ts';
+import type { StartRequest } from '#service/runs/runs.ts';
+import type { StopTools } from '#service/runs/stopping.ts';
+import type { AcceptedRun } from '#service/service.ts';
+import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
+import type { OwnDaemon } from '#store/files/control/own-daemon.ts';
+import type { RunArchive } from '#store/store.ts';
 import { fileStore, processes } from './run-store.ts';
-import { createHistory, type History } from './service/history/history.ts';
-import { keepingReader } from './service/history/keeping-reader.ts';
-import type { Reach } from './service/history/run-reference.ts';
-import { acceptRun, type RunContext, withoutRun } from './service/runs/accept-run.ts';
-import { type Carrier, launchRun } from './service/runs/launch-run.ts';
-import type { StartRequest } from './service/runs/runs.ts';
-import type { StopTools } from './service/runs/stopping.ts';
-import type { AcceptedRun } from './service/service.ts';
-import type { WorkflowPlaces } from './service/workflows/workflows.ts';
-import type { OwnDaemon } from './store/files/control/own-daemon.ts';
-import type { RunArchive } from './store/store.ts';
 
 /**
  * Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again.
@@ -41,7 +41,7 @@ export function createPast(
     leftBy,
     processes: leftovers,
     removeContainers: async (daemons: readonly string[]) =>
-      (await import('./executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
+      (await import('#executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
     queue: archive,
   };
   const readRun = keepsRuns ? keepingReader(archive) : undefined;
@@ -56,7 +56,7 @@ export async function claimStart(workflow: string, { runsDir }: Config): Promise
   if (runsDir === null) return () => {};
   const [{ createHash }, { claimOwn }] = await Promise.all([
     import('node:crypto'),
-    import('./store/files/control/judge-owner.ts'),
+    import('#store/files/control/judge-owner.ts'),
   ]);
   const name = createHash('sha256').update(workflow).digest('hex').slice(0, 16);
   return claimOwn(join(dirname(runsDir), 'starts', name), processes);
@@ -64,20 +64,20 @@ export async function claimStart(workflow: string, { runsDir }: Config): Promise
 
 /** Returns the usual duration of a workflow in milliseconds; null without a success. */
 export async function usualDuration(file: string, config: Config): Promise<number | null> {
-  const { usualDurationOf } = await import('./service/workflows/workflow-entries.ts');
+  const { usualDurationOf } = await import('#service/workflows/workflow-entries.ts');
   return usualDurationOf(file, fileStore(config));
 }
 
 /** Returns the look-up of the end of a file's suspension; always null without a store. */
 export async function suspensions({ runsDir }: Config): Promise<(file: string) => number | null> {
   if (runsDir === null) return () => null;
-  const { createSuspensions } = await import('./store/files/suspensions.ts');
+  const { createSuspensions } = await import('#store/files/suspensions.ts');
   return createSuspensions(join(dirname(runsDir), 'suspended')).suspendedUntil;
 }
 
 /** Removes one run that has finished. */
 export async function removeRun(runId: string, config: Config): Promise<number> {
-  const { removePastRun } = await import('./service/history/remove-run.ts');
+  const { removePastRun } = await import('#service/history/remove-run.ts');
   return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
 }
 
@@ -143,7 +143,7 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
  */
 export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
   if (runsDir === null) return null;
-  const { findOwnDaemon } = await import('./store/files/control/own-daemon.ts');
+  const { findOwnDaemon } = await import('#store/files/control/own-daemon.ts');
   return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
 }
 

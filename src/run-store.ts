@@ -1,9 +1,9 @@
-import type { Config } from './config/config.ts';
+import type { Config } from '#config/config.ts';
+import { declareGone, identify, isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
+import { processPlace } from '#processes/process-place.ts';
+import type { Processes } from '#store/files/control/owner.ts';
+import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
 import { WfError } from './errors.ts';
-import { declareGone, identify, isElsewhere, mayBeAlive } from './processes/process-identity.ts';
-import { processPlace } from './processes/process-place.ts';
-import type { Processes } from './store/files/control/owner.ts';
-import { createFileStore, type FileStore, type FileStoreOptions } from './store/files/file-store.ts';
 
 /** Process checks for code that needs to know whether a process is alive. */
 export const processes: Processes = {

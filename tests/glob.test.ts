@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { besidePattern, matchingPaths, watchPattern } from '../src/glob.ts';
+import { besidePattern, matchingPaths, watchPattern } from '#glob.ts';
 
 test.each([
   ['src/*.ts', '/w/src/a.ts', true],

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stackOf } from '../src/stack.ts';
+import { stackOf } from '#stack.ts';
 import { withDirectory } from './support/wf.ts';
 
 /** An error whose stack has one frame. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSlices, createTurns, ownTurn } from '../src/turns.ts';
+import { createSlices, createTurns, ownTurn } from '#turns.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

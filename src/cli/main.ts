@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { stackOf } from '../stack.ts';
+import { stackOf } from '#stack.ts';
 import { exitCodes, stopSignals } from './exit-codes.ts';
 import { plainRun } from './program/plain-run.ts';
 import { findColor } from './terminal/color.ts';
@@ -52,7 +52,7 @@ async function execute(argv: readonly string[], console: Console): Promise<numbe
 
 /** Does work for another thread of this process, see `bin/task-worker.js`. */
 export async function answerTasks(port: MessagePort): Promise<void> {
-  const thread = await import('../service/workflows/thread-tasks.ts');
+  const thread = await import('#service/workflows/thread-tasks.ts');
   thread.answerTasks(port);
 }
 

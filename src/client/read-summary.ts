@@ -1,4 +1,4 @@
-import type { ClientSettings } from '../config/client-settings.ts';
+import type { ClientSettings } from '#config/client-settings.ts';
 import {
   type DotenvUse,
   type FailureReason,
@@ -8,7 +8,7 @@ import {
   runStatuses,
   stepStatuses,
   type Trigger,
-} from '../core/run/run.ts';
+} from '#core/run/run.ts';
 import type {
   ApprovalSummary,
   Failure,
@@ -16,8 +16,8 @@ import type {
   InstanceSummary,
   RunSummary,
   StepSummary,
-} from '../core/summary/summary.ts';
-import type { ItemValue } from '../core/workflow.ts';
+} from '#core/summary/summary.ts';
+import type { ItemValue } from '#core/workflow.ts';
 import { notUnderstood } from './transport/connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 

@@ -1,7 +1,7 @@
-import type { RunSummary } from '../core/summary/summary.ts';
-import type { LoggedRun } from '../service/history/attempts.ts';
-import { foldRun } from '../service/history/fold-run.ts';
-import type { RunLogs } from '../store/logs.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { LoggedRun } from '#service/history/attempts.ts';
+import { foldRun } from '#service/history/fold-run.ts';
+import type { RunLogs } from '#store/logs.ts';
 import type { DaemonClient } from './daemon-client.ts';
 import { storedEvents } from './events/event-feed.ts';
 import { type RemoteWorkflow, workflowOf } from './remote-workflow.ts';

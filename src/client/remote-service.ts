@@ -1,10 +1,10 @@
-import type { ClientSettings } from '../config/client-settings.ts';
-import { isFinished } from '../core/run/run-state.ts';
-import type { RunSummary } from '../core/summary/summary.ts';
-import { noSchedule, type Schedule } from '../core/workflow.ts';
-import { WfError } from '../errors.ts';
-import type { RunFilter } from '../service/history/select-runs.ts';
-import type { RunView, Service, WorkflowEntry } from '../service/service.ts';
+import type { ClientSettings } from '#config/client-settings.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { noSchedule, type Schedule } from '#core/workflow.ts';
+import { WfError } from '#errors.ts';
+import type { RunFilter } from '#service/history/select-runs.ts';
+import type { RunView, Service, WorkflowEntry } from '#service/service.ts';
 import { createDaemonClient, type DaemonClient, segment } from './daemon-client.ts';
 import { followRun } from './events/event-feed.ts';
 import { remoteLogs } from './logs/remote-logs.ts';

@@ -1,4 +1,4 @@
-import type { RecordField } from '../core/log-forwarding.ts';
+import type { RecordField } from '#core/log-forwarding.ts';
 import { flag, type Kind, listOf, number, oneOf, text, webAddress, wholeNumber } from './setting-kinds.ts';
 
 /** A setting of the block `logForwarding`. */

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { os } from '../start-up/os.ts';
+import { os } from '#start-up/os.ts';
 
 /** The user's directories; null if the user has no home. All paths are absolute. */
 export type Places = {

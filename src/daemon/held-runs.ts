@@ -1,6 +1,6 @@
-import { isHeld } from '../core/run/run-state.ts';
-import { readPastRun } from '../service/history/past-run.ts';
-import type { RunArchive } from '../store/store.ts';
+import { isHeld } from '#core/run/run-state.ts';
+import { readPastRun } from '#service/history/past-run.ts';
+import type { RunArchive } from '#store/store.ts';
 import type { RunStamps } from './run-list.ts';
 
 /** The dependencies; `changed` receives each change of a run. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Clock } from '../engine/clock.ts';
+import type { Clock } from '#engine/clock.ts';
 import type {
   AttendedRun,
   Change,
@@ -8,7 +8,7 @@ import type {
   LiveChanges,
   NumberedChange,
   ServedWorkflows,
-} from '../service/served.ts';
+} from '#service/served.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { RunIndex } from './run-index.ts';
 

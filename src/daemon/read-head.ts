@@ -1,9 +1,9 @@
-import { isFinished } from '../core/run/run-state.ts';
-import { headOf } from '../core/summary/summarize.ts';
-import type { RunHead } from '../core/summary/summary.ts';
-import { readPastRun, summarizePastRun } from '../service/history/past-run.ts';
-import { readFinished } from '../service/history/read-finished.ts';
-import type { RunArchive, StoredRun } from '../store/store.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import { headOf } from '#core/summary/summarize.ts';
+import type { RunHead } from '#core/summary/summary.ts';
+import { readPastRun, summarizePastRun } from '#service/history/past-run.ts';
+import { readFinished } from '#service/history/read-finished.ts';
+import type { RunArchive, StoredRun } from '#store/store.ts';
 
 /** A run as read from its files. */
 export type FoundHead = {

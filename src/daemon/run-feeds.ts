@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../core/run/run.ts';
-import type { History } from '../service/history/history.ts';
-import type { PastRun } from '../service/history/past-run.ts';
-import type { RunFeeds } from '../service/served.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { History } from '#service/history/history.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import type { RunFeeds } from '#service/served.ts';
 
 /** The maximum number of events in a batch. */
 const mostAtOnce = 500;

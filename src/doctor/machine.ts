@@ -1,5 +1,5 @@
-import { connect, notDocker } from '../executors/docker/api/daemon.ts';
-import { DockerProblem, isRequestError, requestMessage } from '../executors/docker/docker-problem.ts';
+import { connect, notDocker } from '#executors/docker/api/daemon.ts';
+import { DockerProblem, isRequestError, requestMessage } from '#executors/docker/docker-problem.ts';
 import type { Check } from './check.ts';
 import { type CheckedPlaces, checkPlaces } from './checked-places.ts';
 import { checkPrograms } from './programs.ts';

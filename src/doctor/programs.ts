@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { capture } from '../processes/capture.ts';
+import { capture } from '#processes/capture.ts';
 import type { Check } from './check.ts';
 
 type Environment = Readonly<Record<string, string>>;

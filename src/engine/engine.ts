@@ -1,4 +1,4 @@
-import type { StepSelection } from '../core/graph.ts';
+import type { StepSelection } from '#core/graph.ts';
 import type {
   CancelReason,
   DotenvUse,
@@ -10,13 +10,13 @@ import type {
   SettledStatus,
   StoredEvent,
   Trigger,
-} from '../core/run/run.ts';
-import type { RunState } from '../core/run/run-state.ts';
-import type { Secrets } from '../core/secrets/secrets.ts';
-import type { Step, Template, Workflow } from '../core/workflow.ts';
-import type { Source } from '../language/diagnostic.ts';
-import type { RunLogs, StoredLogs } from '../store/logs.ts';
-import type { RunJournal } from '../store/store.ts';
+} from '#core/run/run.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import type { Secrets } from '#core/secrets/secrets.ts';
+import type { Step, Template, Workflow } from '#core/workflow.ts';
+import type { Source } from '#language/diagnostic.ts';
+import type { RunLogs, StoredLogs } from '#store/logs.ts';
+import type { RunJournal } from '#store/store.ts';
 
 /** Everything the engine needs to run a workflow. */
 export type RunRequest = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { listWords } from '../core/words/list-words.ts';
-import { expandWords, parseCommand } from '../core/words/words.ts';
-import type { Json, JsonObject } from '../core/workflow.ts';
+import { listWords } from '#core/words/list-words.ts';
+import { expandWords, parseCommand } from '#core/words/words.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 
 import type { Attempt } from './executor.ts';
 

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { Outcome } from '../core/run/run.ts';
-import type { Program } from '../processes/spawn-problem.ts';
-import { runProcess } from '../processes/subprocess.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { Program } from '#processes/spawn-problem.ts';
+import { runProcess } from '#processes/subprocess.ts';
 import type { Attempt } from './executor.ts';
 
 /** Runs a program that may not be installed; if it is not, the outcome explains with `install` how to get it. */

@@ -1,5 +1,5 @@
-import type { ProcessIdentity } from '../core/run/run.ts';
-import type { RunNotes } from '../store/store.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { RunNotes } from '#store/store.ts';
 import type { ForwardCounts } from './forward-queue.ts';
 
 /** The forwarding state of one run, as reported by its process. */

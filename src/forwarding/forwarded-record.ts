@@ -1,6 +1,6 @@
-import type { RecordField } from '../core/log-forwarding.ts';
-import type { StoredEvent } from '../core/run/run.ts';
-import type { LogStream } from '../store/logs.ts';
+import type { RecordField } from '#core/log-forwarding.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { LogStream } from '#store/logs.ts';
 
 /** One line for the sink, in its wire format. */
 export type ForwardedRecord = {

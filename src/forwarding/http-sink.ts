@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
-import type { LogForwarding } from '../core/log-forwarding.ts';
-import { explainRequestError, RequestProblem } from '../executors/http/http-problem.ts';
+import type { LogForwarding } from '#core/log-forwarding.ts';
+import { explainRequestError, RequestProblem } from '#executors/http/http-problem.ts';
 
 /** The result of a request: accepted, rejected for good, or worth a retry. */
 export type SinkAnswer = 'taken' | 'refused' | 'unavailable';

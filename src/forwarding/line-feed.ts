@@ -1,4 +1,4 @@
-import type { LogChunk, LogStream } from '../store/logs.ts';
+import type { LogChunk, LogStream } from '#store/logs.ts';
 import type { Line } from './forwarded-record.ts';
 
 /** Longer lines are split into pieces of this many bytes. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LogForwarding } from '../core/log-forwarding.ts';
+import type { LogForwarding } from '#core/log-forwarding.ts';
 import type { ForwardCounts } from './forward-queue.ts';
 
 export type MonitorSettings = NonNullable<LogForwarding['monitor']>;

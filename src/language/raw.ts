@@ -1,4 +1,4 @@
-import type { HandlerKind, Json, JsonObject, NotificationService, RegistryAuth, RunConfig } from '../core/workflow.ts';
+import type { HandlerKind, Json, JsonObject, NotificationService, RegistryAuth, RunConfig } from '#core/workflow.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];

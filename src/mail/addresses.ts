@@ -1,4 +1,4 @@
-import type { Template } from '../core/workflow.ts';
+import type { Template } from '#core/workflow.ts';
 import { MailProblem } from './mail-problem.ts';
 
 /** A mail address; `name` is empty if only the address is known. */

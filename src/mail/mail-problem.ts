@@ -1,4 +1,4 @@
-import { certificateProblems, isUntrusted } from '../core/certificate-problem.ts';
+import { certificateProblems, isUntrusted } from '#core/certificate-problem.ts';
 /** Why a mail was not sent, as one line for the user. */
 export class MailProblem extends Error {}
 

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { SmtpSettings, Template } from '../core/workflow.ts';
+import type { SmtpSettings, Template } from '#core/workflow.ts';
 import { MailProblem } from './mail-problem.ts';
 
 /** A mail server with every variable replaced. */

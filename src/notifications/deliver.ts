@@ -1,5 +1,5 @@
-import type { Pairs } from '../executors/http/header-fields.ts';
-import { type RequestEnd, type RequestOptions, sendRequest } from '../executors/http/http-request.ts';
+import type { Pairs } from '#executors/http/header-fields.ts';
+import { type RequestEnd, type RequestOptions, sendRequest } from '#executors/http/http-request.ts';
 
 /** A request that delivers a notification. */
 export type Message = {

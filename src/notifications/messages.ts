@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { RunSummary } from '../core/summary/summary.ts';
-import { expandText } from '../core/words/interpolate.ts';
-import type { Json, Notification, NotificationEvent } from '../core/workflow.ts';
-import { headerPairs, type Pairs, SettingProblem } from '../executors/http/header-fields.ts';
-import { expandJson } from '../executors/http/json-template.ts';
-import { urlLogin } from '../executors/http/url-login.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import type { Json, Notification, NotificationEvent } from '#core/workflow.ts';
+import { headerPairs, type Pairs, SettingProblem } from '#executors/http/header-fields.ts';
+import { expandJson } from '#executors/http/json-template.ts';
+import { urlLogin } from '#executors/http/url-login.ts';
 import type { Message } from './deliver.ts';
 import { cut, type Part } from './run-text.ts';
 

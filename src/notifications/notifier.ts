@@ -1,5 +1,5 @@
-import { notificationEvent } from '../core/notification-event.ts';
-import type { Notify } from '../engine/engine.ts';
+import { notificationEvent } from '#core/notification-event.ts';
+import type { Notify } from '#engine/engine.ts';
 import { reported } from './reported-event.ts';
 import type { NotifierOptions } from './send-notifications.ts';
 

@@ -1,4 +1,4 @@
-import type { Notification, NotificationEvent } from '../core/workflow.ts';
+import type { Notification, NotificationEvent } from '#core/workflow.ts';
 
 /** The event that a notification for `on` reports; null: none. `isRecovery`: the success followed a failed run. */
 export function reported(

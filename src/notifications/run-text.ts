@@ -1,9 +1,9 @@
-import type { RunSummary } from '../core/summary/summary.ts';
-import type { NotificationEvent } from '../core/workflow.ts';
-import { pendingApprovals } from '../render/text/approve-command.ts';
-import { formatDuration, utcTime } from '../render/text/duration.ts';
-import { failurePath, failureReason, failuresIn } from '../render/text/failures.ts';
-import { stripControls } from '../render/text/sanitize.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { NotificationEvent } from '#core/workflow.ts';
+import { pendingApprovals } from '#render/text/approve-command.ts';
+import { formatDuration, utcTime } from '#render/text/duration.ts';
+import { failurePath, failureReason, failuresIn } from '#render/text/failures.ts';
+import { stripControls } from '#render/text/sanitize.ts';
 
 /** A part of a message: a text, or lines of output. */
 export type Part = { readonly text: string } | { readonly lines: readonly string[] };

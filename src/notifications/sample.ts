@@ -1,6 +1,6 @@
-import type { RunSummary, StepSummary } from '../core/summary/summary.ts';
-import type { Notification, NotificationEvent, Workflow } from '../core/workflow.ts';
-import type { Notify } from '../engine/engine.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import type { Notification, NotificationEvent, Workflow } from '#core/workflow.ts';
+import type { Notify } from '#engine/engine.ts';
 import { type Delivery, type NotifierOptions, sendOne } from './send-notifications.ts';
 
 /** The workflow without its work: a run of it evaluates parameters, `env` and secrets, and ends. */

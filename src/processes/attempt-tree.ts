@@ -1,5 +1,5 @@
-import type { ProcessIdentity } from '../core/run/run.ts';
-import type { RunMark } from '../engine/engine.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { RunMark } from '#engine/engine.ts';
 import type { EndSignal } from './end-signal.ts';
 import { findMarked, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal, signalGroup } from './process-signals.ts';

@@ -1,5 +1,5 @@
 import type { ChildProcess, spawn } from 'node:child_process';
-import { lookupIn } from '../core/words/interpolate.ts';
+import { lookupIn } from '#core/words/interpolate.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { EndSignal } from './end-signal.ts';
 import { identityFor } from './process-identity.ts';

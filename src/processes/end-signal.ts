@@ -1,4 +1,4 @@
-import type { Outcome } from '../core/run/run.ts';
+import type { Outcome } from '#core/run/run.ts';
 
 /** Why an attempt is asked to end; `unready`: a service that is not ready in time. */
 export type EndRequest = 'stop' | 'timeout' | 'unready';

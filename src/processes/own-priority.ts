@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { os } from '../start-up/os.ts';
+import { os } from '#start-up/os.ts';
 import { readSelf } from './process-table.ts';
 
 /** The highest number, of the lowest priority. */

@@ -1,5 +1,5 @@
-import type { Owner, ProcessIdentity } from '../core/run/run.ts';
-import { hostName } from '../start-up/os.ts';
+import type { Owner, ProcessIdentity } from '#core/run/run.ts';
+import { hostName } from '#start-up/os.ts';
 import { isOfThisPlace, processPlace } from './process-place.ts';
 import { readProcess, readSelf } from './process-table.ts';
 

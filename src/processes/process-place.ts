@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { ProcessIdentity } from '../core/run/run.ts';
-import { hostName } from '../start-up/os.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import { hostName } from '#start-up/os.ts';
 
 /** The context in which process numbers are valid. */
 export type ProcessPlace = {

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { ProcessIdentity } from '../core/run/run.ts';
-import type { RunMark } from '../engine/engine.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { RunMark } from '#engine/engine.ts';
 import { identityOf } from './process-identity.ts';
 import { isInThisNamespace } from './process-place.ts';
 import { type ProcessEntry, readEnvironment } from './process-table.ts';

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../core/run/run.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
 import { isAlive } from './process-identity.ts';
 import { isOfThisPlace } from './process-place.ts';
 

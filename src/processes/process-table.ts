@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs';
-import type { ProcessMoment } from '../engine/engine.ts';
+import type { ProcessMoment } from '#engine/engine.ts';
 import { processPlace } from './process-place.ts';
 
 /** A tick of start times in milliseconds: 100 per second on every Linux that Node supports. */

@@ -1,6 +1,6 @@
-import type { ProcessIdentity } from '../core/run/run.ts';
-import type { ProcessMoment, RunMark } from '../engine/engine.ts';
-import { os } from '../start-up/os.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { ProcessMoment, RunMark } from '#engine/engine.ts';
+import { os } from '#start-up/os.ts';
 import { isOfThisPlace } from './process-place.ts';
 import { findMarked, groupBy, toIdentities, withDescendants } from './process-selection.ts';
 import { areGone, groupAnswers, sendSignal } from './process-signals.ts';

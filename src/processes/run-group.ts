@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../core/run/run.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
 import { identify } from './process-identity.ts';
 
 /** The control group (cgroup v2) of this process and everything it starts. */

@@ -1,5 +1,5 @@
-import { expandWords, parseCommand } from '../core/words/words.ts';
-import type { Scope } from '../executors/executor.ts';
+import { expandWords, parseCommand } from '#core/words/words.ts';
+import type { Scope } from '#executors/executor.ts';
 
 /** Splits a `shell` setting into program and options (`bash -e`). Null if it contains more than that. */
 export function shellWords(shell: string, scope: Scope): readonly string[] | null {

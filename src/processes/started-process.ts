@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../core/run/run.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
 
 /** How a process ended: with an exit code or by a signal. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };

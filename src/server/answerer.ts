@@ -1,4 +1,4 @@
-import { userName } from '../service/user-name.ts';
+import { userName } from '#service/user-name.ts';
 import type { Visitor } from './access/visitor.ts';
 
 /** Returns the name under which a client answers approvals: that of its login, or of the daemon's user without logins. */

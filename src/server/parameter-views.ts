@@ -1,5 +1,5 @@
-import { literalText, references, splitBackticks } from '../core/words/interpolate.ts';
-import type { JsonObject, Workflow } from '../core/workflow.ts';
+import { literalText, references, splitBackticks } from '#core/words/interpolate.ts';
+import type { JsonObject, Workflow } from '#core/workflow.ts';
 
 /**
  * The named parameters with their accepted values, for forms. `default`: null if the file has none, or one that is

@@ -1,7 +1,7 @@
-import type { RunStatus, StoredEvent } from '../core/run/run.ts';
-import type { RunHead } from '../core/summary/summary.ts';
-import type { Workflow } from '../core/workflow.ts';
-import type { Suspensions } from '../store/store.ts';
+import type { RunStatus, StoredEvent } from '#core/run/run.ts';
+import type { RunHead } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { Suspensions } from '#store/store.ts';
 import type { PastRun } from './history/past-run.ts';
 import type { ListedWorkflow } from './workflows/listed-workflow.ts';
 import type { CheckResult } from './workflows/load-workflow.ts';

@@ -1,10 +1,10 @@
-import type { RetrySelection } from '../core/run/retry.ts';
-import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger } from '../core/run/run.ts';
-import type { RunState } from '../core/run/run-state.ts';
-import type { RunSummary } from '../core/summary/summary.ts';
-import type { Schedule, Workflow } from '../core/workflow.ts';
-import type { Diagnostic } from '../language/diagnostic.ts';
-import type { LogChunk, LogStream } from '../store/logs.ts';
+import type { RetrySelection } from '#core/run/retry.ts';
+import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger } from '#core/run/run.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { Schedule, Workflow } from '#core/workflow.ts';
+import type { Diagnostic } from '#language/diagnostic.ts';
+import type { LogChunk, LogStream } from '#store/logs.ts';
 import type { LogReader } from './history/logs/log-view.ts';
 import type { RunFilter } from './history/select-runs.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';

@@ -1,4 +1,4 @@
-import type { AttemptLog } from '../executors/executor.ts';
+import type { AttemptLog } from '#executors/executor.ts';
 
 /** An output stream of a program. */
 export type ProgramStream = 'stdout' | 'stderr';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { userName } from '../../src/service/user-name.ts';
+import { userName } from '#service/user-name.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
 const gate = `steps:

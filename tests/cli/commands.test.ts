@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlannedStep } from '../../src/core/plan.ts';
+import type { PlannedStep } from '#core/plan.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 
 const good = 'steps:\n  - name: a\n    command: echo hello\n';

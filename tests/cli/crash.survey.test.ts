@@ -2,10 +2,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StoredEvent } from '../../src/core/run/run.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { endProcesses, findRunProcesses } from '../../src/processes/process-tree.ts';
-import { createFileStore } from '../../src/store/files/file-store.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { describeWith, isInstalled } from '../support/require.ts';
 import { launcher, withDirectory } from '../support/wf.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { untilOver } from '../support/background-runs.ts';
 import { withDaemons } from '../support/daemon.ts';
 import { withPlace } from '../support/past-runs.ts';

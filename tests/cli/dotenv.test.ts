@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { withPlace } from '../support/past-runs.ts';
 
 const order = `

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { execWorkflow } from '../../src/cli/commands/runs/exec-command.ts';
-import { listWords } from '../../src/core/words/list-words.ts';
+import { execWorkflow } from '#cli/commands/runs/exec-command.ts';
+import { listWords } from '#core/words/list-words.ts';
 import { temporaryDirectory } from '../executors/attempt.ts';
 import fc from '../support/fast-check.ts';
 import { withPlace } from '../support/past-runs.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { createFileStore } from '../../src/store/files/file-store.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 import { workflow } from '../support/workflow.ts';
 

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
-import { noSchedule } from '../../src/core/workflow.ts';
-import { systemClock } from '../../src/engine/clock.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { renderTable } from '../../src/render/text/table.ts';
-import { anyRun, createHistory } from '../../src/service/history/history.ts';
-import { createFileStore } from '../../src/store/files/file-store.ts';
-import { createSuspensions } from '../../src/store/files/suspensions.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { noSchedule } from '#core/workflow.ts';
+import { systemClock } from '#engine/clock.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { renderTable } from '#render/text/table.ts';
+import { anyRun, createHistory } from '#service/history/history.ts';
+import { createFileStore } from '#store/files/file-store.ts';
+import { createSuspensions } from '#store/files/suspensions.ts';
 import { crash, type Place, withPlace } from '../support/past-runs.ts';
 import { workflow } from '../support/workflow.ts';
 

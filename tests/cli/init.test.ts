@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { templateNames } from '../../src/cli/asset.ts';
+import { templateNames } from '#cli/asset.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 import { wf } from '../support/wf.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
 import { eventually, journalOf } from '../support/background-runs.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 

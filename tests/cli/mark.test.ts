@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { journalOf } from '../support/background-runs.ts';
 import { withPlace } from '../support/past-runs.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 import { wf } from '../support/wf.ts';
 

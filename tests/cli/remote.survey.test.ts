@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
-import { printError } from '../../src/cli/terminal/print-error.ts';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import { buildProgram } from '#cli/program.ts';
+import { printError } from '#cli/terminal/print-error.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { fakeConsole } from '../support/fake-console.ts';
 import { certificateFile } from '../support/http-server.ts';

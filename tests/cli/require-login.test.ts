@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { httpServer } from '../support/http-server.ts';
 import { describeWith, isInstalled } from '../support/require.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { expandWords, parseCommand } from '../../src/core/words/words.ts';
+import { expandWords, parseCommand } from '#core/words/words.ts';
 import { stableOutput } from '../support/stable-output.ts';
 import { type Ended, wf, withDirectory } from '../support/wf.ts';
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRemoteService, openDaemon } from '../../src/client/remote-service.ts';
-import type { ClientLimits } from '../../src/client/transport/transport.ts';
-import type { RunService } from '../../src/service/service.ts';
+import { createRemoteService, openDaemon } from '#client/remote-service.ts';
+import type { ClientLimits } from '#client/transport/transport.ts';
+import type { RunService } from '#service/service.ts';
 import fc from '../support/fast-check.ts';
 import { httpServer } from '../support/http-server.ts';
 

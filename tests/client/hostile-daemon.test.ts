@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createRemoteService, openDaemon } from '../../src/client/remote-service.ts';
-import type { ClientLimits } from '../../src/client/transport/transport.ts';
-import type { RunService, Service } from '../../src/service/service.ts';
+import { createRemoteService, openDaemon } from '#client/remote-service.ts';
+import type { ClientLimits } from '#client/transport/transport.ts';
+import type { RunService, Service } from '#service/service.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
 
 const limits: Partial<ClientLimits> = { answerMs: 300, startMs: 300, silenceMs: 300, answerBytes: 100_000, pauseMs: 5 };

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { readLogForwarding } from '../../src/config/read-log-forwarding.ts';
+import { readConfig } from '#config/config.ts';
+import { readLogForwarding } from '#config/read-log-forwarding.ts';
 import { withDirectory } from '../support/wf.ts';
 
 /** What these settings come to. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readServerSettings } from '../../src/config/server-settings.ts';
+import { readServerSettings } from '#config/server-settings.ts';
 import { withDirectory } from '../support/wf.ts';
 
 type Given = {

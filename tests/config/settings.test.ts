@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { dagsDirFor, readConfig } from '../../src/config/config.ts';
-import { listPlaces, listSettings } from '../../src/config/listed-settings.ts';
-import { type SettingKey, settings, variableOf } from '../../src/config/settings.ts';
+import { dagsDirFor, readConfig } from '#config/config.ts';
+import { listPlaces, listSettings } from '#config/listed-settings.ts';
+import { type SettingKey, settings, variableOf } from '#config/settings.ts';
 import { withDirectory } from '../support/wf.ts';
 
 type World = {

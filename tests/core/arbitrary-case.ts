@@ -1,5 +1,5 @@
-import type { ApprovalAnswer, Outcome, Restored, SettledStatus } from '../../src/core/run/run.ts';
-import { type FanOut, type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
+import type { ApprovalAnswer, Outcome, Restored, SettledStatus } from '#core/run/run.ts';
+import { type FanOut, type HandlerKind, handlerName, type Step, type Workflow } from '#core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { step, workflow } from '../support/workflow.ts';
 

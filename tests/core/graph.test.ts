@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buildGraph, isStep, nodeAt, nodeIndex } from '../../src/core/graph.ts';
+import { buildGraph, isStep, nodeAt, nodeIndex } from '#core/graph.ts';
 import { handler, step, workflow } from '../support/workflow.ts';
 
 const diamond = workflow({

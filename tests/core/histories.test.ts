@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildGraph } from '../../src/core/graph.ts';
-import { evolve } from '../../src/core/run/evolve.ts';
-import type { RunEvent } from '../../src/core/run/run.ts';
-import { initialRun } from '../../src/core/run/run-state.ts';
-import { summarize } from '../../src/core/summary/summarize.ts';
+import { buildGraph } from '#core/graph.ts';
+import { evolve } from '#core/run/evolve.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { initialRun } from '#core/run/run-state.ts';
+import { summarize } from '#core/summary/summarize.ts';
 import { eventKinds } from '../support/event-kinds.ts';
 import { type Recording, recordings } from './recordings.ts';
 

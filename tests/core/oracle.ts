@@ -1,5 +1,5 @@
-import type { RestoredStep, RunEvent, SettledStatus } from '../../src/core/run/run.ts';
-import { type HandlerKind, handlerName, type Step } from '../../src/core/workflow.ts';
+import type { RestoredStep, RunEvent, SettledStatus } from '#core/run/run.ts';
+import { type HandlerKind, handlerName, type Step } from '#core/workflow.ts';
 import { type Case, factOf, failureCode, outcomeKind } from './arbitrary-case.ts';
 
 type Ending = { readonly status: string; readonly reason: string | null };

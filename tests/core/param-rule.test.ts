@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkParam, typedValue } from '../../src/core/param-rule.ts';
-import type { ParamRule } from '../../src/core/workflow.ts';
-import { matchesPattern } from '../../src/pattern-test.ts';
+import { checkParam, typedValue } from '#core/param-rule.ts';
+import type { ParamRule } from '#core/workflow.ts';
+import { matchesPattern } from '#pattern-test.ts';
 
 const check = (text: string, rule: Partial<ParamRule>) => checkParam(text, { type: 'string', ...rule }, matchesPattern);
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { buildGraph } from '../../src/core/graph.ts';
-import { endsAttempt } from '../../src/core/run/attempt-end.ts';
-import { evolve } from '../../src/core/run/evolve.ts';
-import { mayStartAhead } from '../../src/core/run/only-program.ts';
-import type { RunEvent } from '../../src/core/run/run.ts';
+import { buildGraph } from '#core/graph.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import { evolve } from '#core/run/evolve.ts';
+import { mayStartAhead } from '#core/run/only-program.ts';
+import type { RunEvent } from '#core/run/run.ts';
 import {
   initialRun,
   instancesOf,
@@ -16,9 +16,9 @@ import {
   stepNode,
   stepState,
   steps,
-} from '../../src/core/run/run-state.ts';
-import { transition } from '../../src/core/run/transition.ts';
-import { handlerKind, type Step } from '../../src/core/workflow.ts';
+} from '#core/run/run-state.ts';
+import { transition } from '#core/run/transition.ts';
+import { handlerKind, type Step } from '#core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { arbitraryCase, type Case } from './arbitrary-case.ts';
 import { expectedEnding, expectedHandlers, expectedStatuses } from './oracle.ts';

@@ -1,6 +1,6 @@
-import { evolve } from '../../src/core/run/evolve.ts';
-import type { RunEvent, StoredEvent } from '../../src/core/run/run.ts';
-import type { Workflow } from '../../src/core/workflow.ts';
+import { evolve } from '#core/run/evolve.ts';
+import type { RunEvent, StoredEvent } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { DrivenRun } from '../support/driven-run.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../support/workflow.ts';

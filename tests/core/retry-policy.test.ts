@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { summarizeStep } from '../../src/core/summary/summarize.ts';
-import type { Tolerance } from '../../src/core/workflow.ts';
+import { summarizeStep } from '#core/summary/summarize.ts';
+import type { Tolerance } from '#core/workflow.ts';
 import { DrivenRun, told } from '../support/driven-run.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
 import { step } from '../support/workflow.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { evolve } from '../../src/core/run/evolve.ts';
-import type { RunState } from '../../src/core/run/run-state.ts';
-import { steps } from '../../src/core/run/run-state.ts';
-import type { Step } from '../../src/core/workflow.ts';
+import { evolve } from '#core/run/evolve.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import { steps } from '#core/run/run-state.ts';
+import type { Step } from '#core/workflow.ts';
 import { DrivenRun } from '../support/driven-run.ts';
 import { step } from '../support/workflow.ts';
 

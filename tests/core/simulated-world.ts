@@ -1,9 +1,9 @@
-import { buildGraph } from '../../src/core/graph.ts';
-import { mayStartAhead } from '../../src/core/run/only-program.ts';
-import type { Outcome, RunEvent, RunInput } from '../../src/core/run/run.ts';
-import { initialRun, isFinished, type RunState, stepNode, stepState } from '../../src/core/run/run-state.ts';
-import { transition } from '../../src/core/run/transition.ts';
-import { handlerKind, type Step } from '../../src/core/workflow.ts';
+import { buildGraph } from '#core/graph.ts';
+import { mayStartAhead } from '#core/run/only-program.ts';
+import type { Outcome, RunEvent, RunInput } from '#core/run/run.ts';
+import { initialRun, isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
+import { transition } from '#core/run/transition.ts';
+import { handlerKind, type Step } from '#core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
 import { type Case, factOf, failureCode, outcomeKind } from './arbitrary-case.ts';
 

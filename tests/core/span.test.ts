@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseSpan } from '../../src/core/span.ts';
+import { parseSpan } from '#core/span.ts';
 
 it.each([
   ['90s', 90_000],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { numberValues, withNumbers } from '../../src/core/step-numbers.ts';
-import type { NumberText } from '../../src/core/workflow.ts';
+import { numberValues, withNumbers } from '#core/step-numbers.ts';
+import type { NumberText } from '#core/workflow.ts';
 import { step } from '../support/workflow.ts';
 
 /** The values of one number text with the variable `$V`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunState } from '../../src/core/run/run-state.ts';
+import type { RunState } from '#core/run/run-state.ts';
 import { DrivenRun } from '../support/driven-run.ts';
 import { handler, step, type WorkflowSettings } from '../support/workflow.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 
 const failing = (policy: string) => `retryPolicy: ${policy}

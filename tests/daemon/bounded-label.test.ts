@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundedLabel } from '../../src/daemon/metrics.ts';
+import { boundedLabel } from '#daemon/metrics.ts';
 
 test('values beyond the maximum share one label, and earlier ones keep theirs', () => {
   const label = boundedLabel(2);

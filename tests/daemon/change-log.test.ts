@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChangeLog } from '../../src/daemon/live-changes.ts';
+import { createChangeLog } from '#daemon/live-changes.ts';
 import fc from '../support/fast-check.ts';
 
 test('returns each thing once, with its latest change', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLiveChanges } from '../../src/daemon/live-changes.ts';
+import { createLiveChanges } from '#daemon/live-changes.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 test.each(['a suspension', 'the next start'])('%s is sent after a failed read of the schedules', async (what) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentRuns, type RecentRunsParts } from '../../src/daemon/recent-runs.ts';
+import { RecentRuns, type RecentRunsParts } from '#daemon/recent-runs.ts';
 
 test('a workflow without its last runs is reported once they are read, also for another request', async () => {
   const files = Array.from({ length: 30 }, (_, index) => `/${index}.yaml`);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../src/core/run/run.ts';
-import { createRunFeeds } from '../../src/daemon/run-feeds.ts';
-import { foldRun } from '../../src/service/history/fold-run.ts';
-import type { PastRun } from '../../src/service/history/past-run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { createRunFeeds } from '#daemon/run-feeds.ts';
+import { foldRun } from '#service/history/fold-run.ts';
+import type { PastRun } from '#service/history/past-run.ts';
 
 const warned = (seq: number, message: string): StoredEvent => ({
   type: 'run.warned',

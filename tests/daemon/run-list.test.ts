@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RunList } from '../../src/daemon/run-list.ts';
-import type { RunLabel } from '../../src/store/store.ts';
+import { RunList } from '#daemon/run-list.ts';
+import type { RunLabel } from '#store/store.ts';
 
 test('runs are grouped by file, newest first, whatever the order in which they are found', () => {
   const { list, runs, look } = world({ '05': '/a', '03': '/b', '01': '/a' });

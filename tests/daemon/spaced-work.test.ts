@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSpacedWork } from '../../src/daemon/spaced-work.ts';
+import { createSpacedWork } from '#daemon/spaced-work.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 /** Work with a pause of a second, that ends when the test says so. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { journalOf } from '../support/background-runs.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { type ListedSetting, listSettings } from '../../src/config/listed-settings.ts';
+import { readConfig } from '#config/config.ts';
+import { type ListedSetting, listSettings } from '#config/listed-settings.ts';
 import { wf } from '../support/wf.ts';
 import { expectPart, table } from './reference-page.ts';
 

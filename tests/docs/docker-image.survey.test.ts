@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { hasDocker, startDocker, type TestDocker } from '../support/docker.ts';
 import { makeNodeArchive } from '../support/node-image.ts';
 import { describeWith, isInstalled } from '../support/require.ts';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { StoredEvent } from '../../src/core/run/run.ts';
-import { createJsonReporter } from '../../src/render/reporters/json.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { createJsonReporter } from '#render/reporters/json.ts';
 import { eventKinds } from '../support/event-kinds.ts';
 import { type Ended, startWf, type WfOptions, wf, withDirectory } from '../support/wf.ts';
 import { workflow } from '../support/workflow.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitCodes, stopSignals } from '../../src/cli/exit-codes.ts';
+import { exitCodes, stopSignals } from '#cli/exit-codes.ts';
 
 test('docs/reference lists exactly the exit codes of the program', () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../docs/reference/exit-codes.md'), 'utf8');

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { exitCodes, stopSignals } from '../../src/cli/exit-codes.ts';
-import { buildProgram } from '../../src/cli/program.ts';
-import { createConsole } from '../../src/cli/terminal/console.ts';
-import { version } from '../../src/cli/version.ts';
+import { exitCodes, stopSignals } from '#cli/exit-codes.ts';
+import { buildProgram } from '#cli/program.ts';
+import { createConsole } from '#cli/terminal/console.ts';
+import { version } from '#cli/version.ts';
 import { describeWith, isInstalled } from '../support/require.ts';
 import { manPage } from './man-page.ts';
 

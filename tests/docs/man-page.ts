@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { settings, variableOf } from '../../src/config/settings.ts';
+import { settings, variableOf } from '#config/settings.ts';
 
 /** Options that every command takes, listed once. */
 const common = ['--dags', '--color', '--no-color', '--help'];

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { executorTypes } from '../../src/language/schema/schema.ts';
-import { documentationOf, type KeyDoc } from '../../src/language/schema/schema-doc.ts';
+import { executorTypes } from '#language/schema/schema.ts';
+import { documentationOf, type KeyDoc } from '#language/schema/schema-doc.ts';
 import { wf } from '../support/wf.ts';
 
 const docs = resolve(import.meta.dirname, '../../docs/reference');

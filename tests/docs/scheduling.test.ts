@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseSpan } from '../../src/core/span.ts';
-import { cronProblem, parseCron } from '../../src/language/cron.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { parseSpan } from '#core/span.ts';
+import { cronProblem, parseCron } from '#language/cron.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 const text = readFileSync(resolve(import.meta.dirname, '../../docs/guide/scheduling.md'), 'utf8');
 

@@ -3,16 +3,16 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writ
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Outcome, ProcessIdentity } from '../../src/core/run/run.ts';
-import { expandText } from '../../src/core/words/interpolate.ts';
-import type { Step } from '../../src/core/workflow.ts';
-import { RunParts } from '../../src/engine/local/shared-parts.ts';
-import { executor } from '../../src/executors/command/command.ts';
-import type { Attempt, Containment } from '../../src/executors/executor.ts';
-import { EndSignal } from '../../src/processes/end-signal.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { sendSignal } from '../../src/processes/process-signals.ts';
-import { findRunProcesses } from '../../src/processes/process-tree.ts';
+import type { Outcome, ProcessIdentity } from '#core/run/run.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import type { Step } from '#core/workflow.ts';
+import { RunParts } from '#engine/local/shared-parts.ts';
+import { executor } from '#executors/command/command.ts';
+import type { Attempt, Containment } from '#executors/executor.ts';
+import { EndSignal } from '#processes/end-signal.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { sendSignal } from '#processes/process-signals.ts';
+import { findRunProcesses } from '#processes/process-tree.ts';
 import { step, workflow } from '../support/workflow.ts';
 
 /** The settings of a test's attempt; everything else is as for a step with only a name. */

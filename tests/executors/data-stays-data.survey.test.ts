@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { executor } from '../../src/executors/command/command.ts';
+import { executor } from '#executors/command/command.ts';
 import fc from '../support/fast-check.ts';
 import { program, succeeded, testAttempt } from './attempt.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { hasDocker, startDocker, type TestDocker } from '../support/docker.ts';
 import { httpServer, type TestServer } from '../support/http-server.ts';
 import { describeWithAll, isInstalled } from '../support/require.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { executor } from '../../src/executors/command/command.ts';
+import { executor } from '#executors/command/command.ts';
 import { failed, killed, program, runStep, testAttempt } from './attempt.ts';
 
 describe('exit codes', () => {

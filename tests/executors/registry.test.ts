@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { executor as command } from '../../src/executors/command/command.ts';
-import { loadExecutor, registry } from '../../src/executors/registry.ts';
+import { executor as command } from '#executors/command/command.ts';
+import { loadExecutor, registry } from '#executors/registry.ts';
 import { failed, testAttempt } from './attempt.ts';
 
 test('the executor of nearly every step is available synchronously', () => {

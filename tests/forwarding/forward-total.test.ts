@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createForwardTotal, forwardTeller } from '../../src/forwarding/forward-total.ts';
-import type { RunNotes } from '../../src/store/store.ts';
+import { createForwardTotal, forwardTeller } from '#forwarding/forward-total.ts';
+import type { RunNotes } from '#store/store.ts';
 
 const process = (pid: number) => ({ pid, startTime: pid, boot: 'boot' });
 const none = { queued: 0, forwarded: 0, dropped: 0, failed: 0, retried: 0, queueDepth: 0, queueCapacity: 8 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LineFeed } from '../../src/forwarding/line-feed.ts';
+import { LineFeed } from '#forwarding/line-feed.ts';
 import fc from '../support/fast-check.ts';
 
 function lines(feed: LineFeed): string[] {

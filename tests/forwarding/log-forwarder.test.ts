@@ -1,8 +1,8 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { LogForwarding } from '../../src/core/log-forwarding.ts';
-import type { StoredEvent } from '../../src/core/run/run.ts';
-import { openLogForwarder } from '../../src/forwarding/log-forwarder.ts';
-import type { LogFollowerOptions } from '../../src/store/logs.ts';
+import type { LogForwarding } from '#core/log-forwarding.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { openLogForwarder } from '#forwarding/log-forwarder.ts';
+import type { LogFollowerOptions } from '#store/logs.ts';
 import { httpServer } from '../support/http-server.ts';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openMonitor } from '../../src/forwarding/monitor.ts';
+import { openMonitor } from '#forwarding/monitor.ts';
 import { parsePrometheus } from '../support/prometheus.ts';
 
 const counts = {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 type Expectation = 'valid' | 'fragment' | 'config';
 type Case = { readonly path: string; readonly expect: Expectation };

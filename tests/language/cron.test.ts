@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cronProblem, isNeverDue, parseCron } from '../../src/language/cron.ts';
+import { cronProblem, isNeverDue, parseCron } from '#language/cron.ts';
 
 describe('a cron expression', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Workflow } from '../../src/core/workflow.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { loadWorkflow } from '#language/load.ts';
 import { workflowOf } from './load-text.ts';
 
 const STEPS = 'steps: [{name: a, command: echo}]';

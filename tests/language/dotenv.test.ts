@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
-import { DotenvProblem, parseDotenv } from '../../src/language/dotenv.ts';
+import { DotenvProblem, parseDotenv } from '#language/dotenv.ts';
 import fc from '../support/fast-check.ts';
 
 function values(text: string): Record<string, string> {

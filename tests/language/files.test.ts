@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'wf-files-')));
 let dir = root;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 import fc from '../support/fast-check.ts';
 import { codesOf } from './load-text.ts';
 

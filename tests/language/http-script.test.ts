@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/workflow.ts';
-import { SettingProblem } from '../../src/executors/http/header-fields.ts';
-import { httpSettings } from '../../src/executors/http/http-settings.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { SettingProblem } from '#executors/http/header-fields.ts';
+import { httpSettings } from '#executors/http/http-settings.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 /** Why the executor refuses settings; null if it takes them. */
 function refusal(settings: JsonObject): string | null {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { diagnosticCodes } from '../../src/language/codes.ts';
-import type { Diagnostic, Place } from '../../src/language/diagnostic.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { diagnosticCodes } from '#language/codes.ts';
+import type { Diagnostic, Place } from '#language/diagnostic.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 const root = fileURLToPath(new URL('../../fixtures/invalid', import.meta.url));
 const cases = readdirSync(root).sort();

@@ -1,5 +1,5 @@
-import type { Workflow } from '../../src/core/workflow.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 /** Loads the workflow of a text without errors. */
 export function workflowOf(text: string): Workflow {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { locateSteps } from '../../src/language/locate.ts';
+import { locateSteps } from '#language/locate.ts';
 
 const root = {
   path: '/root.yaml',

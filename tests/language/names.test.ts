@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalSignal } from '../../src/language/check/signals.ts';
-import { didYouMean, nearNames } from '../../src/language/near-names.ts';
-import { knownKeys, resolve, workflowSchema } from '../../src/language/schema/schema.ts';
+import { canonicalSignal } from '#language/check/signals.ts';
+import { didYouMean, nearNames } from '#language/near-names.ts';
+import { knownKeys, resolve, workflowSchema } from '#language/schema/schema.ts';
 import fc from '../support/fast-check.ts';
 import { codesOf } from './load-text.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Diagnostic } from '../../src/language/diagnostic.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
-import { documentedSchema } from '../../src/language/schema/schema-doc.ts';
-import type { Schema } from '../../src/language/schema/schema-type.ts';
+import type { Diagnostic } from '#language/diagnostic.ts';
+import { loadWorkflow } from '#language/load.ts';
+import { documentedSchema } from '#language/schema/schema-doc.ts';
+import type { Schema } from '#language/schema/schema-type.ts';
 import { workflowOf } from './load-text.ts';
 
 /** The positions in a file of the parts of the schema with these names. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 const steps = 'steps:\n  - name: a\n    command: echo a\n';
 const load = (text: string) => loadWorkflow({ text, file: null, dir: '/' });

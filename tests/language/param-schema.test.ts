@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it, test } from 'vitest';
-import { type LoadResult, loadWorkflow } from '../../src/language/load.ts';
-import { parseParams } from '../../src/language/params.ts';
-import { acceptParams } from '../../src/service/runs/given-params.ts';
+import { type LoadResult, loadWorkflow } from '#language/load.ts';
+import { parseParams } from '#language/params.ts';
+import { acceptParams } from '#service/runs/given-params.ts';
 
 const folders: string[] = [];
 

@@ -5,7 +5,7 @@ import {
   parseParams,
   parseParamsFile,
   parseParamTemplates,
-} from '../../src/language/params.ts';
+} from '#language/params.ts';
 import fc from '../support/fast-check.ts';
 
 const name = fc.option(fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/), { nil: null });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 const steps = 'steps: [{name: one, command: "true"}]\n';
 

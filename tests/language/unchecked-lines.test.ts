@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { uncheckedLine } from '../../src/language/check/check-lines.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { uncheckedLine } from '#language/check/check-lines.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 test.each<[string, string | null]>([
   ['./missing-tool\necho deployed', './missing-tool'],

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { patternProblem, withPatternBudget } from '../../src/language/check/pattern.ts';
-import type { Diagnostic } from '../../src/language/diagnostic.ts';
-import { loadWorkflow } from '../../src/language/load.ts';
-import { nearNames } from '../../src/language/near-names.ts';
-import { decode } from '../../src/language/read/decode.ts';
-import { keyDepthCounter } from '../../src/language/read/parse-yaml.ts';
-import { patternSize } from '../../src/pattern-test.ts';
+import { patternProblem, withPatternBudget } from '#language/check/pattern.ts';
+import type { Diagnostic } from '#language/diagnostic.ts';
+import { loadWorkflow } from '#language/load.ts';
+import { nearNames } from '#language/near-names.ts';
+import { decode } from '#language/read/decode.ts';
+import { keyDepthCounter } from '#language/read/parse-yaml.ts';
+import { patternSize } from '#pattern-test.ts';
 
-vi.mock('../../src/language/near-names.ts', { spy: true });
-vi.mock('../../src/language/check/pattern.ts', { spy: true });
-vi.mock('../../src/language/read/decode.ts', { spy: true });
+vi.mock('#language/near-names.ts', { spy: true });
+vi.mock('#language/check/pattern.ts', { spy: true });
+vi.mock('#language/read/decode.ts', { spy: true });
 
 const each = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i)).join('');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noSchedule } from '../../src/core/workflow.ts';
+import { noSchedule } from '#core/workflow.ts';
 import { codesOf, workflowOf } from './load-text.ts';
 
 const STEP = 'steps:\n  - {name: a, command: echo}\n';

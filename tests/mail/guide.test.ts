@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadWorkflow } from '../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 import { temporaryDirectory } from '../executors/attempt.ts';
 
 const guide = readFileSync(resolve(import.meta.dirname, '../../docs/guide/mail.md'), 'utf8');

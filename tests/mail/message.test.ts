@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { addresses, headerText } from '../../src/mail/addresses.ts';
-import { isLocalServer, mailServer } from '../../src/mail/mail-server.ts';
-import { htmlToText, isHtml } from '../../src/mail/send-mail.ts';
-import { escapeHtml } from '../../src/render/text/escape-html.ts';
+import { addresses, headerText } from '#mail/addresses.ts';
+import { isLocalServer, mailServer } from '#mail/mail-server.ts';
+import { htmlToText, isHtml } from '#mail/send-mail.ts';
+import { escapeHtml } from '#render/text/escape-html.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };
 const expand = (text: string) => text.replace(/\$\w+/g, (name) => variables[name] ?? '');

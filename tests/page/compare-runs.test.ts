@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareParams, compareSteps } from '../../src/page/data/compare-runs.ts';
+import { compareParams, compareSteps } from '#page/data/compare-runs.ts';
 
 const step = (name: string, status: 'succeeded' | 'failed' | 'pending', durationMs: number | null) =>
   ({ name, status, durationMs }) as Parameters<typeof compareSteps>[0][number];

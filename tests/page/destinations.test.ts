@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Workflow } from '../../src/page/api/types.ts';
-import { destinations, matching } from '../../src/page/data/destinations.ts';
+import type { Workflow } from '#page/api/types.ts';
+import { destinations, matching } from '#page/data/destinations.ts';
 
 const to = {
   workflows: './',

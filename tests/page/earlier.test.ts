@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { earlierNote, earlierRunOf } from '../../src/page/run-view/earlier.ts';
+import { earlierNote, earlierRunOf } from '#page/run-view/earlier.ts';
 
 type Step = Parameters<typeof earlierNote>[0];
 

@@ -1,14 +1,8 @@
 import { expect, it } from 'vitest';
-import {
-  countedName,
-  type Instance,
-  progressText,
-  shownInstance,
-  unfolded,
-} from '../../src/page/run-view/fan-out/instance.ts';
-import { timelineRows } from '../../src/page/run-view/timeline-rows.ts';
-import type { StepView } from '../../src/page/run-view/view.ts';
-import { graphItems } from '../../src/render/report/graph/graph-items.ts';
+import { countedName, type Instance, progressText, shownInstance, unfolded } from '#page/run-view/fan-out/instance.ts';
+import { timelineRows } from '#page/run-view/timeline-rows.ts';
+import type { StepView } from '#page/run-view/view.ts';
+import { graphItems } from '#render/report/graph/graph-items.ts';
 
 function step(name: string, rest: Partial<StepView> = {}): StepView {
   const times = { startedAt: null, finishedAt: null, durationMs: null };

@@ -11,7 +11,7 @@ import {
   startCommand,
   startRequest,
   withoutSecrets,
-} from '../../src/page/data/workflows/start-form.ts';
+} from '#page/data/workflows/start-form.ts';
 
 const fields = fieldsOf({
   params: [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { FailureList } from '../../src/page/run-view/failure-box.tsx';
-import { attemptsText } from '../../src/page/run-view/step-text.ts';
-import { markup } from '../../src/render/report/markup.ts';
+import { FailureList } from '#page/run-view/failure-box.tsx';
+import { attemptsText } from '#page/run-view/step-text.ts';
+import { markup } from '#render/report/markup.ts';
 
 it('attempts of a repeating step are named repetitions, and retries of them attempts', () => {
   const texts = [{ attempts: 1 }, { attempts: 3 }, { attempts: 3, repetitions: 3 }, { attempts: 4, repetitions: 3 }];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { marks, percent, timeScale } from '../../src/page/run-view/time-scale.ts';
+import { marks, percent, timeScale } from '#page/run-view/time-scale.ts';
 
 it.each([
   [1, ['0']],

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Schema } from '../../src/language/schema/schema-type.ts';
-import { keysOf, schemaAt, wordsOf } from '../../src/page/editor/file-schema.ts';
-import type { YamlPlace } from '../../src/page/editor/place.ts';
-import { keyAt, placeAt } from '../../src/page/editor/yaml-place.ts';
+import type { Schema } from '#language/schema/schema-type.ts';
+import { keysOf, schemaAt, wordsOf } from '#page/editor/file-schema.ts';
+import type { YamlPlace } from '#page/editor/place.ts';
+import { keyAt, placeAt } from '#page/editor/yaml-place.ts';
 
 const schema: Schema = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),

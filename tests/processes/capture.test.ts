@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { capture } from '../../src/processes/capture.ts';
+import { capture } from '#processes/capture.ts';
 import { fileText, program, runs, temporaryDirectory, until } from '../executors/attempt.ts';
 
 const PATH = process.env['PATH'] ?? '';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { EndSignal, eitherEnd, isAskedToEnd } from '../../src/processes/end-signal.ts';
+import { EndSignal, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 
 describe('an end signal', () => {
   test('calls back once when an end is requested, and keeps the first reason', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { startByHandle } from '../../src/processes/process-handle.ts';
+import { startByHandle } from '#processes/process-handle.ts';
 import { failed, runStep, succeeded } from '../executors/attempt.ts';
 import { withoutInternals } from './without-internals.ts';
 

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ProcessIdentity } from '../../src/core/run/run.ts';
-import type { ProcessMoment } from '../../src/engine/engine.ts';
-import { executor } from '../../src/executors/command/command.ts';
-import { identify, isAlive, mayBeAlive } from '../../src/processes/process-identity.ts';
-import { withDescendants } from '../../src/processes/process-selection.ts';
-import { sendSignal } from '../../src/processes/process-signals.ts';
-import { listProcesses, numberBefore, processMoment } from '../../src/processes/process-table.ts';
-import { endProcesses, findRunProcesses } from '../../src/processes/process-tree.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { ProcessMoment } from '#engine/engine.ts';
+import { executor } from '#executors/command/command.ts';
+import { identify, isAlive, mayBeAlive } from '#processes/process-identity.ts';
+import { withDescendants } from '#processes/process-selection.ts';
+import { sendSignal } from '#processes/process-signals.ts';
+import { listProcesses, numberBefore, processMoment } from '#processes/process-table.ts';
+import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import { fileText, program, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 
 /** An idle process in its own session; killed after the test. */

@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { executor } from '../../src/executors/command/command.ts';
-import { canceled } from '../../src/processes/end-signal.ts';
-import { identify } from '../../src/processes/process-identity.ts';
+import { executor } from '#executors/command/command.ts';
+import { canceled } from '#processes/end-signal.ts';
+import { identify } from '#processes/process-identity.ts';
 import { failed, program, runStep, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 
 describe('a process', () => {

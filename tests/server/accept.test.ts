@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefers } from '../../src/server/reply/accept.ts';
+import { prefers } from '#server/reply/accept.ts';
 
 test.each([
   [undefined, 'json'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Route } from '../../src/server/route.ts';
+import type { Route } from '#server/route.ts';
 import { type ApiServer, apiServer, jsonOf, type Sent } from '../support/api-server.ts';
 
 test('a JSON body is parsed', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { eventually, untilGone } from '../support/background-runs.ts';
 import { act, type DaemonPlace, daemonUrl, withDaemons } from '../support/daemon.ts';
 

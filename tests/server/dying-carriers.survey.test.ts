@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { eventually, journalOf, untilGone, untilOver } from '../support/background-runs.ts';
 import { act, daemonUrl } from '../support/daemon.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { eventually, journalOf, untilGone } from '../support/background-runs.ts';
 import { withDaemons } from '../support/daemon.ts';
 import { loweredBy, sessionPriority } from '../support/priorities.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Route } from '../../src/server/route.ts';
+import type { Route } from '#server/route.ts';
 import type { Sent } from '../support/api-server.ts';
 import { apiWorld } from '../support/api-world.ts';
 import { traversals } from '../support/traversals.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Route } from '../../src/server/route.ts';
-import { createRouter, type FoundRoute } from '../../src/server/router.ts';
+import type { Route } from '#server/route.ts';
+import { createRouter, type FoundRoute } from '#server/router.ts';
 import fc from '../support/fast-check.ts';
 
 const routes = [

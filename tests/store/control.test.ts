@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { AnswerRequest, StopRequest } from '../../src/store/store.ts';
+import type { AnswerRequest, StopRequest } from '#store/store.ts';
 import { eventually } from '../support/background-runs.ts';
 import { fileStore, refusal, snapshot, temporaryDirectory } from './world.ts';
 

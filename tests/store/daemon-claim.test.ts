@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ProcessIdentity } from '../../src/core/run/run.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { claimDaemon } from '../../src/store/files/control/daemon-claim.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { claimDaemon } from '#store/files/control/daemon-claim.ts';
 import { withDirectory } from '../support/wf.ts';
 import { buildProgram, start } from './program.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileStore } from '../../src/store/files/file-store.ts';
+import type { FileStore } from '#store/files/file-store.ts';
 import fc from '../support/fast-check.ts';
 import { events, fileStore, snapshot, stored } from './world.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { durableText } from '../../src/store/files/disk/durable-text.ts';
+import { durableText } from '#store/files/disk/durable-text.ts';
 
 let root: string;
 

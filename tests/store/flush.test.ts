@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type JournalCalls, journalCalls } from '../../src/store/files/journal/journal-calls.ts';
-import { createGroupCommit } from '../../src/store/files/journal/run-journal.ts';
+import { type JournalCalls, journalCalls } from '#store/files/journal/journal-calls.ts';
+import { createGroupCommit } from '#store/files/journal/run-journal.ts';
 import { events, fileStore, snapshot } from './world.ts';
 
 /** Flushes that tests complete. */

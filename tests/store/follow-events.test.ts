@@ -10,10 +10,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { RunEvent, StoredEvent } from '../../src/core/run/run.ts';
-import type { FileStore } from '../../src/store/files/file-store.ts';
-import { journalCalls } from '../../src/store/files/journal/journal-calls.ts';
-import { JournalFollower } from '../../src/store/files/journal/journal-follower.ts';
+import type { RunEvent, StoredEvent } from '#core/run/run.ts';
+import type { FileStore } from '#store/files/file-store.ts';
+import { journalCalls } from '#store/files/journal/journal-calls.ts';
+import { JournalFollower } from '#store/files/journal/journal-follower.ts';
 import fc from '../support/fast-check.ts';
 import { events, fileStore, snapshot, stored, temporaryDirectory } from './world.ts';
 

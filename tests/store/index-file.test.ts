@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { FileStore } from '../../src/store/files/file-store.ts';
-import type { RunLabel } from '../../src/store/store.ts';
+import type { FileStore } from '#store/files/file-store.ts';
+import type { RunLabel } from '#store/store.ts';
 import fc from '../support/fast-check.ts';
 import { workflow } from '../support/workflow.ts';
 import { buildProgram, start } from './program.ts';

@@ -1,10 +1,10 @@
 import { closeSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Owner, ProcessIdentity } from '../../src/core/run/run.ts';
-import { judgeOwner } from '../../src/store/files/control/judge-owner.ts';
-import { ownerSocketPath, releaseOwner, writeFirstOwner } from '../../src/store/files/control/owner.ts';
-import { listenAt } from '../../src/store/files/control/owner-socket.ts';
+import type { Owner, ProcessIdentity } from '#core/run/run.ts';
+import { judgeOwner } from '#store/files/control/judge-owner.ts';
+import { ownerSocketPath, releaseOwner, writeFirstOwner } from '#store/files/control/owner.ts';
+import { listenAt } from '#store/files/control/owner-socket.ts';
 import { isInstalled } from '../support/require.ts';
 import { withDirectory } from '../support/wf.ts';
 

@@ -1,9 +1,9 @@
 import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLogFile } from '../../src/store/files/logs/log-file.ts';
-import { findTail, readExcerpt, readTail } from '../../src/store/log-ends.ts';
-import type { LogFile, RunLogs } from '../../src/store/logs.ts';
+import { createLogFile } from '#store/files/logs/log-file.ts';
+import { findTail, readExcerpt, readTail } from '#store/log-ends.ts';
+import type { LogFile, RunLogs } from '#store/logs.ts';
 import { temporaryDirectory } from './world.ts';
 
 const mebibyte = 1024 * 1024;

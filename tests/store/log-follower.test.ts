@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLogFollower, type LogPaths } from '../../src/store/files/logs/log-follower.ts';
-import type { LogChunk, LogFollower, LogFollowerOptions } from '../../src/store/logs.ts';
+import { createLogFollower, type LogPaths } from '#store/files/logs/log-follower.ts';
+import type { LogChunk, LogFollower, LogFollowerOptions } from '#store/logs.ts';
 import { temporaryDirectory } from './world.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { logFilePattern } from '../../src/store/files/logs/run-logs.ts';
+import { logFilePattern } from '#store/files/logs/run-logs.ts';
 import { handler, step, workflow } from '../support/workflow.ts';
 import { closeLog, fileStore, oneLog, refusal, snapshot, temporaryDirectory } from './world.ts';
 

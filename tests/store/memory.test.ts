@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../src/store/memory.ts';
+import { createMemoryStore } from '#store/memory.ts';
 import { closeLog, events, oneLog, refusal, snapshot, stored, temporaryDirectory } from './world.ts';
 
 function memoryStore() {

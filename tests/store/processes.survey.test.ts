@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileStore } from '../../src/store/files/file-store.ts';
+import type { FileStore } from '#store/files/file-store.ts';
 import { buildProgram, type Running, start } from './program.ts';
 import { events, fileStore, snapshot, temporaryDirectory } from './world.ts';
 

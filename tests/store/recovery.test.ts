@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ProcessIdentity } from '../../src/core/run/run.ts';
-import { hasOwner } from '../../src/store/files/control/owner.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import { hasOwner } from '#store/files/control/owner.ts';
 import { events, fileStore, refusal, snapshot, stored, temporaryDirectory } from './world.ts';
 
 const dead: ProcessIdentity = { pid: 4_194_305, startTime: 1, boot: 'another boot' };

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FinishedStatus } from '../../src/core/run/run.ts';
-import { openStatuses } from '../../src/store/files/listing/status-file.ts';
+import type { FinishedStatus } from '#core/run/run.ts';
+import { openStatuses } from '#store/files/listing/status-file.ts';
 import { fileStore, snapshot, temporaryDirectory } from './world.ts';
 
 /** Runs with journals, and their statuses as a reader remembers them. */

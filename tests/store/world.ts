@@ -2,13 +2,13 @@ import { closeSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { RunEvent } from '../../src/core/run/run.ts';
-import { WfError } from '../../src/errors.ts';
-import type { AttemptLog } from '../../src/executors/executor.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
-import { createFileStore, type FileStore, type FileStoreOptions } from '../../src/store/files/file-store.ts';
-import type { LogForm } from '../../src/store/logs.ts';
-import type { Snapshot } from '../../src/store/store.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { WfError } from '#errors.ts';
+import type { AttemptLog } from '#executors/executor.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
+import type { LogForm } from '#store/logs.ts';
+import type { Snapshot } from '#store/store.ts';
 import { step, workflow } from '../support/workflow.ts';
 
 /** An empty directory for the duration of the test. */

@@ -2,8 +2,8 @@ import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHead
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Route } from '../../src/server/route.ts';
-import { createServer, type ListenSettings, type RunningServer, type ServerOptions } from '../../src/server/server.ts';
+import type { Route } from '#server/route.ts';
+import { createServer, type ListenSettings, type RunningServer, type ServerOptions } from '#server/server.ts';
 
 /** An answer as it came. */
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };

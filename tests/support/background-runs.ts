@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
-import { identify, isAlive } from '../../src/processes/process-identity.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
 import type { Place } from './past-runs.ts';
 
 /** Looks again and again until there is something to see; a test that waits for nothing runs into its own time limit. */

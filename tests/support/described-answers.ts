@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { openApiDocument } from '../../src/server/docs/document.ts';
+import { openApiDocument } from '#server/docs/document.ts';
 import type { JsonSchema } from '../docs/json-schemas.ts';
 import type { Answer, ApiServer } from './api-server.ts';
 

@@ -1,4 +1,4 @@
-import { buildGraph } from '../../src/core/graph.ts';
+import { buildGraph } from '#core/graph.ts';
 import type {
   ApprovalAnswer,
   AttemptFacts,
@@ -9,10 +9,10 @@ import type {
   RunEvent,
   RunInput,
   StepStatus,
-} from '../../src/core/run/run.ts';
-import { initialRun, type RunState, stepState, steps } from '../../src/core/run/run-state.ts';
-import { transition } from '../../src/core/run/transition.ts';
-import { handlerName } from '../../src/core/workflow.ts';
+} from '#core/run/run.ts';
+import { initialRun, type RunState, stepState, steps } from '#core/run/run-state.ts';
+import { transition } from '#core/run/transition.ts';
+import { handlerName } from '#core/workflow.ts';
 import { failure, success } from './outcome.ts';
 import { type WorkflowSettings, workflow } from './workflow.ts';
 

@@ -1,17 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Outcome, StoredEvent } from '../../src/core/run/run.ts';
-import type { Workflow } from '../../src/core/workflow.ts';
-import type { ActiveRun, Notify, RetryChild, RunRequest } from '../../src/engine/engine.ts';
-import type { Capture } from '../../src/engine/local/attempt/attempt-context.ts';
-import type { FindSubworkflow } from '../../src/engine/local/engine-options.ts';
-import { createLocalEngine } from '../../src/engine/local/local.ts';
-import { WfError } from '../../src/errors.ts';
-import type { Attempt } from '../../src/executors/executor.ts';
-import { NamedPipes } from '../../src/processes/named-pipes.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
-import type { RunJournal, RunStore } from '../../src/store/store.ts';
+import type { Outcome, StoredEvent } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { ActiveRun, Notify, RetryChild, RunRequest } from '#engine/engine.ts';
+import type { Capture } from '#engine/local/attempt/attempt-context.ts';
+import type { FindSubworkflow } from '#engine/local/engine-options.ts';
+import { createLocalEngine } from '#engine/local/local.ts';
+import { WfError } from '#errors.ts';
+import type { Attempt } from '#executors/executor.ts';
+import { NamedPipes } from '#processes/named-pipes.ts';
+import { createMemoryStore } from '#store/memory.ts';
+import type { RunJournal, RunStore } from '#store/store.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 
 /** How a step of a test does its work. */

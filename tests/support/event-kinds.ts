@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../src/core/run/run.ts';
+import type { RunEvent } from '#core/run/run.ts';
 
 /** The compiler names a missing one; add it to `event.json` too. */
 const every: { readonly [kind in RunEvent['type']]: true } = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/engine/clock.ts';
+import type { Clock } from '#engine/clock.ts';
 
 /** A clock that tests advance. */
 export type FakeClock = Clock & {

@@ -1,4 +1,4 @@
-import type { Console } from '../../src/cli/terminal/console.ts';
+import type { Console } from '#cli/terminal/console.ts';
 
 /** A console that keeps what is printed: no terminal, without colours. */
 export function fakeConsole(): { readonly console: Console; readonly printed: () => { out: string; err: string } } {

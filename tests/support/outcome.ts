@@ -1,4 +1,4 @@
-import type { Outcome, Outputs } from '../../src/core/run/run.ts';
+import type { Outcome, Outputs } from '#core/run/run.ts';
 
 /** How an attempt ends that went well. */
 export function success(outputs: Outputs = {}): Outcome {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { RunSummary } from '../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { type Ended, type RunningWf, startWf, wf, withDirectory } from './wf.ts';
 
 /** A directory with a home of its own, in which `wf` is run. */

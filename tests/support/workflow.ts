@@ -1,5 +1,5 @@
-import { plainStep, plainWorkflow } from '../../src/core/plain-workflow.ts';
-import { type HandlerKind, handlerName, type Step, type Workflow } from '../../src/core/workflow.ts';
+import { plainStep, plainWorkflow } from '#core/plain-workflow.ts';
+import { type HandlerKind, handlerName, type Step, type Workflow } from '#core/workflow.ts';
 
 /** A step as the defaults of the format make it: the command `true`, no dependency, one attempt. */
 export function step(name: string, settings: Partial<Omit<Step, 'name'>> = {}): Step {

@@ -1,11 +1,11 @@
-import type { Config } from '../../config/config.ts';
-import { requireNamedDags } from '../../config/named-dags.ts';
-import { workflowPlaces } from '../../config/workflow-places.ts';
-import type { Reach } from '../../service/history/run-reference.ts';
-import { createLocalService, type LocalService } from '../../service/local-service.ts';
-import { beginRun } from '../../service/runs/start-carrier.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
-import { readWorkflow } from '../../service/workflows/workflows.ts';
+import type { Config } from '#config/config.ts';
+import { requireNamedDags } from '#config/named-dags.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import type { Reach } from '#service/history/run-reference.ts';
+import { createLocalService, type LocalService } from '#service/local-service.ts';
+import { beginRun } from '#service/runs/start-carrier.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import { readWorkflow } from '#service/workflows/workflows.ts';
 
 /** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
 export async function openLocal(
@@ -13,7 +13,7 @@ export async function openLocal(
   dags: string | undefined,
   reach: Reach = { cwd: config.cwd, any: true },
 ): Promise<LocalService> {
-  const app = await import('../../history-app.ts');
+  const app = await import('#history-app.ts');
   const past = () => app.createPast(config, { reach });
   return createLocalService({
     location: `this directory or ${config.dagsDir ?? 'the workflows directory: there is no home'}`,
@@ -47,8 +47,8 @@ async function nextStarts(
     workflow === null || workflow.schedule.start.length === 0 ? [] : [{ file, schedule: workflow.schedule }],
   );
   if (scheduled.length === 0) return new Map();
-  const { loadCronTimes } = await import('../../daemon/schedule/cron-times.ts');
-  const { nextStarts: startsOf } = await import('../../daemon/schedule/next-start.ts');
+  const { loadCronTimes } = await import('#daemon/schedule/cron-times.ts');
+  const { nextStarts: startsOf } = await import('#daemon/schedule/next-start.ts');
   const times = await loadCronTimes();
   const now = Date.now();
   return new Map(

@@ -1,10 +1,10 @@
-import type { DaemonClient } from '../../client/daemon-client.ts';
-import { type ClientSettings, readClientSettings } from '../../config/client-settings.ts';
-import type { Config } from '../../config/config.ts';
-import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import type { Reach } from '../../service/history/run-reference.ts';
-import type { Service } from '../../service/service.ts';
+import type { DaemonClient } from '#client/daemon-client.ts';
+import { type ClientSettings, readClientSettings } from '#config/client-settings.ts';
+import type { Config } from '#config/config.ts';
+import { WfError } from '#errors.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import type { Reach } from '#service/history/run-reference.ts';
+import type { Service } from '#service/service.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
@@ -31,7 +31,7 @@ export async function withService<T>(
     return use(
       await (await import('./open-local.ts')).openLocal(config, options.dags, reachOf(options, config, console)),
     );
-  const { createRemoteService } = await import('../../client/remote-service.ts');
+  const { createRemoteService } = await import('#client/remote-service.ts');
   return withDaemon(server, console, (client) => use(createRemoteService(client)));
 }
 
@@ -47,7 +47,7 @@ export async function withDaemon<T>(
   { err }: Pick<Console, 'err'>,
   use: (client: DaemonClient) => Promise<T>,
 ): Promise<T> {
-  const { openDaemon } = await import('../../client/remote-service.ts');
+  const { openDaemon } = await import('#client/remote-service.ts');
   const client = openDaemon(server, (line) => err.write(`wf: ${escapeControls(line)}\n`));
   try {
     return await use(client);
@@ -70,7 +70,7 @@ export async function serverOf({ server, dags }: AccessOptions, config: Config):
 
 async function withOwnLogin(server: ClientSettings, config: Config): Promise<ClientSettings> {
   if (server.authorization !== null) return server;
-  const { ownDaemonLogin } = await import('../../history-app.ts');
+  const { ownDaemonLogin } = await import('#history-app.ts');
   const own = await ownDaemonLogin(config, server.url);
   return own === null ? server : { ...server, url: own.url, authorization: `Bearer ${own.token}` };
 }

@@ -1,9 +1,9 @@
-import type { Config } from '../../config/config.ts';
-import { dateAndTime } from '../../render/text/duration.ts';
-import { shortId } from '../../render/text/short-id.ts';
-import { readPastRun } from '../../service/history/past-run.ts';
-import { findRunId, liesBelow } from '../../service/history/run-reference.ts';
-import type { RunArchive } from '../../store/store.ts';
+import type { Config } from '#config/config.ts';
+import { dateAndTime } from '#render/text/duration.ts';
+import { shortId } from '#render/text/short-id.ts';
+import { readPastRun } from '#service/history/past-run.ts';
+import { findRunId, liesBelow } from '#service/history/run-reference.ts';
+import type { RunArchive } from '#store/store.ts';
 import type { Candidate } from './candidate.ts';
 
 const mostRuns = 30;
@@ -40,7 +40,7 @@ export async function stepCandidates(config: Config, run: string): Promise<reado
 }
 
 async function openArchive(config: Config): Promise<RunArchive> {
-  const { createPast } = await import('../../history-app.ts');
+  const { createPast } = await import('#history-app.ts');
   return createPast(config).archive;
 }
 

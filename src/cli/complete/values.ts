@@ -1,7 +1,7 @@
-import { workflowPlaces } from '../../config/workflow-places.ts';
-import { runStatuses } from '../../core/run/run.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import { defaultWorkflow } from '../../service/workflows/workflow-files.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import { runStatuses } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { defaultWorkflow } from '#service/workflows/workflow-files.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, plain } from './candidate.ts';
 import type { Expected, Given } from './expected.ts';
@@ -62,20 +62,20 @@ async function steps(given: Given): Promise<Candidates['values']> {
 
 /** Keys of the file and of a step; `wf schema` takes the latter without `steps.` too. */
 async function schemaPaths(): Promise<Candidates['values']> {
-  const { documentationOf } = await import('../../language/schema/schema-doc.ts');
+  const { documentationOf } = await import('#language/schema/schema-doc.ts');
   const places = ['', 'steps'].map((path) => documentationOf(path)?.keys ?? []);
   const [top = [], step = []] = places.map((keys) => keys.map(({ key, description }) => ({ value: key, description })));
   return [...top, ...step.map(({ value, description }) => ({ value: `steps.${value}`, description }))];
 }
 
 async function settings(): Promise<Candidates['values']> {
-  const { settings: table } = await import('../../config/settings.ts');
+  const { settings: table } = await import('#config/settings.ts');
   return Object.entries(table).map(([value, { about }]) => ({ value, description: about }));
 }
 
 /** File names follow `=`, where the shell begins a new word. */
 async function reporters(): Promise<Candidates['values']> {
-  const { reporterKinds } = await import('../../render/reporters/select.ts');
+  const { reporterKinds } = await import('#render/reporters/select.ts');
   return [...reporterKinds, 'junit=', 'summary='].map(plain);
 }
 
@@ -83,7 +83,7 @@ async function reporters(): Promise<Candidates['values']> {
 async function workflowOf(given: Given): Promise<Workflow | null> {
   const name = given.arguments.get('workflow') ?? defaultWorkflow(process.cwd(), 'run');
   if (name === '-') return null;
-  const { getWorkflow } = await import('../../service/workflows/workflows.ts');
+  const { getWorkflow } = await import('#service/workflows/workflows.ts');
   return getWorkflow({ name }, workflowPlaces(configOf(given))).workflow;
 }
 

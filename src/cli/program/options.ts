@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { outputModes } from '../../render/reporters/select.ts';
+import { outputModes } from '#render/reporters/select.ts';
 import { approvalModes } from '../run/approval-option.ts';
 
 /** The arguments and options of commands that take a workflow with parameters. */

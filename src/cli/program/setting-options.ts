@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Setting, type SettingUser, settings } from '../../config/settings.ts';
+import { type Setting, type SettingUser, settings } from '#config/settings.ts';
 import { append } from './options.ts';
 
 const serverUsers: readonly SettingUser[] = ['wf serve', 'wf serve and clients'];

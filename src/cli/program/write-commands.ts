@@ -1,5 +1,5 @@
-import { graphFormats } from '../../render/graph/graph-format.ts';
-import { defaultWorkflow } from '../../service/workflows/workflow-files.ts';
+import { graphFormats } from '#render/graph/graph-format.ts';
+import { defaultWorkflow } from '#service/workflows/workflow-files.ts';
 import { templateNames } from '../asset.ts';
 import type { AddCommand } from './add-command.ts';
 import { choice, withCommon, workflowArgument } from './options.ts';

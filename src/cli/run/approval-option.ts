@@ -1,5 +1,5 @@
-import type { Config } from '../../config/config.ts';
-import type { StartRequest } from '../../service/runs/runs.ts';
+import type { Config } from '#config/config.ts';
+import type { StartRequest } from '#service/runs/runs.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** The values of `--on-approval`. */

@@ -1,11 +1,11 @@
-import type { RunEvent, StoredEvent } from '../../core/run/run.ts';
-import { type RunState, stepNode, stepState } from '../../core/run/run-state.ts';
-import type { ApprovalInput } from '../../core/workflow.ts';
-import type { ActiveRun } from '../../engine/engine.ts';
-import type { Prompt } from '../../render/reporters/reporter.ts';
-import { checkInput, mayAnswer } from '../../service/runs/answering.ts';
-import type { StepAnswerOrder } from '../../service/service.ts';
-import { userName } from '../../service/user-name.ts';
+import type { RunEvent, StoredEvent } from '#core/run/run.ts';
+import { type RunState, stepNode, stepState } from '#core/run/run-state.ts';
+import type { ApprovalInput } from '#core/workflow.ts';
+import type { ActiveRun } from '#engine/engine.ts';
+import type { Prompt } from '#render/reporters/reporter.ts';
+import { checkInput, mayAnswer } from '#service/runs/answering.ts';
+import type { StepAnswerOrder } from '#service/service.ts';
+import { userName } from '#service/user-name.ts';
 import { type Keyboard, openKeyboard } from '../terminal/keyboard.ts';
 
 type Show = (prompt: Prompt | null) => void;

@@ -1,12 +1,12 @@
-import { endsAttempt } from '../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { RunState } from '../../core/run/run-state.ts';
-import { summarize } from '../../core/summary/summarize.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
-import type { ActiveRun, ChildWatcher, OnChild } from '../../engine/engine.ts';
-import type { Reporter } from '../../render/reporters/reporter.ts';
-import type { LogFollower } from '../../store/logs.ts';
-import { nextTurn } from '../../turns.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import { summarize } from '#core/summary/summarize.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { ActiveRun, ChildWatcher, OnChild } from '#engine/engine.ts';
+import type { Reporter } from '#render/reporters/reporter.ts';
+import type { LogFollower } from '#store/logs.ts';
+import { nextTurn } from '#turns.ts';
 import type { Output } from '../terminal/output.ts';
 import { type PresentedEvent, type PresentedResult, type PresentedWorkflow, Presenter } from './presenter.ts';
 

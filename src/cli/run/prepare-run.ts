@@ -1,15 +1,15 @@
-import type { Config } from '../../config/config.ts';
-import { workflowPlaces } from '../../config/workflow-places.ts';
-import type { StepSelection } from '../../core/graph.ts';
-import type { Param } from '../../core/run/run.ts';
-import { quoteWord } from '../../core/words/quote-word.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import { WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { acceptParams, openParams, paramFault, takesPositions, unsetParams } from '../../service/runs/given-params.ts';
-import type { StartRequest } from '../../service/runs/runs.ts';
-import { getWorkflow, workflowBytes } from '../../service/workflows/workflows.ts';
-import { keepProcessSmall } from '../../start-up/small-process.ts';
+import type { Config } from '#config/config.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import type { StepSelection } from '#core/graph.ts';
+import type { Param } from '#core/run/run.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { WfError } from '#errors.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { acceptParams, openParams, paramFault, takesPositions, unsetParams } from '#service/runs/given-params.ts';
+import type { StartRequest } from '#service/runs/runs.ts';
+import { getWorkflow, workflowBytes } from '#service/workflows/workflows.ts';
+import { keepProcessSmall } from '#start-up/small-process.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
@@ -134,7 +134,7 @@ export async function selectedPart(
   { err }: Console,
 ): Promise<StepSelection | undefined> {
   if (only === undefined && skip === undefined) return undefined;
-  const { selectSteps, stepsWithout } = await import('../../service/runs/select-steps.ts');
+  const { selectSteps, stepsWithout } = await import('#service/runs/select-steps.ts');
   const selection = selectSteps(workflow, { only, skip });
   for (const line of stepsWithout(workflow, selection)) err.write(`wf: ${escapeControls(line)}\n`);
   return selection;

@@ -1,13 +1,13 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { RunState } from '../../core/run/run-state.ts';
-import { failedSteps, shownFailures } from '../../core/summary/failed-steps.ts';
-import { originsOf } from '../../core/summary/origin.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import type { Source } from '../../language/diagnostic.ts';
-import { locateSteps } from '../../language/locate.ts';
-import type { ChildReporter, OutputChunk, Recap, Reporter } from '../../render/reporters/reporter.ts';
-import { type FailedRun, withFailures } from '../../render/text/failures.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import { failedSteps, shownFailures } from '#core/summary/failed-steps.ts';
+import { originsOf } from '#core/summary/origin.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { Source } from '#language/diagnostic.ts';
+import { locateSteps } from '#language/locate.ts';
+import type { ChildReporter, OutputChunk, Recap, Reporter } from '#render/reporters/reporter.ts';
+import { type FailedRun, withFailures } from '#render/text/failures.ts';
 
 /** The workflow of a run, with secrets masked. */
 export type PresentedWorkflow = { readonly workflow: Workflow; readonly sources: readonly Source[] };

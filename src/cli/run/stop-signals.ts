@@ -1,4 +1,4 @@
-import type { ActiveRun } from '../../engine/engine.ts';
+import type { ActiveRun } from '#engine/engine.ts';
 import { type StopSignal, stopSignals } from '../exit-codes.ts';
 
 /** Passes signals on to a run: the first stops it, and its handlers still run; the second kills at once. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPlaces } from '../../config/places.ts';
-import { findProjectFile } from '../../config/project-file.ts';
-import { WfError } from '../../errors.ts';
+import { findPlaces } from '#config/places.ts';
+import { findProjectFile } from '#config/project-file.ts';
+import { WfError } from '#errors.ts';
 
 /**
  * Whether to use colours: by the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null if none is
@@ -48,7 +48,7 @@ function hasFiles(env: NodeJS.ProcessEnv): boolean {
 
 /** An invalid setting is reported by the command that reads the settings, without colours. */
 async function readColor(env: NodeJS.ProcessEnv): Promise<boolean | null> {
-  const { openSettings } = await import('../../config/open-settings.ts');
+  const { openSettings } = await import('#config/open-settings.ts');
   try {
     return openSettings({ env, cwd: process.cwd(), flags: {}, inProject: true }).read('color').value;
   } catch (error) {

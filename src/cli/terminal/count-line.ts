@@ -1,4 +1,4 @@
-import type { Terminal } from '../../render/reporters/reporter.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
 
 /** A progress counter on a terminal. */
 export type CountLine = {

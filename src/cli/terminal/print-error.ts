@@ -1,9 +1,9 @@
 import type { CommanderError } from 'commander';
-import { type ErrorCode, WfError } from '../../errors.ts';
-import { escapeControls } from '../../render/text/sanitize.ts';
-import { InvalidWorkflow } from '../../service/workflows/invalid-workflow.ts';
-import { stackOf } from '../../stack.ts';
-import { systemProblem } from '../../system-problem.ts';
+import { type ErrorCode, WfError } from '#errors.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { stackOf } from '#stack.ts';
+import { systemProblem } from '#system-problem.ts';
 import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 
@@ -18,7 +18,7 @@ const generalHelp: Partial<Record<ErrorCode, string>> = {
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
   if (isCommandLineError(error)) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
   if (error instanceof InvalidWorkflow) {
-    const { renderDiagnostics } = await import('../../render/views/diagnostics.ts');
+    const { renderDiagnostics } = await import('#render/views/diagnostics.ts');
     const { color, unicode } = errTerminal;
     err.write(renderDiagnostics(error.diagnostics, error.sources, { color, unicode, cwd: process.cwd() }));
     return exitCodes.unusable;

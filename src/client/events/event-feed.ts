@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { FeedItem } from '../../service/service.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { FeedItem } from '#service/service.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { textLines } from '../logs/text-lines.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';

@@ -1,6 +1,6 @@
-import { endsAttempt } from '../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { FeedItem } from '../../service/service.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { FeedItem } from '#service/service.ts';
 import { readRemoteOutput } from './read-output.ts';
 
 /** The number of known bytes of a running attempt's logs; `stdout` is also that of the only one. */

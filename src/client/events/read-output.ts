@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import { logStream } from '../../store/log-ends.ts';
-import type { LogChunk } from '../../store/logs.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { logStream } from '#store/log-ends.ts';
+import type { LogChunk } from '#store/logs.ts';
 import { isObject, numberIn, textIn } from '../transport/json-fields.ts';
 
 /** Output of a step, with its offset in that stream of the attempt. */

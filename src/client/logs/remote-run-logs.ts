@@ -1,5 +1,5 @@
-import { logStream } from '../../store/log-ends.ts';
-import type { LogStream, RunLogs } from '../../store/logs.ts';
+import { logStream } from '#store/log-ends.ts';
+import type { LogStream, RunLogs } from '#store/logs.ts';
 import { type DaemonClient, segment } from '../daemon-client.ts';
 import { answerBytes } from '../transport/answer-bytes.ts';
 import { createPatience } from '../transport/patience.ts';

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../core/workflow.ts';
+import type { Schedule } from '#core/workflow.ts';
 import type { ScheduleKind } from './rules.ts';
 
 /** The unhandled due times of a workflow, ascending, by kind. */

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../core/workflow.ts';
+import type { Schedule } from '#core/workflow.ts';
 import type { CronTimes } from './cron-times.ts';
 import { expressionsOf } from './rules.ts';
 

@@ -1,5 +1,5 @@
-import type { Schedule } from '../../core/workflow.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { Schedule } from '#core/workflow.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import type { CronRule } from './cron-times.ts';
 
 /** The action at a due time. */

@@ -1,4 +1,4 @@
-import type { DurableText } from '../../store/store.ts';
+import type { DurableText } from '#store/store.ts';
 import type { Rule } from './rules.ts';
 
 /** The progress of a rule. Times are milliseconds since 1970-01-01 UTC. */

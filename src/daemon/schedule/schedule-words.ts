@@ -1,5 +1,5 @@
-import type { Schedule } from '../../core/workflow.ts';
-import { parseCron } from '../../language/cron.ts';
+import type { Schedule } from '#core/workflow.ts';
+import { parseCron } from '#language/cron.ts';
 
 /** The expressions of a schedule in words, such as `At 02:00, every day`, in the order of the file. */
 export type ScheduleWords = { readonly [kind in 'start' | 'stop' | 'restart']: readonly string[] };

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../../core/run/run.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
 import type { BackgroundProcesses, Leader, ProcessMoment, RunMark } from '../engine.ts';
 
 /** Longest time that leftover processes may delay the end of a run after SIGTERM. */

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../core/run/run.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import type { RunRequest } from '../engine.ts';
 
 type RunCreated = Extract<RunEvent, { type: 'run.created' }>;

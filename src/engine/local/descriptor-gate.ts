@@ -1,4 +1,4 @@
-import type { EndSignal } from '../../processes/end-signal.ts';
+import type { EndSignal } from '#processes/end-signal.ts';
 
 /** Admits attempts while file descriptors are available. */
 export type DescriptorGate = {

@@ -1,7 +1,7 @@
-import type { Owner } from '../../core/run/run.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import type { Executor, SubworkflowRequest } from '../../executors/executor.ts';
-import type { RunStore } from '../../store/store.ts';
+import type { Owner } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { Executor, SubworkflowRequest } from '#executors/executor.ts';
+import type { RunStore } from '#store/store.ts';
 import type { Clock } from '../clock.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
 import type { Capture } from './attempt/attempt-context.ts';

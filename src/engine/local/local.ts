@@ -1,4 +1,4 @@
-import { areDescriptorsScarce } from '../../descriptors.ts';
+import { areDescriptorsScarce } from '#descriptors.ts';
 import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
 import { createDescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';

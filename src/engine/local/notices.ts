@@ -1,6 +1,6 @@
-import type { Step, Workflow } from '../../core/workflow.ts';
-import type { Source } from '../../language/diagnostic.ts';
-import type { RunLogs } from '../../store/logs.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
+import type { Source } from '#language/diagnostic.ts';
+import type { RunLogs } from '#store/logs.ts';
 import type { Clock } from '../clock.ts';
 import type { Notice, Notify } from '../engine.ts';
 import type { RunSecrets } from './environment/run-secrets.ts';

@@ -1,5 +1,5 @@
-import type { Owner } from '../../core/run/run.ts';
-import type { RunQueue } from '../../store/store.ts';
+import type { Owner } from '#core/run/run.ts';
+import type { RunQueue } from '#store/store.ts';
 import type { Clock } from '../clock.ts';
 import type { RunRequest } from '../engine.ts';
 import { createdEvent } from './created-event.ts';

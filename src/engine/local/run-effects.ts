@@ -1,7 +1,7 @@
-import type { FinishedStatus, Outputs, RunEvent, RunInput } from '../../core/run/run.ts';
-import { stepNode } from '../../core/run/run-state.ts';
-import { WfError } from '../../errors.ts';
-import type { EndSignal } from '../../processes/end-signal.ts';
+import type { FinishedStatus, Outputs, RunEvent, RunInput } from '#core/run/run.ts';
+import { stepNode } from '#core/run/run-state.ts';
+import { WfError } from '#errors.ts';
+import type { EndSignal } from '#processes/end-signal.ts';
 import type { Clock } from '../clock.ts';
 import type { RunRequest } from '../engine.ts';
 import type { Notices } from './notices.ts';

@@ -1,8 +1,8 @@
-import { mayStartAhead } from '../../core/run/only-program.ts';
-import type { RunPolicies, RunState } from '../../core/run/run-state.ts';
-import { handlerKind, type Step } from '../../core/workflow.ts';
-import type { ProgramSlot } from '../../executors/executor.ts';
-import type { EndSignal } from '../../processes/end-signal.ts';
+import { mayStartAhead } from '#core/run/only-program.ts';
+import type { RunPolicies, RunState } from '#core/run/run-state.ts';
+import { handlerKind, type Step } from '#core/workflow.ts';
+import type { ProgramSlot } from '#executors/executor.ts';
+import type { EndSignal } from '#processes/end-signal.ts';
 import type { Clock } from '../clock.ts';
 
 /** Steps scheduled beyond the limit. */

@@ -1,5 +1,5 @@
-import type { Step } from '../../core/workflow.ts';
-import { type AttemptSignals, type EndRequest, EndSignal } from '../../processes/end-signal.ts';
+import type { Step } from '#core/workflow.ts';
+import { type AttemptSignals, type EndRequest, EndSignal } from '#processes/end-signal.ts';
 import type { Clock } from '../clock.ts';
 
 type Running = {

@@ -1,5 +1,5 @@
-import type { RunScope, Shared, SharedParts } from '../../executors/executor.ts';
-import { EndSignal } from '../../processes/end-signal.ts';
+import type { RunScope, Shared, SharedParts } from '#executors/executor.ts';
+import { EndSignal } from '#processes/end-signal.ts';
 
 /** `end` is aborted when the run does not need it any more. */
 type Part = { readonly opening: Promise<Shared>; readonly end: EndSignal };

@@ -1,4 +1,4 @@
-import type { Step } from '../../core/workflow.ts';
+import type { Step } from '#core/workflow.ts';
 import type { GivenAnswer, RunRequest } from '../engine.ts';
 
 /** The answer to an approval of a run for which no person is asked; null if one is. */

@@ -1,10 +1,10 @@
-import { appendArgs } from '../../core/words/append-args.ts';
-import { listCommand } from '../../core/words/list-words.ts';
-import { sealedWords, withoutPaths } from '../../core/words/shell-paths.ts';
-import { expandWords, hasForeignArray, parseCommand } from '../../core/words/words.ts';
-import type { Template } from '../../core/workflow.ts';
-import { shellArgv, shellWords } from '../../processes/shell-argv.ts';
-import type { Program } from '../../processes/spawn-problem.ts';
+import { appendArgs } from '#core/words/append-args.ts';
+import { listCommand } from '#core/words/list-words.ts';
+import { sealedWords, withoutPaths } from '#core/words/shell-paths.ts';
+import { expandWords, hasForeignArray, parseCommand } from '#core/words/words.ts';
+import type { Template } from '#core/workflow.ts';
+import { shellArgv, shellWords } from '#processes/shell-argv.ts';
+import type { Program } from '#processes/spawn-problem.ts';
 import type { Attempt } from '../executor.ts';
 
 /** A program to start, or why the step's settings do not name one. */

@@ -1,6 +1,6 @@
-import { runVariables } from '../../core/run-variables.ts';
-import { itemNames, workflowNames } from '../../core/words/own-names.ts';
-import { handlerKind } from '../../core/workflow.ts';
+import { runVariables } from '#core/run-variables.ts';
+import { itemNames, workflowNames } from '#core/words/own-names.ts';
+import { handlerKind } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Variables } from './docker-settings.ts';
 

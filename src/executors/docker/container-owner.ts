@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { ProcessIdentity } from '../../core/run/run.ts';
-import { identityFor, mayBeAlive } from '../../processes/process-identity.ts';
-import { processPlace } from '../../processes/process-place.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import { identityFor, mayBeAlive } from '#processes/process-identity.ts';
+import { processPlace } from '#processes/process-place.ts';
 
 /**
  * The process responsible for a container, and the context of its number: many machines, users and containers (each

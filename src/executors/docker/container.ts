@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, ContainerInspectInfo, ImageInspectInfo } from 'dockerode';
-import type { Outcome } from '../../core/run/run.ts';
-import type { JsonObject } from '../../core/workflow.ts';
-import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { canceled, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Containment } from '../executor.ts';
 import { type Daemon, silence } from './api/daemon.ts';
 import { provideImage } from './api/image.ts';

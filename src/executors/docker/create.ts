@@ -1,5 +1,5 @@
 import type { Container, ContainerCreateOptions, ImageInspectInfo } from 'dockerode';
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { containerEnv } from './container-env.ts';

@@ -1,4 +1,4 @@
-import type { FailureReason } from '../../core/run/run.ts';
+import type { FailureReason } from '#core/run/run.ts';
 
 /**
  * Why a step cannot continue: one line for the user, with the exit code a shell would return if there is one (127: not

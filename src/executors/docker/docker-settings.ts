@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { shellCodeIndex } from '../../core/words/shell-launch.ts';
-import { withoutPaths } from '../../core/words/shell-paths.ts';
-import { expandWords, parseCommand } from '../../core/words/words.ts';
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import { shellCodeIndex } from '#core/words/shell-launch.ts';
+import { withoutPaths } from '#core/words/shell-paths.ts';
+import { expandWords, parseCommand } from '#core/words/words.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { apiName, settingValue } from './api/api-settings.ts';
 import { DockerProblem } from './docker-problem.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import type { Outcome } from '../../core/run/run.ts';
-import type { JsonObject } from '../../core/workflow.ts';
-import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { connect } from './api/daemon.ts';
 import { runInContainer } from './container.ts';

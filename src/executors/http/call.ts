@@ -1,6 +1,6 @@
-import { failed } from '../../core/run/outcome.ts';
-import type { Outcome } from '../../core/run/run.ts';
-import { canceled, eitherEnd, isAskedToEnd } from '../../processes/end-signal.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome } from '#core/run/run.ts';
+import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
 import { type Pairs, SettingProblem } from './header-fields.ts';
 import { requestLine } from './http-problem.ts';

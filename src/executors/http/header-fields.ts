@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 
 /** An invalid setting; the message is shown to the user. */
 export class SettingProblem extends Error {}

@@ -1,4 +1,4 @@
-import { certificateProblems, isUntrusted } from '../../core/certificate-problem.ts';
+import { certificateProblems, isUntrusted } from '#core/certificate-problem.ts';
 import { shownUrl } from './shown.ts';
 
 /** Why a request got no complete answer; the message is one line for the user. */

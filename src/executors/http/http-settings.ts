@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { bodyText, flagField, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './header-fields.ts';
 import { expandJson } from './json-template.ts';

@@ -1,4 +1,4 @@
-import { expandText } from '../../core/words/interpolate.ts';
+import { expandText } from '#core/words/interpolate.ts';
 import type { Scope } from '../executor.ts';
 
 /** Strings of JSON, and the text between them. */

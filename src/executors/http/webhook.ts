@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/workflow.ts';
+import type { JsonObject } from '#core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type Call, makeCall } from './call.ts';
 import { statusCodes, textField } from './header-fields.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { failed } from '../../core/run/outcome.ts';
-import type { Outcome } from '../../core/run/run.ts';
-import { expandText } from '../../core/words/interpolate.ts';
-import { PATH } from '../../core/words/json-path.ts';
-import type { JsonObject } from '../../core/workflow.ts';
-import { canceled, isAskedToEnd } from '../../processes/end-signal.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome } from '#core/run/run.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import { PATH } from '#core/words/json-path.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { canceled, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Executor, Scope } from '../executor.ts';
 import { escapeJson, expandJson } from '../http/json-template.ts';
 import { type JqEnd, startJq } from './jq-thread/thread.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import { expandHome, toolSettings } from '../tool-settings.ts';
 import { bootstrap } from './supervisor.ts';

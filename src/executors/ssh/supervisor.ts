@@ -1,4 +1,4 @@
-import { singleQuoted } from '../../core/words/quote-word.ts';
+import { singleQuoted } from '#core/words/quote-word.ts';
 import type { RemoteCode } from './code.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { failed } from '../../core/run/outcome.ts';
-import type { Outcome } from '../../core/run/run.ts';
-import type { JsonObject } from '../../core/workflow.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { JsonObject } from '#core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool, stoppedByInterrupt, wantsColor } from '../tool.ts';
 import { expandHome, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';

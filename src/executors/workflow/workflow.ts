@@ -1,6 +1,6 @@
-import { failed } from '../../core/run/outcome.ts';
-import type { Outcome } from '../../core/run/run.ts';
-import type { JsonObject } from '../../core/workflow.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { JsonObject } from '#core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 
 /** Runs another workflow (`run`, with `params`) as a child run; its result, as JSON, is the step's output. */

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalInput } from '../../core/workflow.ts';
+import type { Approval, ApprovalInput } from '#core/workflow.ts';
 import { declaredRule, isSecretDeclaration } from '../declared-params.ts';
 import { asList, type OpenTextMap, type RawApproval } from '../raw.ts';
 import { toMs } from './build-policies.ts';

@@ -1,4 +1,4 @@
-import type { Assignment } from '../../core/workflow.ts';
+import type { Assignment } from '#core/workflow.ts';
 import type { Path } from '../problem.ts';
 import type { NamedTexts } from '../raw.ts';
 

@@ -1,5 +1,5 @@
-import { parseSpan } from '../../core/span.ts';
-import type { ExecutorSpec, Json, JsonObject, Workflow } from '../../core/workflow.ts';
+import { parseSpan } from '#core/span.ts';
+import type { ExecutorSpec, Json, JsonObject, Workflow } from '#core/workflow.ts';
 import type { NamedTexts, RawContainer, RawWorkflow } from '../raw.ts';
 import { asList } from '../raw.ts';
 

@@ -1,4 +1,4 @@
-import type { Precondition, RepeatPolicy, RetryPolicy, RunRetryPolicy, Tolerance, Waits } from '../../core/workflow.ts';
+import type { Precondition, RepeatPolicy, RetryPolicy, RunRetryPolicy, Tolerance, Waits } from '#core/workflow.ts';
 import type { RawCondition, RawConditions, RawRepeat, RawRetry, RawTolerance, RawWaits } from '../raw.ts';
 import { asList } from '../raw.ts';
 import { fixedNumber, fixedNumbers } from './number-texts.ts';

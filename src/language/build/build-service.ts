@@ -1,4 +1,4 @@
-import type { Readiness, Service } from '../../core/workflow.ts';
+import type { Readiness, Service } from '#core/workflow.ts';
 import type { RawAction, RawService } from '../raw.ts';
 import { toMs } from './build-policies.ts';
 import { fixedNumber } from './number-texts.ts';

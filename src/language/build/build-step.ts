@@ -1,4 +1,4 @@
-import type { Assignment, ExecutorSpec, JsonObject, Step } from '../../core/workflow.ts';
+import type { Assignment, ExecutorSpec, JsonObject, Step } from '#core/workflow.ts';
 import { canonicalSignal } from '../check/signals.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
 import type { NamedTexts, RawAction, RawWorkflow } from '../raw.ts';

@@ -1,5 +1,5 @@
-import type { HandlerKind, JsonObject, RunConfig, SecretSource, Step, Workflow } from '../../core/workflow.ts';
-import { handlerName } from '../../core/workflow.ts';
+import type { HandlerKind, JsonObject, RunConfig, SecretSource, Step, Workflow } from '#core/workflow.ts';
+import { handlerName } from '#core/workflow.ts';
 import { indexByName, isChained } from '../check/check-graph.ts';
 import { isSecretDeclaration } from '../declared-params.ts';
 import { parseParamDefaults } from '../params.ts';

@@ -1,4 +1,4 @@
-import type { FanOut, ItemScalar, ItemValue, Json, JsonObject } from '../../core/workflow.ts';
+import type { FanOut, ItemScalar, ItemValue, Json, JsonObject } from '#core/workflow.ts';
 import { asList, isJsonObject, type RawFanOut, type RawItem, type RawMatrix, type RawStep } from '../raw.ts';
 
 /** The keys of a step that make it a fan-out. */

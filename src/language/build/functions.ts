@@ -1,4 +1,4 @@
-import type { Assignment } from '../../core/workflow.ts';
+import type { Assignment } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';

@@ -1,4 +1,4 @@
-import type { MailSettings, SmtpSettings, Workflow } from '../../core/workflow.ts';
+import type { MailSettings, SmtpSettings, Workflow } from '#core/workflow.ts';
 import type { RawMail, RawWorkflow } from '../raw.ts';
 import { asList } from '../raw.ts';
 

@@ -1,4 +1,4 @@
-import type { Notification, Workflow } from '../../core/workflow.ts';
+import type { Notification, Workflow } from '#core/workflow.ts';
 import type { RawNotification } from '../raw.ts';
 import { asList, commaList } from '../raw.ts';
 import { toMs } from './build-policies.ts';

@@ -1,5 +1,5 @@
-import { isNumberText } from '../../core/step-numbers.ts';
-import type { NotifyNumberKey, NumberText, RunNumberKey } from '../../core/workflow.ts';
+import { isNumberText } from '#core/step-numbers.ts';
+import type { NotifyNumberKey, NumberText, RunNumberKey } from '#core/workflow.ts';
 import type { RawAction, RawNotification, RawNumber, RawWorkflow } from '../raw.ts';
 import { asList } from '../raw.ts';
 import { type RawItems, rawFanOut } from './fan-out.ts';

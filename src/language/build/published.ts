@@ -1,5 +1,5 @@
-import { resultNames } from '../../core/words/step-results.ts';
-import type { Json, PublishedOutput, Step } from '../../core/workflow.ts';
+import { resultNames } from '#core/words/step-results.ts';
+import type { Json, PublishedOutput, Step } from '#core/workflow.ts';
 import { isJsonObject } from '../raw.ts';
 
 /** A key of `output` as a map: what `${ID.output.KEY}` can name. */

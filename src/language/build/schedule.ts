@@ -1,5 +1,5 @@
-import { parseSpan } from '../../core/span.ts';
-import type { Schedule } from '../../core/workflow.ts';
+import { parseSpan } from '#core/span.ts';
+import type { Schedule } from '#core/workflow.ts';
 import type { RawSchedule, RawScheduleEntry, RawWorkflow } from '../raw.ts';
 import { parseMoment, scheduleEntries } from '../schedule-entries.ts';
 

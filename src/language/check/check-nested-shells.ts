@@ -1,8 +1,8 @@
-import { withCodeArgs } from '../../core/words/code-args.ts';
-import { splitBackticks } from '../../core/words/interpolate.ts';
-import { listProblem, mayNest, type NestedProblem, nestedMessage, sealNested } from '../../core/words/nested-shells.ts';
-import { bareNames } from '../../core/words/shell-words.ts';
-import { parseCommand } from '../../core/words/words.ts';
+import { withCodeArgs } from '#core/words/code-args.ts';
+import { splitBackticks } from '#core/words/interpolate.ts';
+import { listProblem, mayNest, type NestedProblem, nestedMessage, sealNested } from '#core/words/nested-shells.ts';
+import { bareNames } from '#core/words/shell-words.ts';
+import { parseCommand } from '#core/words/words.ts';
 import { assignments, outputName } from '../build/assignments.ts';
 import { parseParamDefaults } from '../params.ts';
 import { type Path, type Problem, problem } from '../problem.ts';

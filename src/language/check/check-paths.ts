@@ -1,4 +1,4 @@
-import { scanShell } from '../../core/words/shell-scan.ts';
+import { scanShell } from '#core/words/shell-scan.ts';
 import { type Problem, problem } from '../problem.ts';
 import { asList, executorType } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';

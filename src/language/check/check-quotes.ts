@@ -1,4 +1,4 @@
-import { scanShell } from '../../core/words/shell-scan.ts';
+import { scanShell } from '#core/words/shell-scan.ts';
 import type { Path, Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import { executorType, type TextOrList } from '../raw.ts';

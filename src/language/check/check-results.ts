@@ -1,4 +1,4 @@
-import { PATH } from '../../core/words/json-path.ts';
+import { PATH } from '#core/words/json-path.ts';
 import { assignments, outputName } from '../build/assignments.ts';
 import { rawFanOut } from '../build/fan-out.ts';
 import { parseParamDefaults } from '../params.ts';

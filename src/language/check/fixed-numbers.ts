@@ -1,5 +1,5 @@
-import { isNumberText } from '../../core/step-numbers.ts';
-import type { Json } from '../../core/workflow.ts';
+import { isNumberText } from '#core/step-numbers.ts';
+import type { Json } from '#core/workflow.ts';
 import type { Path } from '../problem.ts';
 
 const START = 'The daemon reads it before a run has variables';

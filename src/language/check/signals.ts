@@ -1,4 +1,4 @@
-import { os } from '../../start-up/os.ts';
+import { os } from '#start-up/os.ts';
 
 /**
  * The platform's spelling of a signal given with or without `SIG`, in any case, or by number; null if it is unknown.

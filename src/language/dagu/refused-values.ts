@@ -1,4 +1,4 @@
-import type { Json } from '../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import type { Path } from '../problem.ts';
 import { executorAdvice } from '../read/executor-advice.ts';
 import { rightShape } from '../read/right-shape.ts';

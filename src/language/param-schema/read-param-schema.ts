@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
 import { type Path, type Problem, pathMark, problem, type Spot } from '../problem.ts';
 import { isJsonObject } from '../raw.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import { VARIABLE_NAME } from '../build/assignments.ts';
 import { patternProblem } from '../check/pattern.ts';
 import { declarationFaults } from '../declared-params.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import { executorOfType } from '../dagu/step-types.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Path } from '../problem.ts';

@@ -1,5 +1,5 @@
-import { parseSpan } from '../../core/span.ts';
-import type { Json } from '../../core/workflow.ts';
+import { parseSpan } from '#core/span.ts';
+import type { Json } from '#core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import type { Problem } from '../problem.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import { type ScalarNode, textOf } from './node.ts';
 
 const TRUE = new Set(['true', 'yes', 'on', 'y']);

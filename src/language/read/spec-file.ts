@@ -1,4 +1,4 @@
-import type { Json } from '../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { readDaguKeys } from '../dagu/read-keys.ts';
 import type { Source } from '../diagnostic.ts';

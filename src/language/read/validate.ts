@@ -1,4 +1,4 @@
-import type { Json } from '../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import { fixedNumber } from '../check/fixed-numbers.ts';
 import { refusedValue } from '../dagu/refused-values.ts';
 import type { Source } from '../diagnostic.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import { resolve } from './schema.ts';
 import type { Schema } from './schema-type.ts';
 

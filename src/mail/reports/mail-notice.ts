@@ -1,10 +1,10 @@
-import type { RunSummary, StepSummary } from '../../core/summary/summary.ts';
-import { expandText } from '../../core/words/interpolate.ts';
-import { PathProblem } from '../../core/words/json-path.ts';
-import type { MailSettings } from '../../core/workflow.ts';
-import type { Notice } from '../../engine/engine.ts';
-import { readExcerpt, readTail } from '../../store/log-ends.ts';
-import type { LogFile, RunLogs } from '../../store/logs.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import type { MailSettings } from '#core/workflow.ts';
+import type { Notice } from '#engine/engine.ts';
+import { readExcerpt, readTail } from '#store/log-ends.ts';
+import type { LogFile, RunLogs } from '#store/logs.ts';
 import { addresses } from '../addresses.ts';
 import { MailProblem } from '../mail-problem.ts';
 import { mailServer } from '../mail-server.ts';

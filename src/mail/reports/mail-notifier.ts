@@ -1,6 +1,6 @@
-import { notificationEvent } from '../../core/notification-event.ts';
-import type { Step, Workflow } from '../../core/workflow.ts';
-import type { Notice, Notify } from '../../engine/engine.ts';
+import { notificationEvent } from '#core/notification-event.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
+import type { Notice, Notify } from '#engine/engine.ts';
 import type { MailNoticeOptions, MailOccasion } from './mail-notice.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import type { FinishedStatus, SettledStatus } from '../../core/run/run.ts';
-import type { Failure, RunSummary } from '../../core/summary/summary.ts';
-import { pendingApprovals } from '../../render/text/approve-command.ts';
-import { formatDuration, utcTime } from '../../render/text/duration.ts';
-import { escapeHtml } from '../../render/text/escape-html.ts';
-import { failurePath, failureReason, failuresIn } from '../../render/text/failures.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { FinishedStatus, SettledStatus } from '#core/run/run.ts';
+import type { Failure, RunSummary } from '#core/summary/summary.ts';
+import { pendingApprovals } from '#render/text/approve-command.ts';
+import { formatDuration, utcTime } from '#render/text/duration.ts';
+import { escapeHtml } from '#render/text/escape-html.ts';
+import { failurePath, failureReason, failuresIn } from '#render/text/failures.ts';
 
 /** Facts about a run, or one of its steps, for a mail. */
 export type ReportFacts = {

@@ -1,4 +1,4 @@
-import { presentRunLook, type StatusLook } from '../../render/report/status-look.ts';
+import { presentRunLook, type StatusLook } from '#render/report/status-look.ts';
 import type { Workflow } from '../api/types.ts';
 import { isBroken } from './workflows/workflow-state.ts';
 

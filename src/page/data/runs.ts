@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { hasTag } from '../../core/tags.ts';
+import { hasTag } from '#core/tags.ts';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import type { RunHead } from '../api/types.ts';

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { Schema } from '../../language/schema/schema-type.ts';
+import type { Schema } from '#language/schema/schema-type.ts';
 import type { Diagnostic, WorkflowDetail } from '../api/types.ts';
 import { isOffline } from '../data/connection.ts';
 import { createResource } from '../data/resource.ts';
@@ -226,7 +226,7 @@ function Refusal({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.E
 async function readHelp(): Promise<Extension> {
   const [{ schemaHelp }, schema] = await Promise.all([
     import('./schema-help.ts'),
-    import('../../language/schema/workflow.schema.json'),
+    import('#language/schema/workflow.schema.json'),
   ]);
   return schemaHelp(schema.default as unknown as Schema);
 }

@@ -1,5 +1,5 @@
-import { layOutColumns } from '../../render/report/graph/graph-columns.ts';
-import { type GraphLabel, graphItems } from '../../render/report/graph/graph-items.ts';
+import { layOutColumns } from '#render/report/graph/graph-columns.ts';
+import { type GraphLabel, graphItems } from '#render/report/graph/graph-items.ts';
 import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
 import { type NamedGraph, numberedGraph } from '../run-view/graph-numbers.ts';
 import { layOut } from './lay-out.ts';

@@ -2,7 +2,7 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { edgePath, edgesBetween } from '../../render/report/graph/graph-paths.ts';
+import { edgePath, edgesBetween } from '#render/report/graph/graph-paths.ts';
 import type { PlacedNode } from '../run-view/graph-box.tsx';
 import { type DrawnGraph, Edges, Item } from '../run-view/graph-drawing.tsx';
 import { GraphOverview } from '../run-view/graph-overview.tsx';

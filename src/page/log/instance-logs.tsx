@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { presentLook } from '../../render/report/status-look.ts';
+import { presentLook } from '#render/report/status-look.ts';
 import type { StepView } from '../api/types.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentRunLook } from '../../render/report/status-look.ts';
-import { shortId } from '../../render/text/short-id.ts';
+import { presentRunLook } from '#render/report/status-look.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import type { RunHead } from '../api/types.ts';
 import { StatusIcon } from './status-icon.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { StatusKind, StatusLook } from '../../render/report/status-look.ts';
+import type { StatusKind, StatusLook } from '#render/report/status-look.ts';
 
 const disc = (sign: string): ComponentChildren => [
   <circle key="c" cx="8" cy="8" r="8" />,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import { runLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
+import { runLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
 import { pathOf, to } from '../api/address.ts';
 import type { Workflow } from '../api/types.ts';
 import { followSvgLink } from '../graph/svg-link.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
+import { formatDuration, formatElapsed } from '#render/text/duration.ts';
 import { now } from '../data/clock.ts';
 import { isUtc } from '../data/settings.ts';
 

@@ -1,5 +1,5 @@
-import { stepLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
+import { stepLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
 import type { StepView } from './view.ts';
 
 type EarlierStep = Pick<StepView, 'name' | 'status' | 'durationMs'>;

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentLook } from '../../render/report/status-look.ts';
-import { failurePath, failureReason } from '../../render/text/failures.ts';
-import { shortId } from '../../render/text/short-id.ts';
+import { presentLook } from '#render/report/status-look.ts';
+import { failurePath, failureReason } from '#render/text/failures.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { LastLines } from './log-text.tsx';
 import { MAX_TEXT, type RunFailure, type RunView, shortened } from './view.ts';

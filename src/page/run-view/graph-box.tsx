@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { drawing, type Grid } from '../../render/report/graph/graph-items.ts';
-import { fitName } from '../../render/report/graph/name-width.ts';
-import { presentLook, type StatusLook } from '../../render/report/status-look.ts';
+import { drawing, type Grid } from '#render/report/graph/graph-items.ts';
+import { fitName } from '#render/report/graph/name-width.ts';
+import { presentLook, type StatusLook } from '#render/report/status-look.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { countedName } from './fan-out/instance.ts';
 import { stepDetail, stepTitle } from './step-text.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { drawing, type GraphItem } from '../../render/report/graph/graph-items.ts';
-import type { GraphLayout } from '../../render/report/graph/graph-layout.ts';
-import { arrowPath, edgePath } from '../../render/report/graph/graph-paths.ts';
+import { drawing, type GraphItem } from '#render/report/graph/graph-items.ts';
+import type { GraphLayout } from '#render/report/graph/graph-layout.ts';
+import { arrowPath, edgePath } from '#render/report/graph/graph-paths.ts';
 import { Frame, type PlacedNode } from './graph-box.tsx';
 import type { NumberedGraph } from './graph-numbers.ts';
 import { counted } from './step-text.ts';

@@ -1,4 +1,4 @@
-import type { Dependencies } from '../../render/report/graph/graph-items.ts';
+import type { Dependencies } from '#render/report/graph/graph-items.ts';
 
 /** The steps of a graph by number, with their dependencies in both directions; without handlers. */
 export type NumberedGraph = Dependencies & { readonly names: readonly string[] };

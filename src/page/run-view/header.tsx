@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentLook, presentRunLook, type StatusKind, type StatusLook } from '../../render/report/status-look.ts';
-import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
-import { shortId } from '../../render/text/short-id.ts';
+import { presentLook, presentRunLook, type StatusKind, type StatusLook } from '#render/report/status-look.ts';
+import { formatDuration, formatElapsed } from '#render/text/duration.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { MAX_TEXT, type RunHead, type StepView, shortened } from './view.ts';
 

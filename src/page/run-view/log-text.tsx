@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { type AnsiSpan, createAnsiSpans } from '../../render/report/log/ansi-spans.ts';
+import { type AnsiSpan, createAnsiSpans } from '#render/report/log/ansi-spans.ts';
 import { Spans } from './spans.tsx';
 
 type LogProps = { readonly label: string; readonly kind?: string; readonly children: ComponentChildren };

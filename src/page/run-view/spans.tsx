@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { AnsiSpan } from '../../render/report/log/ansi-spans.ts';
+import type { AnsiSpan } from '#render/report/log/ansi-spans.ts';
 
 /** The coloured parts of a line. */
 export function Spans({ spans }: { spans: readonly AnsiSpan[] }): JSX.Element {

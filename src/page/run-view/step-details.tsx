@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentLook, stepLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
+import { presentLook, stepLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { FactList, type ShowMoment } from './run-facts.tsx';
 import { type GraphNode, MAX_TEXT, type StepApproval, type StepAttempt, type StepView, shortened } from './view.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentLook } from '../../render/report/status-look.ts';
-import { formatDuration, formatElapsed } from '../../render/text/duration.ts';
-import { shortId } from '../../render/text/short-id.ts';
+import { presentLook } from '#render/report/status-look.ts';
+import { formatDuration, formatElapsed } from '#render/text/duration.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { type EarlierRun, earlierNote } from './earlier.ts';
 import { FoldButton } from './fan-out/fold-button.tsx';

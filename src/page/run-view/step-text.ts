@@ -1,5 +1,5 @@
-import { presentLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
+import { presentLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
 import { countedName, progressText } from './fan-out/instance.ts';
 import type { StepView } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { formatInterval } from '../../render/text/duration.ts';
+import { formatInterval } from '#render/text/duration.ts';
 
 /** The time range of a timeline. Times are milliseconds since 1970-01-01 UTC. */
 export type TimeScale = {

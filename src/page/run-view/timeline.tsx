@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
+import { presentLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
 import { StatusIcon } from '../parts/status-icon.tsx';
 import { FoldButton } from './fan-out/fold-button.tsx';
 import { countedName, countsText, type Unfolding } from './fan-out/instance.ts';

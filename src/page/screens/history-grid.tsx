@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { runLook, stepLook } from '../../render/report/status-look.ts';
-import { formatDuration } from '../../render/text/duration.ts';
-import { shortId } from '../../render/text/short-id.ts';
+import { runLook, stepLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import type { WorkflowGrid } from '../api/types.ts';
 import { cellStatus, median } from '../data/workflows/grid-cells.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { shortId } from '../../render/text/short-id.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import { createBatch, type RunBatch } from '../data/batch.ts';
 import { isReadOnly } from '../data/daemon.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { runLook } from '../../render/report/status-look.ts';
+import { runLook } from '#render/report/status-look.ts';
 import { api, ask } from '../api/client.ts';
 import type { Activity } from '../api/types.ts';
 import { createResource } from '../data/resource.ts';

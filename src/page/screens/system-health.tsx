@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { byteText } from '../../render/text/byte-text.ts';
+import { byteText } from '#render/text/byte-text.ts';
 import type { DaemonInfo, RunQueue } from '../api/types.ts';
 import { isNearlyFull } from '../data/disk.ts';
 import { Ago } from '../parts/time.tsx';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { shortId } from '../../render/text/short-id.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy } from 'preact-iso';
-import { presentRunLook } from '../../render/report/status-look.ts';
+import { presentRunLook } from '#render/report/status-look.ts';
 import { to } from '../api/address.ts';
 import type { RunHead, Workflow } from '../api/types.ts';
 import { isReadOnly } from '../data/daemon.ts';

@@ -1,5 +1,5 @@
-import type { ProcessIdentity } from '../../core/run/run.ts';
-import { os } from '../../start-up/os.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import { os } from '#start-up/os.ts';
 import { identityOf } from '../process-identity.ts';
 import { processPlace } from '../process-place.ts';
 import { parseStat } from '../process-table.ts';

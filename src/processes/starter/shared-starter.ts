@@ -1,5 +1,5 @@
-import type { ProcessIdentity } from '../../core/run/run.ts';
-import type { ProgramSlot } from '../../executors/executor.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { ProgramSlot } from '#executors/executor.ts';
 import type { EndSignal } from '../end-signal.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';

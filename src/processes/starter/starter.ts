@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ProcessIdentity } from '../../core/run/run.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
 import { signalGroup } from '../process-signals.ts';
 import type { FailedStart, ProcessEnd, StartedProcess } from '../started-process.ts';
 import { PipedProcess } from './piped-process.ts';

@@ -1,5 +1,5 @@
-import { type Graph, nodeAt } from '../../core/graph.ts';
-import { handlerKind } from '../../core/workflow.ts';
+import { type Graph, nodeAt } from '#core/graph.ts';
+import { handlerKind } from '#core/workflow.ts';
 import { graphEdges } from './graph-edges.ts';
 
 /** Renders the graph as JSON, see `graphView`. */

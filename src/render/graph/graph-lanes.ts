@@ -1,4 +1,4 @@
-import type { Graph } from '../../core/graph.ts';
+import type { Graph } from '#core/graph.ts';
 
 /** One row of the drawing: a node, its lane, and the state of every lane. */
 export type LaneRow = {

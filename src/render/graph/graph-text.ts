@@ -1,4 +1,4 @@
-import { type Graph, nodeAt } from '../../core/graph.ts';
+import { type Graph, nodeAt } from '#core/graph.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { stepTitle } from '../text/step-text.ts';

@@ -1,4 +1,4 @@
-import type { Step } from '../../core/workflow.ts';
+import type { Step } from '#core/workflow.ts';
 
 /** The name of a node in a drawing; of a fan-out with the number of its items: `NAME x5`, `NAME xN` if it is unknown. */
 export function nodeLabel({ name, fanOut }: Pick<Step, 'name' | 'fanOut'>): string {

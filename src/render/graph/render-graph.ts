@@ -1,5 +1,5 @@
-import { buildGraph, type Graph } from '../../core/graph.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import { buildGraph, type Graph } from '#core/graph.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { graphEdges } from './graph-edges.ts';
 import type { GraphFormat } from './graph-format.ts';

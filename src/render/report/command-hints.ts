@@ -1,4 +1,4 @@
-import type { LogStream } from '../../store/logs.ts';
+import type { LogStream } from '#store/logs.ts';
 import { shellQuote } from '../text/shell-quote.ts';
 import { shortId } from '../text/short-id.ts';
 

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import { criticalPath } from '../../page/run-view/critical-path.ts';
-import { earlierRunOf } from '../../page/run-view/earlier.ts';
-import { countSteps, RunHeader } from '../../page/run-view/header.tsx';
-import { RunFacts, RunParams } from '../../page/run-view/run-facts.tsx';
-import { linesOf, SourceLines } from '../../page/run-view/source-lines.tsx';
-import { counted } from '../../page/run-view/step-text.ts';
-import { MAX_TEXT, type RunView, shortened } from '../../page/run-view/view.ts';
+import { criticalPath } from '#page/run-view/critical-path.ts';
+import { earlierRunOf } from '#page/run-view/earlier.ts';
+import { countSteps, RunHeader } from '#page/run-view/header.tsx';
+import { RunFacts, RunParams } from '#page/run-view/run-facts.tsx';
+import { linesOf, SourceLines } from '#page/run-view/source-lines.tsx';
+import { counted } from '#page/run-view/step-text.ts';
+import { MAX_TEXT, type RunView, shortened } from '#page/run-view/view.ts';
 import { shortId } from '../text/short-id.ts';
 import { Failures } from './failures.tsx';
 import { type LogSize, shareLogBudget } from './log/log.ts';

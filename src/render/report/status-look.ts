@@ -1,4 +1,4 @@
-import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '../../core/run/run.ts';
+import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '#core/run/run.ts';
 
 /** The class that colours a status, which is also the name of its symbol. */
 export type StatusKind = StepStatus | 'partly' | 'approval' | 'tolerated';

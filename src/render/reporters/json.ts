@@ -1,6 +1,6 @@
-import { endsAttempt } from '../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { hideSecretParams } from '../text/params-text.ts';
 import { eventJson, isoTime } from '../views/event-json.ts';
 import { createBatch } from './batched.ts';

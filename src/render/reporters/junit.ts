@@ -1,5 +1,5 @@
-import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import type { Failure, RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { failureCommand, failurePath, failureReason, failuresIn } from '../text/failures.ts';
 import { fileText } from '../text/place-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';

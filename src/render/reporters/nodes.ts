@@ -1,5 +1,5 @@
-import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 
 /** The steps and handlers of a workflow by their names in events. */
 export type NodesByName = { readonly get: (name: string) => Step | undefined };

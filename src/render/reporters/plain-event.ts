@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
-import type { SettledStatus, StoredEvent } from '../../core/run/run.ts';
-import type { ApprovalInput, Step } from '../../core/workflow.ts';
+import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
+import type { ApprovalInput, Step } from '#core/workflow.ts';
 import { neededInputs } from '../text/approve-command.ts';
 import { formatDuration, formatInterval } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';

@@ -1,8 +1,8 @@
 import type { ChalkInstance } from 'chalk';
-import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import { endsAttempt } from '../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { Step, Workflow } from '../../core/workflow.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
 import { suggestApprove } from '../text/approve-command.ts';
 import { colorStep, createColors } from '../text/colors.ts';
 import { timeOfDay } from '../text/duration.ts';

@@ -1,4 +1,4 @@
-import type { FinishedStatus } from '../../core/run/run.ts';
+import type { FinishedStatus } from '#core/run/run.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
 import type { Recap, Reporter, Terminal } from './reporter.ts';
 

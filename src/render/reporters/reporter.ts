@@ -1,8 +1,8 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import type { RunState } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import type { Place } from '../../language/diagnostic.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { Place } from '#language/diagnostic.ts';
 
 /** New output of a step, as raw bytes in the order in which they were written to that log. */
 export type OutputChunk = {

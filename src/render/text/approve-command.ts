@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './shell-quote.ts';
 import { shortId } from './short-id.ts';

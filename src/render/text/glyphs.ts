@@ -1,4 +1,4 @@
-import type { SettledStatus, StepStatus } from '../../core/run/run.ts';
+import type { SettledStatus, StepStatus } from '#core/run/run.ts';
 
 /** Symbols: one set for UTF-8 terminals and one in plain ASCII. */
 export type Glyphs = {

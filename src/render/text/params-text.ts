@@ -1,5 +1,5 @@
-import type { Param } from '../../core/run/run.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import type { Param } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './shell-quote.ts';
 

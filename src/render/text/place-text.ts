@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Place } from '../../language/diagnostic.ts';
+import type { Place } from '#language/diagnostic.ts';
 import { escapeControls } from './sanitize.ts';
 
 /** Returns the name of a file for display: relative if it is under `cwd` (null: never), `<stdin>` for `-`. */

@@ -1,4 +1,4 @@
-import { quoteWord } from '../../core/words/quote-word.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
 import { controlCharacters, harmless } from './sanitize.ts';
 
 /**

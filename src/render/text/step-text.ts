@@ -1,9 +1,9 @@
-import type { StepStatus, StoredEvent } from '../../core/run/run.ts';
-import type { StepAnswer, StepState } from '../../core/run/run-state.ts';
-import { references } from '../../core/words/interpolate.ts';
-import { quoteWord } from '../../core/words/quote-word.ts';
-import { shellCodeIndex } from '../../core/words/shell-launch.ts';
-import type { Step } from '../../core/workflow.ts';
+import type { StepStatus, StoredEvent } from '#core/run/run.ts';
+import type { StepAnswer, StepState } from '#core/run/run-state.ts';
+import { references } from '#core/words/interpolate.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
+import { shellCodeIndex } from '#core/words/shell-launch.ts';
+import type { Step } from '#core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 
 /**

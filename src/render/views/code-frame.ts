@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Place, Source } from '../../language/diagnostic.ts';
+import type { Place, Source } from '#language/diagnostic.ts';
 import type { Glyphs } from '../text/glyphs.ts';
 import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../language/diagnostic.ts';
+import type { Diagnostic } from '#language/diagnostic.ts';
 
 /**
  * One problem of a workflow file in `wf validate --json` and the API. Lines and columns count from 1; null: the whole file.

@@ -1,4 +1,4 @@
-import type { Diagnostic, Source } from '../../language/diagnostic.ts';
+import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { githubCommand, githubPlace } from '../reporters/github/github-command.ts';
 import { createColors } from '../text/colors.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../core/run/run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
 
 /**
  * Returns an event as JSON data with `type`, `runId` and `at` first. Times are ISO 8601 UTC. `docs/reference/events.md` documents

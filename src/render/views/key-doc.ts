@@ -1,4 +1,4 @@
-import type { KeyDoc, SchemaDoc } from '../../language/schema/schema-doc.ts';
+import type { KeyDoc, SchemaDoc } from '#language/schema/schema-doc.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { padEnd, textWidth } from '../text/width.ts';

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
-import type { Plan, PlannedDotenv, PlannedStep } from '../../core/plan.ts';
-import type { Param } from '../../core/run/run.ts';
+import type { Plan, PlannedDotenv, PlannedStep } from '#core/plan.ts';
+import type { Param } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { columnsOf } from '../text/pack-lines.ts';

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
-import type { FinishedStatus, StepStatus } from '../../core/run/run.ts';
-import { failedSteps } from '../../core/summary/failed-steps.ts';
-import type { Failure, RunSummary, StepSummary } from '../../core/summary/summary.ts';
+import type { FinishedStatus, StepStatus } from '#core/run/run.ts';
+import { failedSteps } from '#core/summary/failed-steps.ts';
+import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../core/run/run.ts';
+import type { RunStatus } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { dateAndTime } from '../text/duration.ts';

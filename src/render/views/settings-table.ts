@@ -1,4 +1,4 @@
-import type { ListedPlaces, ListedSetting } from '../../config/listed-settings.ts';
+import type { ListedPlaces, ListedSetting } from '#config/listed-settings.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { escapeControls } from '../text/sanitize.ts';

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { SettledStatus } from '../../core/run/run.ts';
+import type { SettledStatus } from '#core/run/run.ts';
 import {
   instancesOf,
   isActive,
@@ -9,9 +9,9 @@ import {
   type RunState,
   type StepState,
   steps,
-} from '../../core/run/run-state.ts';
-import { reachedHandlers } from '../../core/summary/summarize.ts';
-import type { Step, Workflow } from '../../core/workflow.ts';
+} from '#core/run/run-state.ts';
+import { reachedHandlers } from '#core/summary/summarize.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
 import { nodesByName } from '../reporters/nodes.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
-import type { RunSummary } from '../../core/summary/summary.ts';
-import type { Schedule } from '../../core/workflow.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { Schedule } from '#core/workflow.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { dateAndTime, formatDuration } from '../text/duration.ts';

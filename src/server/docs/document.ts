@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/workflow.ts';
+import type { JsonObject } from '#core/workflow.ts';
 import document from '../generated/openapi.json' with { type: 'json' };
 
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */

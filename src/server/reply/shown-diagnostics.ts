@@ -1,5 +1,5 @@
-import type { Workflow } from '../../core/workflow.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import type { ApiRequest } from '../route.ts';
 
 type Shown = Pick<ListedWorkflow, 'workflow' | 'diagnostics'>;

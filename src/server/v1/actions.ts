@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import type { RetrySelection } from '../../core/run/retry.ts';
-import type { ApprovalAnswer, MarkedStatus, Param } from '../../core/run/run.ts';
-import { onlyWaitingStep } from '../../service/runs/answering.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { RetrySelection } from '#core/run/retry.ts';
+import type { ApprovalAnswer, MarkedStatus, Param } from '#core/run/run.ts';
+import { onlyWaitingStep } from '#service/runs/answering.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { acceptedRun, isStartOf } from '../accepted-run.ts';
 import { actorOf, answererOf } from '../answerer.ts';
 import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';

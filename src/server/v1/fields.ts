@@ -1,5 +1,5 @@
-import type { Param } from '../../core/run/run.ts';
-import { parseParams } from '../../language/params.ts';
+import type { Param } from '#core/run/run.ts';
+import { parseParams } from '#language/params.ts';
 import { readBody } from '../requests.ts';
 import { type ApiRequest, HttpError } from '../route.ts';
 

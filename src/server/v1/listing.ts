@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { Param } from '../../core/run/run.ts';
-import type { ListedWorkflow } from '../../service/workflows/listed-workflow.ts';
+import type { Param } from '#core/run/run.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { entityTag } from '../reply/send.ts';
 import { readQuery } from '../requests.ts';
 import type { ApiRequest, Reply } from '../route.ts';

@@ -1,5 +1,5 @@
-import type { RunStatus } from '../../core/run/run.ts';
-import type { StepSummary } from '../../core/summary/summary.ts';
+import type { RunStatus } from '#core/run/run.ts';
+import type { StepSummary } from '#core/summary/summary.ts';
 
 /** A status of the v1 API: a number and its text. */
 export type NumberedStatus = { readonly Status: number; readonly StatusText: string };

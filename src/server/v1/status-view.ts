@@ -1,8 +1,8 @@
-import type { Param } from '../../core/run/run.ts';
-import { type AttemptRecord, attemptHistory } from '../../core/summary/attempt-history.ts';
-import type { RunHead, StepSummary } from '../../core/summary/summary.ts';
-import { type HandlerKind, handlerName, type Workflow } from '../../core/workflow.ts';
-import { formatParams } from '../../language/params.ts';
+import type { Param } from '#core/run/run.ts';
+import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-history.ts';
+import type { RunHead, StepSummary } from '#core/summary/summary.ts';
+import { type HandlerKind, handlerName, type Workflow } from '#core/workflow.ts';
+import { formatParams } from '#language/params.ts';
 import { runStatus, stepStatus } from './status-numbers.ts';
 import { shownName, stepView } from './step-view.ts';
 import type { ShownRun } from './v1-parts.ts';

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { handlerKind, type Precondition, type Step } from '../../core/workflow.ts';
+import { handlerKind, type Precondition, type Step } from '#core/workflow.ts';
 
 const nanosecondsPerMs = 1_000_000;
 

@@ -1,6 +1,6 @@
-import { isCalendarDay } from '../../core/calendar-day.ts';
-import type { Param } from '../../core/run/run.ts';
-import { parseParams } from '../../language/params.ts';
+import { isCalendarDay } from '#core/calendar-day.ts';
+import type { Param } from '#core/run/run.ts';
+import { parseParams } from '#language/params.ts';
 import type { Bodies } from '../generated/requests.mjs';
 import { HttpError } from '../route.ts';
 

@@ -1,5 +1,5 @@
-import { isFinished } from '../../core/run/run-state.ts';
-import type { RunArchive } from '../../store/store.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { RunArchive } from '#store/store.ts';
 import type { History } from './history.ts';
 import { mayBeActive } from './may-be-active.ts';
 import type { PastRun } from './past-run.ts';

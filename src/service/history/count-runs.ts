@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../core/run/run.ts';
+import type { RunStatus } from '#core/run/run.ts';
 import { type SelectTools, statusesSince } from './select-runs.ts';
 
 /** The number of runs that were created in one hour, by status. `from`: milliseconds since 1970-01-01 UTC. */

@@ -1,5 +1,5 @@
-import { isFinished } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { anyRun, type History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 

@@ -1,8 +1,8 @@
-import { buildGraph, type Graph } from '../../core/graph.ts';
-import { evolve } from '../../core/run/evolve.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import { initialRun, type RunState } from '../../core/run/run-state.ts';
-import { handlerName, type Workflow } from '../../core/workflow.ts';
+import { buildGraph, type Graph } from '#core/graph.ts';
+import { evolve } from '#core/run/evolve.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { initialRun, type RunState } from '#core/run/run-state.ts';
+import { handlerName, type Workflow } from '#core/workflow.ts';
 
 /** A run, reconstructed from its stored events. */
 export type FoldedRun = {

@@ -1,6 +1,6 @@
-import type { Owner, StoredEvent } from '../../core/run/run.ts';
-import { isFinished } from '../../core/run/run-state.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
+import type { Owner, StoredEvent } from '#core/run/run.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { countByHour, type RunsOfHour } from './count-runs.ts';
 import { judgeRun, type LostRunTools, releaseFinished, settleLostRun } from './lost-run.ts';
 import { isUnknown, type PastRun, readPastRun, summarizePastRun } from './past-run.ts';

@@ -1,4 +1,4 @@
-import type { RunArchive } from '../../store/store.ts';
+import type { RunArchive } from '#store/store.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { namedStep } from '../../core/fan-out/named-step.ts';
-import { isFinished } from '../../core/run/run-state.ts';
-import { transition } from '../../core/run/transition.ts';
-import { handlerKind } from '../../core/workflow.ts';
-import type { Clock } from '../../engine/clock.ts';
-import { WfError } from '../../errors.ts';
-import type { RunArchive } from '../../store/store.ts';
+import { namedStep } from '#core/fan-out/named-step.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import { transition } from '#core/run/transition.ts';
+import { handlerKind } from '#core/workflow.ts';
+import type { Clock } from '#engine/clock.ts';
+import { WfError } from '#errors.ts';
+import type { RunArchive } from '#store/store.ts';
 import type { StepMark } from '../service.ts';
 import type { History } from './history.ts';
 import { type PastRun, readPastRun } from './past-run.ts';

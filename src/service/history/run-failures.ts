@@ -1,13 +1,13 @@
-import { splitInstanceName } from '../../core/fan-out/instance-name.ts';
-import { shownFailures } from '../../core/summary/failed-steps.ts';
-import { originsOf } from '../../core/summary/origin.ts';
-import { summarize } from '../../core/summary/summarize.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
-import type { FailedChild, Notice } from '../../engine/engine.ts';
-import { WfError } from '../../errors.ts';
-import { locateSteps } from '../../language/locate.ts';
-import { type FailedRun, withFailures } from '../../render/text/failures.ts';
-import { readTail } from '../../store/log-ends.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { shownFailures } from '#core/summary/failed-steps.ts';
+import { originsOf } from '#core/summary/origin.ts';
+import { summarize } from '#core/summary/summarize.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { FailedChild, Notice } from '#engine/engine.ts';
+import { WfError } from '#errors.ts';
+import { locateSteps } from '#language/locate.ts';
+import { type FailedRun, withFailures } from '#render/text/failures.ts';
+import { readTail } from '#store/log-ends.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 

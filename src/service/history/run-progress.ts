@@ -1,8 +1,8 @@
-import { nodeAt } from '../../core/graph.ts';
-import type { StoredEvent } from '../../core/run/run.ts';
-import { type RunState, stepState } from '../../core/run/run-state.ts';
-import { type AttemptRecord, addToAttempts, attemptHistory } from '../../core/summary/attempt-history.ts';
-import { summarizeStep } from '../../core/summary/summarize.ts';
+import { nodeAt } from '#core/graph.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { type RunState, stepState } from '#core/run/run-state.ts';
+import { type AttemptRecord, addToAttempts, attemptHistory } from '#core/summary/attempt-history.ts';
+import { summarizeStep } from '#core/summary/summarize.ts';
 import { evolveIfFit } from './fold-run.ts';
 import type { PastRun } from './past-run.ts';
 import { counting, MAX_ATTEMPTS, stepViewJson } from './run-view-json.ts';

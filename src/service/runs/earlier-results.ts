@@ -1,7 +1,7 @@
-import type { EarlierResult, Restored } from '../../core/run/run.ts';
-import { stepState } from '../../core/run/run-state.ts';
-import { resultNames } from '../../core/words/step-results.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import type { EarlierResult, Restored } from '#core/run/run.ts';
+import { stepState } from '#core/run/run-state.ts';
+import { resultNames } from '#core/words/step-results.ts';
+import type { Workflow } from '#core/workflow.ts';
 import type { PastRun } from '../history/past-run.ts';
 
 const REFERENCE = /\$\{([A-Za-z_]\w*)\.(?:stdout|stderr|exitCode|exit_code)\b/g;

@@ -1,4 +1,4 @@
-import { randomBytes } from '../../start-up/random-bytes.ts';
+import { randomBytes } from '#start-up/random-bytes.ts';
 
 /** Creates a UUID of version 7 (RFC 9562): 48 bits of time in milliseconds and then random bits, so that ids sort by time. */
 export function newRunId(now: number = Date.now()): string {

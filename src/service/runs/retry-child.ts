@@ -1,10 +1,10 @@
-import { buildGraph } from '../../core/graph.ts';
-import { planRetry } from '../../core/run/retry.ts';
-import type { Param, Restored } from '../../core/run/run.ts';
-import { isFinished, type RunState, stepState } from '../../core/run/run-state.ts';
-import { originOf } from '../../core/summary/origin.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import type { ChildRetryRequest } from '../../engine/engine.ts';
+import { buildGraph } from '#core/graph.ts';
+import { planRetry } from '#core/run/retry.ts';
+import type { Param, Restored } from '#core/run/run.ts';
+import { isFinished, type RunState, stepState } from '#core/run/run-state.ts';
+import { originOf } from '#core/summary/origin.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { ChildRetryRequest } from '#engine/engine.ts';
 import type { History } from '../history/history.ts';
 import { withResults } from './earlier-results.ts';
 import { isEndMissing } from './retry-run.ts';

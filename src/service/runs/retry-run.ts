@@ -1,10 +1,10 @@
-import { namedStep } from '../../core/fan-out/named-step.ts';
-import { buildGraph, type Graph } from '../../core/graph.ts';
-import { autoRetryOf } from '../../core/run/auto-retry.ts';
-import { planRetry, type RetryPlan, type RetrySelection } from '../../core/run/retry.ts';
-import type { Param } from '../../core/run/run.ts';
-import { isFinished, stepNode, stepState } from '../../core/run/run-state.ts';
-import { WfError } from '../../errors.ts';
+import { namedStep } from '#core/fan-out/named-step.ts';
+import { buildGraph, type Graph } from '#core/graph.ts';
+import { autoRetryOf } from '#core/run/auto-retry.ts';
+import { planRetry, type RetryPlan, type RetrySelection } from '#core/run/retry.ts';
+import type { Param } from '#core/run/run.ts';
+import { isFinished, stepNode, stepState } from '#core/run/run-state.ts';
+import { WfError } from '#errors.ts';
 import type { History } from '../history/history.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';

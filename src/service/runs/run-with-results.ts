@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../core/run/run.ts';
-import { isFinished, type RunState } from '../../core/run/run-state.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { isFinished, type RunState } from '#core/run/run-state.ts';
 import type { History } from '../history/history.ts';
 import type { PastRun } from '../history/past-run.ts';
 

@@ -1,7 +1,7 @@
-import { isFinished } from '../../core/run/run-state.ts';
-import type { Clock } from '../../engine/clock.ts';
-import { messageOf, WfError } from '../../errors.ts';
-import { systemProblem } from '../../system-problem.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { Clock } from '#engine/clock.ts';
+import { messageOf, WfError } from '#errors.ts';
+import { systemProblem } from '#system-problem.ts';
 import { readPastRun } from '../history/past-run.ts';
 import { type Carrier, CarrierDied } from './launch-run.ts';
 import { type QueueTools, refuseQueued } from './queued-run.ts';

@@ -1,30 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isItemVariable } from '../../core/fan-out/items.ts';
-import { buildGraph, type StepSelection } from '../../core/graph.ts';
+import { isItemVariable } from '#core/fan-out/items.ts';
+import { buildGraph, type StepSelection } from '#core/graph.ts';
 
-import type { Plan, PlannedStep } from '../../core/plan.ts';
+import type { Plan, PlannedStep } from '#core/plan.ts';
 
-import type { Param } from '../../core/run/run.ts';
-import { type Hidden, maskParams, maskValue } from '../../core/secrets/mask-event.ts';
-import { withNumbers } from '../../core/step-numbers.ts';
-import { lookupIn, previewText, references, shellReferences, splitBackticks } from '../../core/words/interpolate.ts';
-import { workflowNames } from '../../core/words/own-names.ts';
-import { allSteps, type Step, type Workflow } from '../../core/workflow.ts';
-import type { DotenvRead } from '../../engine/engine.ts';
+import type { Param } from '#core/run/run.ts';
+import { type Hidden, maskParams, maskValue } from '#core/secrets/mask-event.ts';
+import { withNumbers } from '#core/step-numbers.ts';
+import { lookupIn, previewText, references, shellReferences, splitBackticks } from '#core/words/interpolate.ts';
+import { workflowNames } from '#core/words/own-names.ts';
+import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
+import type { DotenvRead } from '#engine/engine.ts';
 import {
   baseEnvironment,
   type Environment,
   evaluateEnvironment,
   paramText,
-} from '../../engine/local/environment/environment.ts';
-import {
-  hasSecrets,
-  knownSecrets,
-  secretsAtRest,
-  settingSecrets,
-} from '../../engine/local/environment/known-secrets.ts';
-import { commandText, readsQuotes, settingWords } from '../../render/text/step-text.ts';
+} from '#engine/local/environment/environment.ts';
+import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#engine/local/environment/known-secrets.ts';
+import { commandText, readsQuotes, settingWords } from '#render/text/step-text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';

@@ -1,6 +1,6 @@
-import { numberValues } from '../../core/step-numbers.ts';
-import { namesIn, previewText } from '../../core/words/interpolate.ts';
-import type { NumberKey, NumberText, NumberValue, RunNumberKey } from '../../core/workflow.ts';
+import { numberValues } from '#core/step-numbers.ts';
+import { namesIn, previewText } from '#core/words/interpolate.ts';
+import type { NumberKey, NumberText, NumberValue, RunNumberKey } from '#core/workflow.ts';
 
 /** Numbers that variables give, as far as they are known before a run. */
 export type PlannedNumbers<Key extends string> = {

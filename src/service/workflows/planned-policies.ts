@@ -1,5 +1,5 @@
-import { itemKeys } from '../../core/fan-out/items.ts';
-import { withNumbers } from '../../core/step-numbers.ts';
+import { itemKeys } from '#core/fan-out/items.ts';
+import { withNumbers } from '#core/step-numbers.ts';
 import type {
   Approval,
   FanOut,
@@ -13,7 +13,7 @@ import type {
   Step,
   Tolerance,
   Waits,
-} from '../../core/workflow.ts';
+} from '#core/workflow.ts';
 import type { PlannedNumbers } from './planned-numbers.ts';
 
 /** Maximum number of items in a line. */

@@ -1,4 +1,4 @@
-import type { Step, Workflow } from '../../core/workflow.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
 
 /** Lists the changes of a later version of a workflow as short phrases; empty if there are none. */
 export function workflowChanges(before: Workflow, after: Workflow): readonly string[] {

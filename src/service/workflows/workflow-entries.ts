@@ -1,7 +1,7 @@
-import { usualDurationMs } from '../../core/summary/summarize.ts';
-import type { RunSummary } from '../../core/summary/summary.ts';
-import { noSchedule } from '../../core/workflow.ts';
-import type { RunArchive, RunStatuses, Suspensions } from '../../store/store.ts';
+import { usualDurationMs } from '#core/summary/summarize.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { noSchedule } from '#core/workflow.ts';
+import type { RunArchive, RunStatuses, Suspensions } from '#store/store.ts';
 import type { History } from '../history/history.ts';
 import type { WorkflowEntry } from '../service.ts';
 import type { ListedWorkflow } from './listed-workflow.ts';

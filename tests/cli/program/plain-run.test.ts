@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { operands } from '../../../src/cli/program/add-command.ts';
-import { plainRun } from '../../../src/cli/program/plain-run.ts';
-import { buildProgram } from '../../../src/cli/program.ts';
-import type { RunOptions } from '../../../src/cli/run/prepare-run.ts';
+import { operands } from '#cli/program/add-command.ts';
+import { plainRun } from '#cli/program/plain-run.ts';
+import { buildProgram } from '#cli/program.ts';
+import type { RunOptions } from '#cli/run/prepare-run.ts';
 import { fakeConsole } from '../../support/fake-console.ts';
 
 /** The options of the run that the parser of all options reads from the same words. */

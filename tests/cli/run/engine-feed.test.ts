@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { EngineFeed } from '../../../src/cli/run/engine-feed.ts';
-import { createOutput } from '../../../src/cli/terminal/output.ts';
-import { buildGraph } from '../../../src/core/graph.ts';
-import type { StoredEvent } from '../../../src/core/run/run.ts';
-import { initialRun } from '../../../src/core/run/run-state.ts';
-import { nextTurn } from '../../../src/turns.ts';
+import { EngineFeed } from '#cli/run/engine-feed.ts';
+import { createOutput } from '#cli/terminal/output.ts';
+import { buildGraph } from '#core/graph.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { initialRun } from '#core/run/run-state.ts';
+import { nextTurn } from '#turns.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
 /** A feed, and the sequence numbers of the events that its reporter was given. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { terminalSigns } from '../../../src/cli/reporters/tree-reporter.ts';
+import { terminalSigns } from '#cli/reporters/tree-reporter.ts';
 
 it.each([
   ['xterm', { TERM: 'xterm-256color' }, { title: true, progress: false }],

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nextChange, OwnWrites } from '../../../src/cli/watch/next-change.ts';
-import { changedPaths, scan } from '../../../src/cli/watch/scan.ts';
-import { watchPattern } from '../../../src/glob.ts';
+import { nextChange, OwnWrites } from '#cli/watch/next-change.ts';
+import { changedPaths, scan } from '#cli/watch/scan.ts';
+import { watchPattern } from '#glob.ts';
 import { withDirectory } from '../../support/wf.ts';
 
 const none = new Set<string>();

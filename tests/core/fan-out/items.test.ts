@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { itemKeys, itemsInText, itemVariables } from '../../../src/core/fan-out/items.ts';
+import { itemKeys, itemsInText, itemVariables } from '#core/fan-out/items.ts';
 
 describe('the items of a text', () => {
   test.each([

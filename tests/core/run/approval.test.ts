@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { planRetry } from '../../../src/core/run/retry.ts';
-import { isHeld, stepState } from '../../../src/core/run/run-state.ts';
-import { summarize } from '../../../src/core/summary/summarize.ts';
-import type { Approval } from '../../../src/core/workflow.ts';
+import { planRetry } from '#core/run/retry.ts';
+import { isHeld, stepState } from '#core/run/run-state.ts';
+import { summarize } from '#core/summary/summarize.ts';
+import type { Approval } from '#core/workflow.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
 import { success } from '../../support/outcome.ts';
 import { step } from '../../support/workflow.ts';

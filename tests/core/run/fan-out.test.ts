@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { evolve } from '../../../src/core/run/evolve.ts';
-import { planRetry } from '../../../src/core/run/retry.ts';
-import { maskEvent } from '../../../src/core/secrets/mask-event.ts';
-import { Secrets } from '../../../src/core/secrets/secrets.ts';
-import { summarize } from '../../../src/core/summary/summarize.ts';
-import type { FanOut, Step } from '../../../src/core/workflow.ts';
+import { evolve } from '#core/run/evolve.ts';
+import { planRetry } from '#core/run/retry.ts';
+import { maskEvent } from '#core/secrets/mask-event.ts';
+import { Secrets } from '#core/secrets/secrets.ts';
+import { summarize } from '#core/summary/summarize.ts';
+import type { FanOut, Step } from '#core/workflow.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
 import { canceled, failure, skip, success } from '../../support/outcome.ts';
 import { step } from '../../support/workflow.ts';

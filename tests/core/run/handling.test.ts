@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verdict } from '../../../src/core/run/verdict.ts';
+import { verdict } from '#core/run/verdict.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
 import { canceled, failure, skip } from '../../support/outcome.ts';
 import { handler, step } from '../../support/workflow.ts';

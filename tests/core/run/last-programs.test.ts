@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startsNoMore } from '../../../src/core/run/last-programs.ts';
-import type { Step } from '../../../src/core/workflow.ts';
+import { startsNoMore } from '#core/run/last-programs.ts';
+import type { Step } from '#core/workflow.ts';
 import { DrivenRun } from '../../support/driven-run.ts';
 import { handler, step } from '../../support/workflow.ts';
 

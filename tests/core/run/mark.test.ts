@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { buildGraph } from '../../../src/core/graph.ts';
-import { evolve } from '../../../src/core/run/evolve.ts';
-import { planRetry } from '../../../src/core/run/retry.ts';
-import type { MarkedStatus } from '../../../src/core/run/run.ts';
-import { initialRun } from '../../../src/core/run/run-state.ts';
+import { buildGraph } from '#core/graph.ts';
+import { evolve } from '#core/run/evolve.ts';
+import { planRetry } from '#core/run/retry.ts';
+import type { MarkedStatus } from '#core/run/run.ts';
+import { initialRun } from '#core/run/run-state.ts';
 import { DrivenRun } from '../../support/driven-run.ts';
 import fc from '../../support/fast-check.ts';
 import { failure, skip, success } from '../../support/outcome.ts';

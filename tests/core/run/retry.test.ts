@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { buildGraph } from '../../../src/core/graph.ts';
-import { evolve } from '../../../src/core/run/evolve.ts';
-import { planRetry, type RetrySelection } from '../../../src/core/run/retry.ts';
+import { buildGraph } from '#core/graph.ts';
+import { evolve } from '#core/run/evolve.ts';
+import { planRetry, type RetrySelection } from '#core/run/retry.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
 import { skip, success } from '../../support/outcome.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../../support/workflow.ts';

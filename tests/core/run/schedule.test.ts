@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Step } from '../../../src/core/workflow.ts';
+import type { Step } from '#core/workflow.ts';
 import { DrivenRun, told } from '../../support/driven-run.ts';
 import { step, type WorkflowSettings } from '../../support/workflow.ts';
 

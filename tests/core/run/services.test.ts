@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { buildGraph } from '../../../src/core/graph.ts';
-import { planRetry } from '../../../src/core/run/retry.ts';
-import type { RunEvent } from '../../../src/core/run/run.ts';
-import { stepState } from '../../../src/core/run/run-state.ts';
+import { buildGraph } from '#core/graph.ts';
+import { planRetry } from '#core/run/retry.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { stepState } from '#core/run/run-state.ts';
 import { DrivenRun } from '../../support/driven-run.ts';
 import { canceled, failure, success } from '../../support/outcome.ts';
 import { step, workflow } from '../../support/workflow.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/core/run/run.ts';
-import { attemptHistory } from '../../../src/core/summary/attempt-history.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { attemptHistory } from '#core/summary/attempt-history.ts';
 
 const failed = { status: 'failed', reason: 'exit', message: 'exit 1', exitCode: 1, signal: null, outputs: {} } as const;
 

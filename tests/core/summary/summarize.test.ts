@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { evolve } from '../../../src/core/run/evolve.ts';
-import type { RunEvent } from '../../../src/core/run/run.ts';
-import { summarize } from '../../../src/core/summary/summarize.ts';
+import { evolve } from '#core/run/evolve.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { summarize } from '#core/summary/summarize.ts';
 import { DrivenRun } from '../../support/driven-run.ts';
 import { failure, success } from '../../support/outcome.ts';
 import { handler, step } from '../../support/workflow.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RunStatus } from '../../../src/core/run/run.ts';
-import { usualDurationMs } from '../../../src/core/summary/summarize.ts';
+import type { RunStatus } from '#core/run/run.ts';
+import { usualDurationMs } from '#core/summary/summarize.ts';
 
 const ran = (status: RunStatus, durationMs: number | null) => ({ status, durationMs });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expandText, references, splitBackticks } from '../../../src/core/words/interpolate.ts';
+import { expandText, references, splitBackticks } from '#core/words/interpolate.ts';
 import fc from '../../support/fast-check.ts';
 
 const values: Readonly<Record<string, string>> = { A: 'a b', EMPTY: '', Q: '$A `id` \\$', '1': 'first', '10': 'tenth' };

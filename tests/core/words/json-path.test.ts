@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { expandText, references } from '../../../src/core/words/interpolate.ts';
-import { PathProblem } from '../../../src/core/words/json-path.ts';
-import { withoutPaths } from '../../../src/core/words/shell-paths.ts';
-import { expandWords, parseCommand } from '../../../src/core/words/words.ts';
+import { expandText, references } from '#core/words/interpolate.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import { withoutPaths } from '#core/words/shell-paths.ts';
+import { expandWords, parseCommand } from '#core/words/words.ts';
 
 const values: Readonly<Record<string, string>> = {
   CFG: ` { "host" : "a \\"b\\" é", "port": 80, "n": [1.0, 1e5, 123456789012345678901, {"x": [ ]}], "no": null,

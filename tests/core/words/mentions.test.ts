@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mentionsIn } from '../../../src/core/words/mentions.ts';
+import { mentionsIn } from '#core/words/mentions.ts';
 
 test.each<[string, readonly string[]]>([
   ['echo $A ${B} ${C:-d}', ['A', 'B', 'C']],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sealNested } from '../../../src/core/words/nested-shells.ts';
+import { sealNested } from '#core/words/nested-shells.ts';
 
 const own = new Set(['P', 'Q']);
 const isOwn = (name: string) => own.has(name);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { quoteWord } from '../../../src/core/words/quote-word.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
 
 /** The words that a shell reads from a line, one per line. */
 function readByShell(line: string): string[] {

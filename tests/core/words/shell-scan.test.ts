@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it, test } from 'vitest';
-import { scanShell } from '../../../src/core/words/shell-scan.ts';
+import { scanShell } from '#core/words/shell-scan.ts';
 import fc from '../../support/fast-check.ts';
 
 describe('an unclosed quote', () => {

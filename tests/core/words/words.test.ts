@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expandWords, parseCommand, type WordPiece } from '../../../src/core/words/words.ts';
+import { expandWords, parseCommand, type WordPiece } from '#core/words/words.ts';
 import fc from '../../support/fast-check.ts';
 
 const values: Readonly<Record<string, string>> = { A: 'a b', X: 'x', EMPTY: '', Q: '"\'$X`id`*;', '1': 'first' };

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Catalog, createCatalog } from '../../../src/daemon/catalog/catalog.ts';
-import type { CatalogChange } from '../../../src/daemon/catalog/catalog-files.ts';
-import { type Clock, systemClock } from '../../../src/engine/clock.ts';
-import { WfError } from '../../../src/errors.ts';
-import { loadWorkflow } from '../../../src/language/load.ts';
-import type { LoadWorkflow } from '../../../src/service/workflows/load-workflow.ts';
+import { type Catalog, createCatalog } from '#daemon/catalog/catalog.ts';
+import type { CatalogChange } from '#daemon/catalog/catalog-files.ts';
+import { type Clock, systemClock } from '#engine/clock.ts';
+import { WfError } from '#errors.ts';
+import { loadWorkflow } from '#language/load.ts';
+import type { LoadWorkflow } from '#service/workflows/load-workflow.ts';
 
 let root: string;
 let dagsDir: string;

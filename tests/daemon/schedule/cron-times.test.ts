@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { describe, expect, it, vi } from 'vitest';
-import { type CronRule, type CronTimes, loadCronTimes } from '../../../src/daemon/schedule/cron-times.ts';
+import { type CronRule, type CronTimes, loadCronTimes } from '#daemon/schedule/cron-times.ts';
 import fc from '../../support/fast-check.ts';
 import { dueByAsking, wallTable } from './oracle.ts';
 

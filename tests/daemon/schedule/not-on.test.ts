@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type CronRule, loadCronTimes } from '../../../src/daemon/schedule/cron-times.ts';
+import { type CronRule, loadCronTimes } from '#daemon/schedule/cron-times.ts';
 
 const times = await loadCronTimes();
 

@@ -1,4 +1,4 @@
-import { type CronField, parseCron } from '../../../src/language/cron.ts';
+import { type CronField, parseCron } from '#language/cron.ts';
 
 /** A minute as a clock on the wall shows it. */
 type WallTime = { readonly day: number; readonly month: number; readonly year: number; readonly minuteOfDay: number };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadCronTimes } from '../../../src/daemon/schedule/cron-times.ts';
+import { loadCronTimes } from '#daemon/schedule/cron-times.ts';
 import fc from '../../support/fast-check.ts';
 import { ScheduleWorld } from './schedule-world.ts';
 

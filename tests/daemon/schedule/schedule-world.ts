@@ -1,9 +1,9 @@
-import type { RunHead } from '../../../src/core/summary/summary.ts';
-import { noSchedule, type Schedule } from '../../../src/core/workflow.ts';
-import { createScheduler, type Scheduler, type SchedulerParts } from '../../../src/daemon/schedule/scheduler.ts';
-import type { SchedulerEvent } from '../../../src/daemon/schedule/scheduler-event.ts';
-import type { Clock } from '../../../src/engine/clock.ts';
-import type { ListedWorkflow } from '../../../src/service/workflows/listed-workflow.ts';
+import type { RunHead } from '#core/summary/summary.ts';
+import { noSchedule, type Schedule } from '#core/workflow.ts';
+import { createScheduler, type Scheduler, type SchedulerParts } from '#daemon/schedule/scheduler.ts';
+import type { SchedulerEvent } from '#daemon/schedule/scheduler-event.ts';
+import type { Clock } from '#engine/clock.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { workflow } from '../../support/workflow.ts';
 
 /** A run that a world has accepted. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createDescriptorGate } from '../../../src/engine/local/descriptor-gate.ts';
-import { EndSignal } from '../../../src/processes/end-signal.ts';
+import { createDescriptorGate } from '#engine/local/descriptor-gate.ts';
+import { EndSignal } from '#processes/end-signal.ts';
 
 /** A gate with the given number of free places, and the names of the admitted attempts. */
 function gateFor(room: number) {

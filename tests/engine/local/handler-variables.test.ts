@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from '../../../src/core/run/run.ts';
-import type { Workflow } from '../../../src/core/workflow.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 

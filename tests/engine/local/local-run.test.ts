@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/core/run/run.ts';
-import { stepState } from '../../../src/core/run/run-state.ts';
-import type { Step } from '../../../src/core/workflow.ts';
-import type { Capture } from '../../../src/engine/local/attempt/attempt-context.ts';
-import { WfError } from '../../../src/errors.ts';
-import type { Flush } from '../../../src/store/flush.ts';
+import type { Outcome } from '#core/run/run.ts';
+import { stepState } from '#core/run/run-state.ts';
+import type { Step } from '#core/workflow.ts';
+import type { Capture } from '#engine/local/attempt/attempt-context.ts';
+import { WfError } from '#errors.ts';
+import type { Flush } from '#store/flush.ts';
 import { untilKilled, untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { stepState } from '../../../src/core/run/run-state.ts';
-import { canceled } from '../../../src/processes/end-signal.ts';
-import { foldRun } from '../../../src/service/history/fold-run.ts';
+import { stepState } from '#core/run/run-state.ts';
+import { canceled } from '#processes/end-signal.ts';
+import { foldRun } from '#service/history/fold-run.ts';
 import { type Work, withEngine } from '../../support/engine-world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

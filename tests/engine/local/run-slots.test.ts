@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Step } from '../../../src/core/workflow.ts';
-import { type AttemptSlot, RunSlots } from '../../../src/engine/local/run-slots.ts';
-import { EndSignal } from '../../../src/processes/end-signal.ts';
+import type { Step } from '#core/workflow.ts';
+import { type AttemptSlot, RunSlots } from '#engine/local/run-slots.ts';
+import { EndSignal } from '#processes/end-signal.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { handler, step } from '../../support/workflow.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runVariableNames } from '../../../src/core/run-variables.ts';
+import { runVariableNames } from '#core/run-variables.ts';
 import { type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { instancesOf, stepState } from '../../../src/core/run/run-state.ts';
-import type { NumberText, Step } from '../../../src/core/workflow.ts';
+import { instancesOf, stepState } from '#core/run/run-state.ts';
+import type { NumberText, Step } from '#core/workflow.ts';
 import { type Work, withEngine } from '../../support/engine-world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

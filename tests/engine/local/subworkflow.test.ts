@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { stepState } from '../../../src/core/run/run-state.ts';
-import type { ActiveRun } from '../../../src/engine/engine.ts';
-import type { FindSubworkflow } from '../../../src/engine/local/engine-options.ts';
-import type { SubworkflowResult } from '../../../src/executors/executor.ts';
+import { stepState } from '#core/run/run-state.ts';
+import type { ActiveRun } from '#engine/engine.ts';
+import type { FindSubworkflow } from '#engine/local/engine-options.ts';
+import type { SubworkflowResult } from '#executors/executor.ts';
 import { untilKilled, untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 

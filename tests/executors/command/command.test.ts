@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { executor } from '../../../src/executors/command/command.ts';
-import { identify } from '../../../src/processes/process-identity.ts';
+import { executor } from '#executors/command/command.ts';
+import { identify } from '#processes/process-identity.ts';
 import { failed, program, runStep, succeeded, testAttempt } from '../attempt.ts';
 
 /** Entries of a step's `env`: they make names belong to the workflow. */

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { executor } from '../../../src/executors/command/command.ts';
+import { executor } from '#executors/command/command.ts';
 import { failed, runStep, succeeded, testAttempt } from '../attempt.ts';
 
 describe('a script', () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { executor } from '../../../src/executors/command/command.ts';
+import { executor } from '#executors/command/command.ts';
 import { failed, fileText, killed, program, runs, succeeded, testAttempt, until } from '../attempt.ts';
 
 /** Starts a command and waits until it has created the file `ready`. */

@@ -6,8 +6,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkDocker } from '../../../src/doctor/machine.ts';
-import { dockerAddress } from '../../../src/executors/docker/api/daemon.ts';
+import { checkDocker } from '#doctor/machine.ts';
+import { dockerAddress } from '#executors/docker/api/daemon.ts';
 import { failed, temporaryDirectory } from '../attempt.ts';
 import { runDockerStep, startDockerStep } from './docker-step.ts';
 
@@ -68,8 +68,8 @@ test('a socket without permission is reported', async () => {
   // Root may use any socket.
   if (isRoot) process.seteuid?.(65534);
   try {
-    const { DockerProblem } = await import('../../../src/executors/docker/docker-problem.ts');
-    const { connect } = await import('../../../src/executors/docker/api/daemon.ts');
+    const { DockerProblem } = await import('#executors/docker/docker-problem.ts');
+    const { connect } = await import('#executors/docker/api/daemon.ts');
     const never = new AbortController().signal;
     await expect(connect({ DOCKER_HOST: `unix://${path}` }, { stop: never, over: never })).rejects.toEqual(
       new DockerProblem(

@@ -3,14 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { settingValue } from '../../../src/executors/docker/api/api-settings.ts';
-import { reportPull } from '../../../src/executors/docker/api/image.ts';
-import { tarOfFile } from '../../../src/executors/docker/api/tar.ts';
-import { demultiplexer } from '../../../src/executors/docker/container-output.ts';
-import { isOwnerGone, ownerLabel } from '../../../src/executors/docker/container-owner.ts';
-import { DockerProblem } from '../../../src/executors/docker/docker-problem.ts';
-import { withoutExpansions } from '../../../src/executors/docker/invocation.ts';
-import { startProblem } from '../../../src/executors/docker/program-problem.ts';
+import { settingValue } from '#executors/docker/api/api-settings.ts';
+import { reportPull } from '#executors/docker/api/image.ts';
+import { tarOfFile } from '#executors/docker/api/tar.ts';
+import { demultiplexer } from '#executors/docker/container-output.ts';
+import { isOwnerGone, ownerLabel } from '#executors/docker/container-owner.ts';
+import { DockerProblem } from '#executors/docker/docker-problem.ts';
+import { withoutExpansions } from '#executors/docker/invocation.ts';
+import { startProblem } from '#executors/docker/program-problem.ts';
 import { temporaryDirectory } from '../attempt.ts';
 
 describe("frames of a container's output", () => {

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
-import type { Outcome } from '../../../src/core/run/run.ts';
-import type { JsonObject, Workflow } from '../../../src/core/workflow.ts';
-import { executor } from '../../../src/executors/docker/docker.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { JsonObject, Workflow } from '#core/workflow.ts';
+import { executor } from '#executors/docker/docker.ts';
 import { workflow } from '../../support/workflow.ts';
 import { testAttempt } from '../attempt.ts';
 

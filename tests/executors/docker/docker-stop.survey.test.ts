@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/core/run/run.ts';
+import type { Outcome } from '#core/run/run.ts';
 import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
 import { describeWith } from '../../support/require.ts';
 import { failed, succeeded, until } from '../attempt.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Step } from '../../../src/core/workflow.ts';
+import type { Step } from '#core/workflow.ts';
 import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
 import { describeWith } from '../../support/require.ts';
 import { failed, succeeded, temporaryDirectory } from '../attempt.ts';
@@ -268,7 +268,7 @@ describeWith('docker', hasDocker, 'a docker step', () => {
   });
 
   async function startCounting(count: (length: number) => void) {
-    const { executor } = await import('../../../src/executors/docker/docker.ts');
+    const { executor } = await import('#executors/docker/docker.ts');
     const { testAttempt } = await import('../attempt.ts');
     const { attempt } = testAttempt({
       step: { command: ['sh', '-c', 'yes | head -c 50000000'] },

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../src/core/workflow.ts';
-import { executor as http } from '../../../src/executors/http/http.ts';
-import { executor as webhook } from '../../../src/executors/http/webhook.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { executor as http } from '#executors/http/http.ts';
+import { executor as webhook } from '#executors/http/webhook.ts';
 import { testAttempt } from '../attempt.ts';
 
 type Settings = Parameters<typeof testAttempt>[0];

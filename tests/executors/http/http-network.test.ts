@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { executor } from '../../../src/executors/http/http.ts';
-import { nextHop } from '../../../src/executors/http/redirect.ts';
+import { executor } from '#executors/http/http.ts';
+import { nextHop } from '#executors/http/redirect.ts';
 import {
   certificateFile,
   closedPort,

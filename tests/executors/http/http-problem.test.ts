@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainRequestError } from '../../../src/executors/http/http-problem.ts';
+import { explainRequestError } from '#executors/http/http-problem.ts';
 
 const context = { url: new URL('https://example.com/'), proxy: null, canSkipTls: true };
 

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { executor } from '../../../src/executors/http/http.ts';
+import { executor } from '#executors/http/http.ts';
 import { httpServer, type TestServer } from '../../support/http-server.ts';
 import { failed, testAttempt } from '../attempt.ts';
 import { answered, call } from './http-call.ts';

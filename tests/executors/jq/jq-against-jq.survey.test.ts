@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { executor } from '../../../src/executors/jq/jq.ts';
+import { executor } from '#executors/jq/jq.ts';
 import { describeWith, isInstalled } from '../../support/require.ts';
 import { testAttempt } from '../attempt.ts';
 

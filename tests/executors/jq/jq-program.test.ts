@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jqProgram } from '../../../src/executors/jq/jq.ts';
+import { jqProgram } from '#executors/jq/jq.ts';
 
 const values: Readonly<Record<string, string>> = {
   NAME: 'a "b"\n',

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/workflow.ts';
-import { executor } from '../../../src/executors/jq/jq.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { executor } from '#executors/jq/jq.ts';
 import { failed, succeeded, testAttempt, until } from '../attempt.ts';
 
 type Settings = Parameters<typeof testAttempt>[0];

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, SmtpSettings } from '../../../src/core/workflow.ts';
-import { executor } from '../../../src/executors/mail/mail.ts';
+import type { JsonObject, SmtpSettings } from '#core/workflow.ts';
+import { executor } from '#executors/mail/mail.ts';
 import { smtpServer, type TestSmtpServer } from '../../support/smtp-server.ts';
 import { workflow } from '../../support/workflow.ts';
 import { failed, testAttempt } from '../attempt.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { executor } from '../../../src/executors/ssh/ssh.ts';
+import { executor } from '#executors/ssh/ssh.ts';
 import { describeWith } from '../../support/require.ts';
 import { runService } from '../../support/services.ts';
 import { failed, fileText, program, runs, succeeded, temporaryDirectory, testAttempt, until } from '../attempt.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { executor } from '../../../src/executors/ssh/ssh.ts';
+import { executor } from '#executors/ssh/ssh.ts';
 import { isInstalled } from '../../support/require.ts';
 import { testAttempt } from '../attempt.ts';
 

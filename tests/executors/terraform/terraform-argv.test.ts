@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type TerraformSettings, terraformCommands } from '../../../src/executors/terraform/terraform.ts';
+import { type TerraformSettings, terraformCommands } from '#executors/terraform/terraform.ts';
 
 const everything: TerraformSettings = {
   binary: 'terraform',

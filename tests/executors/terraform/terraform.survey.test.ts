@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/workflow.ts';
-import { executor } from '../../../src/executors/terraform/terraform.ts';
+import type { JsonObject } from '#core/workflow.ts';
+import { executor } from '#executors/terraform/terraform.ts';
 import { describeWith, isInstalled } from '../../support/require.ts';
 import { runService } from '../../support/services.ts';
 import { failed, succeeded, temporaryDirectory, testAttempt, until } from '../attempt.ts';

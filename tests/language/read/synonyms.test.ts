@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Path } from '../../../src/language/problem.ts';
-import { canonicalKey } from '../../../src/language/read/canonical-key.ts';
-import { notSupportedAt } from '../../../src/language/read/not-supported.ts';
-import { synonymNames, synonymOf } from '../../../src/language/read/synonyms.ts';
-import {
-  executorConfigSchema,
-  executorTypes,
-  knownKeys,
-  resolve,
-  workflowSchema,
-} from '../../../src/language/schema/schema.ts';
-import type { Schema } from '../../../src/language/schema/schema-type.ts';
+import type { Path } from '#language/problem.ts';
+import { canonicalKey } from '#language/read/canonical-key.ts';
+import { notSupportedAt } from '#language/read/not-supported.ts';
+import { synonymNames, synonymOf } from '#language/read/synonyms.ts';
+import { executorConfigSchema, executorTypes, knownKeys, resolve, workflowSchema } from '#language/schema/schema.ts';
+import type { Schema } from '#language/schema/schema-type.ts';
 
 const step = workflowSchema.$defs?.step ?? {};
 const maps: readonly [name: string, path: Path, schema: Schema][] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 
 /** The diagnostics of a text, with the text of the file that each one marks. */
 function found(text: string) {

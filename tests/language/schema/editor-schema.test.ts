@@ -3,10 +3,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 import Ajv from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { DiagnosticCode } from '../../../src/language/codes.ts';
-import { loadWorkflow } from '../../../src/language/load.ts';
-import { editorSchema } from '../../../src/language/schema/editor-schema.ts';
-import { documentedSchema } from '../../../src/language/schema/schema-doc.ts';
+import type { DiagnosticCode } from '#language/codes.ts';
+import { loadWorkflow } from '#language/load.ts';
+import { editorSchema } from '#language/schema/editor-schema.ts';
+import { documentedSchema } from '#language/schema/schema-doc.ts';
 import { blocksOf } from '../../docs/guide-blocks.ts';
 
 const root = resolve(import.meta.dirname, '../../..');

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../../src/core/workflow.ts';
-import { parse } from '../../../src/language/read/parse.ts';
-import { read } from '../../../src/language/read/read.ts';
-import { fits } from '../../../src/language/schema/fits.ts';
-import type { Validate } from '../../../src/language/schema/generated/validate.cjs';
-import { workflowSchema } from '../../../src/language/schema/schema.ts';
+import type { Json } from '#core/workflow.ts';
+import { parse } from '#language/read/parse.ts';
+import { read } from '#language/read/read.ts';
+import { fits } from '#language/schema/fits.ts';
+import type { Validate } from '#language/schema/generated/validate.cjs';
+import { workflowSchema } from '#language/schema/schema.ts';
 import fc from '../../support/fast-check.ts';
 import { ownTexts } from '../read/plain/yaml-texts.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { loadWorkflow } from '../../../src/language/load.ts';
-import { executorConfigSchema, executorTypes, resolve, workflowSchema } from '../../../src/language/schema/schema.ts';
-import { documentationOf } from '../../../src/language/schema/schema-doc.ts';
-import type { Schema } from '../../../src/language/schema/schema-type.ts';
+import { loadWorkflow } from '#language/load.ts';
+import { executorConfigSchema, executorTypes, resolve, workflowSchema } from '#language/schema/schema.ts';
+import { documentationOf } from '#language/schema/schema-doc.ts';
+import type { Schema } from '#language/schema/schema-type.ts';
 
 type Wrap = (value: unknown) => unknown;
 

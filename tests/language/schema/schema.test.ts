@@ -1,8 +1,8 @@
 import Ajv from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { resolve, workflowSchema } from '../../../src/language/schema/schema.ts';
-import { documentationOf, documentedSchema, nearPaths } from '../../../src/language/schema/schema-doc.ts';
-import type { Schema } from '../../../src/language/schema/schema-type.ts';
+import { resolve, workflowSchema } from '#language/schema/schema.ts';
+import { documentationOf, documentedSchema, nearPaths } from '#language/schema/schema-doc.ts';
+import type { Schema } from '#language/schema/schema-type.ts';
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false });
 ajv.addVocabulary(['x-alias-of', 'x-dagu-2', 'x-seconds', 'x-number']);

@@ -1,11 +1,11 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RunSummary, StepSummary } from '../../../src/core/summary/summary.ts';
-import { attachLogs } from '../../../src/mail/reports/mail-notice.ts';
-import { type ReportFacts, renderMailReport } from '../../../src/mail/reports/mail-report.ts';
-import { createLogFile } from '../../../src/store/files/logs/log-file.ts';
-import type { RunLogs } from '../../../src/store/logs.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { attachLogs } from '#mail/reports/mail-notice.ts';
+import { type ReportFacts, renderMailReport } from '#mail/reports/mail-report.ts';
+import { createLogFile } from '#store/files/logs/log-file.ts';
+import type { RunLogs } from '#store/logs.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 
 function stepSummary(name: string, changes: Partial<StepSummary> = {}): StepSummary {

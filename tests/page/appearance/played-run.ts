@@ -1,13 +1,13 @@
 import { closeSync, writeSync } from 'node:fs';
-import { buildGraph, nodeAt, nodeIndex } from '../../../src/core/graph.ts';
-import { evolve } from '../../../src/core/run/evolve.ts';
-import type { Owner, Param, RunEvent, RunInput, Trigger } from '../../../src/core/run/run.ts';
-import { initialRun } from '../../../src/core/run/run-state.ts';
-import { transition } from '../../../src/core/run/transition.ts';
-import { createdEvent } from '../../../src/engine/local/created-event.ts';
-import type { LoadResult } from '../../../src/language/load.ts';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
+import { buildGraph, nodeAt, nodeIndex } from '#core/graph.ts';
+import { evolve } from '#core/run/evolve.ts';
+import type { Owner, Param, RunEvent, RunInput, Trigger } from '#core/run/run.ts';
+import { initialRun } from '#core/run/run-state.ts';
+import { transition } from '#core/run/transition.ts';
+import { createdEvent } from '#engine/local/created-event.ts';
+import type { LoadResult } from '#language/load.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { failure, success } from '../../support/outcome.ts';
 
 /** How an attempt goes: its duration in milliseconds, its exit code (default 0) and its output. */

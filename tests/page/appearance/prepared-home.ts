@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadWorkflow } from '../../../src/language/load.ts';
+import { loadWorkflow } from '#language/load.ts';
 import { type PlayedAttempt, type PlayedRun, storePlayedRun } from './played-run.ts';
 
 /** The time that the clock of the browser shows. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, vi } from 'vitest';
-import type { RunHead } from '../../../src/page/api/types.ts';
+import type { RunHead } from '#page/api/types.ts';
 
 type AnswerOptions = { readonly status?: number; readonly tag?: string; readonly cursor?: string };
 

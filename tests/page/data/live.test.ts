@@ -2,8 +2,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { holdDaemon, openedStreams, requestOf, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
-const { followLive } = await import('../../../src/page/data/live.ts');
-const { isOffline } = await import('../../../src/page/data/connection.ts');
+const { followLive } = await import('#page/data/live.ts');
+const { isOffline } = await import('#page/data/connection.ts');
 
 const status = { version: '1.0.0', running: 0, queued: 0, awaitingApproval: 0 };
 

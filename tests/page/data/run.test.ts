@@ -1,10 +1,10 @@
 import { effect } from '@preact/signals';
 import { expect, test } from 'vitest';
-import type { RunHead, RunView, StepView } from '../../../src/page/api/types.ts';
+import type { RunHead, RunView, StepView } from '#page/api/types.ts';
 import { heldCount, holdDaemon, openedStreams, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
-const { showRun } = await import('../../../src/page/data/run.ts');
+const { showRun } = await import('#page/data/run.ts');
 
 const VIEW = 'GET /api/v2/runs/r1/view';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RunFilter } from '../../../src/page/data/runs.ts';
+import type { RunFilter } from '#page/data/runs.ts';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { listRuns } = await import('../../../src/page/data/runs.ts');
+const { listRuns } = await import('#page/data/runs.ts');
 
 const RUNS = 'GET /api/v2/runs';
 const filter: RunFilter = {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { DaemonSchedule, RunHead } from '../../../src/page/api/types.ts';
+import type { DaemonSchedule, RunHead } from '#page/api/types.ts';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { createSystem } = await import('../../../src/page/data/system.ts');
+const { createSystem } = await import('#page/data/system.ts');
 
 type Running = readonly RunHead[];
 

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Workflow } from '../../../src/page/api/types.ts';
+import type { Workflow } from '#page/api/types.ts';
 import { heldCount, holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
-const list = await import('../../../src/page/data/workflows/workflows.ts');
+const list = await import('#page/data/workflows/workflows.ts');
 
 const WORKFLOWS = 'GET /api/v2/workflows';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bytesOfPiece, continueMap, emptyMap, timeBefore } from '../../../src/page/log/line-map.ts';
+import { bytesOfPiece, continueMap, emptyMap, timeBefore } from '#page/log/line-map.ts';
 
 test('responses of the index are merged, and the last piece ends with the log', () => {
   const first = continueMap(emptyMap, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { drawnLines, lastTop, MAX_HEIGHT, scrollHeight, scrollTopOf, topAt } from '../../../src/page/log/scroll-map.ts';
+import { drawnLines, lastTop, MAX_HEIGHT, scrollHeight, scrollTopOf, topAt } from '#page/log/scroll-map.ts';
 
 const room = (lines: number, height = 540) => ({ lines, height, isWrapped: false });
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { ShownLog } from '../../../src/page/log/shown-log.ts';
+import type { ShownLog } from '#page/log/shown-log.ts';
 import { httpServer } from '../../support/http-server.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
@@ -85,8 +85,8 @@ async function shown(first: string) {
   });
   vi.stubGlobal('document', { baseURI: `${server.url}/` });
   vi.resetModules();
-  const { showLog } = await import('../../../src/page/log/shown-log.ts');
-  const { showsLogTimes } = await import('../../../src/page/data/settings.ts');
+  const { showLog } = await import('#page/log/shown-log.ts');
+  const { showsLogTimes } = await import('#page/data/settings.ts');
   const log = showLog({ runId: 'r', step: 's', attempt: 1, stream: 'stdout' });
   const replace = (next: string) => {
     text = next;

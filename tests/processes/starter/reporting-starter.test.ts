@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { identityFor, isAlive } from '../../../src/processes/process-identity.ts';
-import { sendSignal } from '../../../src/processes/process-signals.ts';
-import { ReportingStarter } from '../../../src/processes/starter/reporting-starter.ts';
+import { identityFor, isAlive } from '#processes/process-identity.ts';
+import { sendSignal } from '#processes/process-signals.ts';
+import { ReportingStarter } from '#processes/starter/reporting-starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 
 const python = '/usr/bin/python3';

@@ -11,13 +11,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ProgramSlot } from '../../../src/executors/executor.ts';
-import { EndSignal } from '../../../src/processes/end-signal.ts';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { sendSignal } from '../../../src/processes/process-signals.ts';
-import { listProcesses } from '../../../src/processes/process-table.ts';
-import type { FailedStart, StartedProcess } from '../../../src/processes/started-process.ts';
-import { SharedStarter, type StartConditions } from '../../../src/processes/starter/shared-starter.ts';
+import type { ProgramSlot } from '#executors/executor.ts';
+import { EndSignal } from '#processes/end-signal.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { sendSignal } from '#processes/process-signals.ts';
+import { listProcesses } from '#processes/process-table.ts';
+import type { FailedStart, StartedProcess } from '#processes/started-process.ts';
+import { SharedStarter, type StartConditions } from '#processes/starter/shared-starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 import { withoutInternals } from '../without-internals.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { buildGraph } from '../../../src/core/graph.ts';
-import type { Workflow } from '../../../src/core/workflow.ts';
-import { layOutLanes } from '../../../src/render/graph/graph-lanes.ts';
-import { renderGraph } from '../../../src/render/graph/render-graph.ts';
-import { textWidth } from '../../../src/render/text/width.ts';
+import { buildGraph } from '#core/graph.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { layOutLanes } from '#render/graph/graph-lanes.ts';
+import { renderGraph } from '#render/graph/render-graph.ts';
+import { textWidth } from '#render/text/width.ts';
 import fc from '../../support/fast-check.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 import { expectGolden } from '../support/golden.ts';

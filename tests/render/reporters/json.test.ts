@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createJsonReporter } from '../../../src/render/reporters/json.ts';
+import { createJsonReporter } from '#render/reporters/json.ts';
 import { step, workflow } from '../../support/workflow.ts';
 import { tellEtl } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { junitReport } from '../../../src/render/reporters/junit.ts';
+import { junitReport } from '#render/reporters/junit.ts';
 import fc from '../../support/fast-check.ts';
 import { etlEnd } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPlainReporter } from '../../../src/render/reporters/plain.ts';
-import type { Terminal } from '../../../src/render/reporters/reporter.ts';
+import { createPlainReporter } from '#render/reporters/plain.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
 import fc from '../../support/fast-check.ts';
 import { step, workflow } from '../../support/workflow.ts';
 import { etl, tellEtl } from '../support/etl.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/core/summary/summary.ts';
-import { createQuietReporter } from '../../../src/render/reporters/quiet.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { createQuietReporter } from '#render/reporters/quiet.ts';
 import { tellEtl } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';
 import { recapOf, recapOptions } from '../support/story.ts';

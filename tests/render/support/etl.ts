@@ -1,4 +1,4 @@
-import type { Reporter } from '../../../src/render/reporters/reporter.ts';
+import type { Reporter } from '#render/reporters/reporter.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 import { etlPlace, failedSummary, recapOf, type StoryHooks, stepSummary, tell } from './story.ts';
 

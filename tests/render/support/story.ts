@@ -1,10 +1,10 @@
-import { buildGraph } from '../../../src/core/graph.ts';
-import type { RunEvent } from '../../../src/core/run/run.ts';
-import { initialRun } from '../../../src/core/run/run-state.ts';
-import type { RunSummary, StepSummary } from '../../../src/core/summary/summary.ts';
-import type { Workflow } from '../../../src/core/workflow.ts';
-import type { Recap, Reporter } from '../../../src/render/reporters/reporter.ts';
-import { type FailedRun, withFailures } from '../../../src/render/text/failures.ts';
+import { buildGraph } from '#core/graph.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { initialRun } from '#core/run/run-state.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { Recap, Reporter } from '#render/reporters/reporter.ts';
+import { type FailedRun, withFailures } from '#render/text/failures.ts';
 
 /** 10:31:02 on the 15th of January 2026, wherever the test runs. */
 export const runStart = new Date(2026, 0, 15, 10, 31, 2).getTime();

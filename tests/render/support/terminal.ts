@@ -1,4 +1,4 @@
-import type { Terminal } from '../../../src/render/reporters/reporter.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
 
 /** A terminal that records its output: by default 80 by 24, UTF-8, no colours. */
 export function recordingTerminal(settings: Partial<Omit<Terminal, 'write'>> = {}) {

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
-import type { InstanceSummary, RunSummary, StepSummary } from '../../../src/core/summary/summary.ts';
-import {
-  type FailedRun,
-  failureCommand,
-  failurePath,
-  failuresIn,
-  failuresOf,
-} from '../../../src/render/text/failures.ts';
+import type { InstanceSummary, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { type FailedRun, failureCommand, failurePath, failuresIn, failuresOf } from '#render/text/failures.ts';
 import { etlPlace, failedSummary, runSummary, stepSummary } from '../support/story.ts';
 
 const childId = '01997aaa-0000-7c4d-8e5f-001122334455';

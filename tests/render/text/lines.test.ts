@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CarriageReturn, createLineSplitter, longestLine } from '../../../src/render/text/lines.ts';
+import { type CarriageReturn, createLineSplitter, longestLine } from '#render/text/lines.ts';
 import fc from '../../support/fast-check.ts';
 
 /** Splits the chunks and returns every line, including the unfinished one. */

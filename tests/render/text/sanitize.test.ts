@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { escapeControls, keepColors, stripControls } from '../../../src/render/text/sanitize.ts';
-import { breakRows, isolateColors } from '../../../src/render/text/sgr.ts';
+import { escapeControls, keepColors, stripControls } from '#render/text/sanitize.ts';
+import { breakRows, isolateColors } from '#render/text/sgr.ts';
 import fc from '../../support/fast-check.ts';
 
 const esc = '\u001b';

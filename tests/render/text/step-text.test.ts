@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JsonObject, Step } from '../../../src/core/workflow.ts';
-import { stepTitle } from '../../../src/render/text/step-text.ts';
+import type { JsonObject, Step } from '#core/workflow.ts';
+import { stepTitle } from '#render/text/step-text.ts';
 import { step } from '../../support/workflow.ts';
 
 test.each([

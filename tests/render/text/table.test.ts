@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { renderTable } from '../../../src/render/text/table.ts';
-import { textWidth } from '../../../src/render/text/width.ts';
+import { renderTable } from '#render/text/table.ts';
+import { textWidth } from '#render/text/width.ts';
 
 const rows = [
   ['RUN', 'WORKFLOW', 'QUEUE', ''],

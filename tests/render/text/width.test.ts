@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clusters, cut, padEnd, textWidth } from '../../../src/render/text/width.ts';
+import { clusters, cut, padEnd, textWidth } from '#render/text/width.ts';
 
 test.each([
   ['', 0],

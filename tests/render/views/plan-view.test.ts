@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Plan } from '../../../src/core/plan.ts';
-import { renderPlan } from '../../../src/render/views/plan-view.ts';
+import type { Plan } from '#core/plan.ts';
+import { renderPlan } from '#render/views/plan-view.ts';
 import { expectGolden } from '../support/golden.ts';
 
 const plan: Plan = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/core/summary/summary.ts';
-import { renderRecap } from '../../../src/render/views/recap.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { renderRecap } from '#render/views/recap.ts';
 import { etlEnd } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';
 import { etlPlace, failedSummary, recapOf, recapOptions, stepSummary } from '../support/story.ts';

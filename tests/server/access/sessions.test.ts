@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLogin } from '../../../src/server/access/login.ts';
-import { createSessions } from '../../../src/server/access/sessions.ts';
-import { sessionFile } from '../../../src/store/files/control/session-file.ts';
-import type { SessionStore } from '../../../src/store/store.ts';
+import { createLogin } from '#server/access/login.ts';
+import { createSessions } from '#server/access/sessions.ts';
+import { sessionFile } from '#store/files/control/session-file.ts';
+import type { SessionStore } from '#store/store.ts';
 import { withDirectory } from '../../support/wf.ts';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accessNote, usersWithShell } from '../../../src/server/access/local-users.ts';
+import { accessNote, usersWithShell } from '#server/access/local-users.ts';
 
 const none = { token: null, readOnlyToken: null, basic: null };
 const ada = { name: 'ada', isRoot: false };

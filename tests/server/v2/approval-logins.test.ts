@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/core/summary/summary.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { jsonOf } from '../../support/api-server.ts';
 import { apiWorld } from '../../support/api-world.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allRoutes } from '../../../src/server/routes.ts';
+import { allRoutes } from '#server/routes.ts';
 import { apiServer, jsonOf } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

@@ -1,9 +1,9 @@
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allRoutes } from '../../../src/server/routes.ts';
-import type { History } from '../../../src/service/history/history.ts';
-import type { StoredLogs } from '../../../src/store/logs.ts';
+import { allRoutes } from '#server/routes.ts';
+import type { History } from '#service/history/history.ts';
+import type { StoredLogs } from '#store/logs.ts';
 import { apiServer } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
 import { openStream } from '../../support/stream-client.ts';

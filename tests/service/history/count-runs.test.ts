@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FinishedStatus } from '../../../src/core/run/run.ts';
-import { countByHour, hourMs } from '../../../src/service/history/count-runs.ts';
-import { readPastRun } from '../../../src/service/history/past-run.ts';
+import type { FinishedStatus } from '#core/run/run.ts';
+import { countByHour, hourMs } from '#service/history/count-runs.ts';
+import { readPastRun } from '#service/history/past-run.ts';
 import { fileStore } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

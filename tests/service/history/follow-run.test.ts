@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Owner, StoredEvent } from '../../../src/core/run/run.ts';
-import { systemClock } from '../../../src/engine/clock.ts';
-import { identify } from '../../../src/processes/process-identity.ts';
-import { createHistory, type History } from '../../../src/service/history/history.ts';
-import { createFileStore, type FileStore } from '../../../src/store/files/file-store.ts';
-import type { RunJournal } from '../../../src/store/store.ts';
+import type { Owner, StoredEvent } from '#core/run/run.ts';
+import { systemClock } from '#engine/clock.ts';
+import { identify } from '#processes/process-identity.ts';
+import { createHistory, type History } from '#service/history/history.ts';
+import { createFileStore, type FileStore } from '#store/files/file-store.ts';
+import type { RunJournal } from '#store/store.ts';
 import { temporaryDirectory } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { Owner, RunEvent } from '../../../src/core/run/run.ts';
-import { identify } from '../../../src/processes/process-identity.ts';
-import { keepingReader } from '../../../src/service/history/keeping-reader.ts';
-import { readPastRun } from '../../../src/service/history/past-run.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
+import type { Owner, RunEvent } from '#core/run/run.ts';
+import { identify } from '#processes/process-identity.ts';
+import { keepingReader } from '#service/history/keeping-reader.ts';
+import { readPastRun } from '#service/history/past-run.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { temporaryDirectory } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createLogTimes, timedParts } from '../../../src/service/history/logs/log-view.ts';
-import type { LogTime } from '../../../src/store/logs.ts';
+import { createLogTimes, timedParts } from '#service/history/logs/log-view.ts';
+import type { LogTime } from '#store/logs.ts';
 
 const now = 9000;
 const everything = Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { followLogs } from '../../../src/service/history/logs/log-view.ts';
-import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts';
+import { followLogs } from '#service/history/logs/log-view.ts';
+import { createLogFollower } from '#store/files/logs/log-follower.ts';
 import { temporaryDirectory } from '../../store/world.ts';
 
 test('a reader that leaves when a step ends is not given the rest of its log', async () => {

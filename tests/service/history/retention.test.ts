@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Workflow } from '../../../src/core/workflow.ts';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createHistory } from '../../../src/service/history/history.ts';
-import { applyRetention, type RetentionReport, type RetentionRequest } from '../../../src/service/history/retention.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
-import type { RunJournal } from '../../../src/store/store.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createHistory } from '#service/history/history.ts';
+import { applyRetention, type RetentionReport, type RetentionRequest } from '#service/history/retention.ts';
+import { createFileStore } from '#store/files/file-store.ts';
+import type { RunJournal } from '#store/store.ts';
 import { closeLog, oneLog, temporaryDirectory } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

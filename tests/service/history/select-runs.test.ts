@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { FinishedStatus, RunStatus } from '../../../src/core/run/run.ts';
-import { readPastRun } from '../../../src/service/history/past-run.ts';
-import { type RunFilter, selectRuns } from '../../../src/service/history/select-runs.ts';
+import type { FinishedStatus, RunStatus } from '#core/run/run.ts';
+import { readPastRun } from '#service/history/past-run.ts';
+import { type RunFilter, selectRuns } from '#service/history/select-runs.ts';
 import { fileStore } from '../../store/world.ts';
 import fc from '../../support/fast-check.ts';
 import { step, workflow } from '../../support/workflow.ts';

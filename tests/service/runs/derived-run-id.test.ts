@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { derivedRunId } from '../../../src/service/runs/derived-run-id.ts';
-import { isRunId, timeOfId } from '../../../src/store/files/run-directory.ts';
+import { derivedRunId } from '#service/runs/derived-run-id.ts';
+import { isRunId, timeOfId } from '#store/files/run-directory.ts';
 
 const moment = Date.UTC(2026, 0, 1);
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Param } from '../../../src/core/run/run.ts';
-import type { Workflow } from '../../../src/core/workflow.ts';
-import { locateVariable } from '../../../src/language/locate.ts';
-import { parseParamDefaults, parseParams } from '../../../src/language/params.ts';
-import { acceptParams, openParams, refuseReplacements } from '../../../src/service/runs/given-params.ts';
+import type { Param } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { locateVariable } from '#language/locate.ts';
+import { parseParamDefaults, parseParams } from '#language/params.ts';
+import { acceptParams, openParams, refuseReplacements } from '#service/runs/given-params.ts';
 import { handler, step, type WorkflowSettings, workflow } from '../../support/workflow.ts';
 
 /** With declared parameters. */

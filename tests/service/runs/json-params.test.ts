@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { parseParamDefaults, parseParams } from '../../../src/language/params.ts';
-import { acceptParams } from '../../../src/service/runs/given-params.ts';
+import { parseParamDefaults, parseParams } from '#language/params.ts';
+import { acceptParams } from '#service/runs/given-params.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
 function accepted(params: string, given: string, command = 'true'): string[] {

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../../src/config/config.ts';
-import { WfError } from '../../../src/errors.ts';
-import { createControl } from '../../../src/history-app.ts';
-import { createLocalRuns } from '../../../src/service/runs/local-runs.ts';
-import { beginRun } from '../../../src/service/runs/start-carrier.ts';
-import { untilOver } from '../../../src/service/runs/stopping.ts';
-import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
+import { readConfig } from '#config/config.ts';
+import { WfError } from '#errors.ts';
+import { createControl } from '#history-app.ts';
+import { createLocalRuns } from '#service/runs/local-runs.ts';
+import { beginRun } from '#service/runs/start-carrier.ts';
+import { untilOver } from '#service/runs/stopping.ts';
+import { readWorkflow } from '#service/workflows/workflows.ts';
 import { untilGone } from '../../support/background-runs.ts';
 import { withDirectory } from '../../support/wf.ts';
 

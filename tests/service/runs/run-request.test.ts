@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Param } from '../../../src/core/run/run.ts';
-import { runRequest } from '../../../src/service/runs/runs.ts';
+import type { Param } from '#core/run/run.ts';
+import { runRequest } from '#service/runs/runs.ts';
 import { workflow } from '../../support/workflow.ts';
 
 const request = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PastRun } from '../../../src/service/history/past-run.ts';
-import { runWithResults } from '../../../src/service/runs/run-with-results.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import { runWithResults } from '#service/runs/run-with-results.ts';
 
 type Past = readonly [status: string, ...types: readonly string[]];
 

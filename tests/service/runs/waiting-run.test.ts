@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Owner, ProcessIdentity } from '../../../src/core/run/run.ts';
-import { systemClock } from '../../../src/engine/clock.ts';
-import { queueRun as storeQueued } from '../../../src/engine/local/queue-run.ts';
-import { WfError } from '../../../src/errors.ts';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createHistory } from '../../../src/service/history/history.ts';
-import { acceptRun } from '../../../src/service/runs/accept-run.ts';
-import { cancelQueued, claimRun, refuseQueued } from '../../../src/service/runs/queued-run.ts';
-import type { StartRequest } from '../../../src/service/runs/runs.ts';
-import { stopRun } from '../../../src/service/runs/stopping.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
+import type { Owner, ProcessIdentity } from '#core/run/run.ts';
+import { systemClock } from '#engine/clock.ts';
+import { queueRun as storeQueued } from '#engine/local/queue-run.ts';
+import { WfError } from '#errors.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createHistory } from '#service/history/history.ts';
+import { acceptRun } from '#service/runs/accept-run.ts';
+import { cancelQueued, claimRun, refuseQueued } from '#service/runs/queued-run.ts';
+import type { StartRequest } from '#service/runs/runs.ts';
+import { stopRun } from '#service/runs/stopping.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { withDirectory } from '../../support/wf.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

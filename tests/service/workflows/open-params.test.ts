@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Param } from '../../../src/core/run/run.ts';
-import { openParams } from '../../../src/service/runs/given-params.ts';
+import type { Param } from '#core/run/run.ts';
+import { openParams } from '#service/runs/given-params.ts';
 import { workflow } from '../../support/workflow.ts';
 
 const flow = workflow({

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { checkFile } from '../../../src/service/workflows/check-files.ts';
-import { checkText, checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
-import { getWorkflow } from '../../../src/service/workflows/workflows.ts';
+import { checkFile } from '#service/workflows/check-files.ts';
+import { checkText, checkWorkflow } from '#service/workflows/load-workflow.ts';
+import { getWorkflow } from '#service/workflows/workflows.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'wf-unset-'));
 afterAll(() => rmSync(dir, { recursive: true }));

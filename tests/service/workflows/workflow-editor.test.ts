@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createWorkflowEditor, type WorkflowEditor } from '../../../src/service/workflows/workflow-editor.ts';
+import { createWorkflowEditor, type WorkflowEditor } from '#service/workflows/workflow-editor.ts';
 
 const rule = 'a name has letters, digits, spaces and _ . + -, and begins with a letter, a digit or _';
 

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { type LoadRequest, loadWorkflow } from '../../../src/language/load.ts';
-import { checkWorkflow } from '../../../src/service/workflows/load-workflow.ts';
-import { createTaskThread } from '../../../src/service/workflows/task-thread.ts';
-import { createWorkflowLoader } from '../../../src/service/workflows/workflow-loader.ts';
-import { readWorkflow } from '../../../src/service/workflows/workflows.ts';
+import { type LoadRequest, loadWorkflow } from '#language/load.ts';
+import { checkWorkflow } from '#service/workflows/load-workflow.ts';
+import { createTaskThread } from '#service/workflows/task-thread.ts';
+import { createWorkflowLoader } from '#service/workflows/workflow-loader.ts';
+import { readWorkflow } from '#service/workflows/workflows.ts';
 import { withDirectory } from '../../support/wf.ts';
 
 const step = (i: number) =>

@@ -1,4 +1,4 @@
-import { createLogFollower } from '../../../src/store/files/logs/log-follower.ts';
+import { createLogFollower } from '#store/files/logs/log-follower.ts';
 
 // Follows a log and does nothing else.
 const [path = ''] = process.argv.slice(2);

@@ -1,5 +1,5 @@
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { workflow } from '../../support/workflow.ts';
 
 /*

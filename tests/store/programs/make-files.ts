@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
-import { createMemoryStore } from '../../../src/store/memory.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore } from '#store/files/file-store.ts';
+import { createMemoryStore } from '#store/memory.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
 // Creates all files of stores under the given umask; prints their modes, and the umask of a child.

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 
 // Prints `ready`, waits for input, removes every run and prints the ids that it has removed.
 const [runsDir = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { identify, isAlive } from '../../../src/processes/process-identity.ts';
-import { createFileStore } from '../../../src/store/files/file-store.ts';
+import { identify, isAlive } from '#processes/process-identity.ts';
+import { createFileStore } from '#store/files/file-store.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
 // Creates and writes runs until it is killed. Prints the run and number of each event once it is appended.

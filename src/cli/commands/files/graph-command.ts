@@ -1,6 +1,6 @@
-import { workflowPlaces } from '../../../config/workflow-places.ts';
-import type { GraphFormat } from '../../../render/graph/graph-format.ts';
-import { getWorkflow } from '../../../service/workflows/workflows.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import type { GraphFormat } from '#render/graph/graph-format.ts';
+import { getWorkflow } from '#service/workflows/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
@@ -18,7 +18,7 @@ export async function graphCommand(
   { json, format, name, ...options }: GraphOptions,
   console: Console,
 ): Promise<number> {
-  const { renderGraph } = await import('../../../render/graph/render-graph.ts');
+  const { renderGraph } = await import('#render/graph/render-graph.ts');
   const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
   return exitCodes.succeeded;

@@ -1,12 +1,12 @@
 import { relative } from 'node:path';
-import { workflowPlaces } from '../../../config/workflow-places.ts';
-import { WfError } from '../../../errors.ts';
-import type { Diagnostic, Source } from '../../../language/diagnostic.ts';
-import { escapeControls } from '../../../render/text/sanitize.ts';
-import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
-import { type CheckedFile, checkFile, filesToCheck } from '../../../service/workflows/check-files.ts';
-import { unreadable } from '../../../service/workflows/listed-workflow.ts';
-import type { WorkflowPlaces } from '../../../service/workflows/workflows.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import { WfError } from '#errors.ts';
+import type { Diagnostic, Source } from '#language/diagnostic.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import { type CheckedFile, checkFile, filesToCheck } from '#service/workflows/check-files.ts';
+import { unreadable } from '#service/workflows/listed-workflow.ts';
+import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
@@ -57,7 +57,7 @@ function readOrTell(name: string, places: WorkflowPlaces, isStrict: boolean): Ch
 }
 
 async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
-  const { githubAnnotation, renderDiagnostics } = await import('../../../render/views/diagnostics.ts');
+  const { githubAnnotation, renderDiagnostics } = await import('#render/views/diagnostics.ts');
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {

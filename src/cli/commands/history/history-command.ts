@@ -1,5 +1,5 @@
-import { type RunStatus, runStatuses } from '../../../core/run/run.ts';
-import { WfError } from '../../../errors.ts';
+import { type RunStatus, runStatuses } from '#core/run/run.ts';
+import { WfError } from '#errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -33,7 +33,7 @@ export async function historyCommand(options: HistoryOptions, console: Console):
     } else if (runs.length === 0) {
       err.write('no runs\n');
     } else {
-      const { renderHistory } = await import('../../../render/views/history-table.ts');
+      const { renderHistory } = await import('#render/views/history-table.ts');
       out.write(renderHistory(runs, outTerminal, commandOptions));
     }
     return exitCodes.succeeded;

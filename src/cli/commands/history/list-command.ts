@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import { hasTag } from '../../../core/tags.ts';
-import { quoteWord } from '../../../core/words/quote-word.ts';
-import { escapeControls } from '../../../render/text/sanitize.ts';
-import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
-import type { WorkflowEntry } from '../../../service/service.ts';
-import { workflowsIn } from '../../../service/workflows/workflow-files.ts';
+import { hasTag } from '#core/tags.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import type { WorkflowEntry } from '#service/service.ts';
+import { workflowsIn } from '#service/workflows/workflow-files.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -24,7 +24,7 @@ export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, con
       const which = tag === undefined ? '' : ` with the tag "${escapeControls(tag)}"`;
       err.write(`no workflows${which} in ${escapeControls(service.workflows.location)}\n`);
     } else {
-      const { renderWorkflowList } = await import('../../../render/views/workflow-list.ts');
+      const { renderWorkflowList } = await import('#render/views/workflow-list.ts');
       out.write(renderWorkflowList(listed.map(named), outTerminal));
     }
     return exitCodes.succeeded;

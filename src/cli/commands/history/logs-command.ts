@@ -1,7 +1,7 @@
-import { WfError } from '../../../errors.ts';
-import { escapeControls } from '../../../render/text/sanitize.ts';
-import type { LogReader } from '../../../service/history/logs/log-view.ts';
-import type { LogAnswer } from '../../../service/service.ts';
+import { WfError } from '#errors.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import type { LogReader } from '#service/history/logs/log-view.ts';
+import type { LogAnswer } from '#service/service.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -42,10 +42,10 @@ type LogPrinting = Pick<LogsOptions, 'step' | 'attempt' | 'raw' | 'json' | 'tail
 /** Prints until the reader closes the stream. */
 async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
   const { step, raw, json, tail = null } = printing;
-  const { createLogLines } = await import('../../../render/views/log-lines.ts');
-  const { createColors } = await import('../../../render/text/colors.ts');
-  const { dateAndTime } = await import('../../../render/text/duration.ts');
-  const { createPrefix } = await import('../../../render/reporters/plain.ts');
+  const { createLogLines } = await import('#render/views/log-lines.ts');
+  const { createColors } = await import('#render/text/colors.ts');
+  const { dateAndTime } = await import('#render/text/duration.ts');
+  const { createPrefix } = await import('#render/reporters/plain.ts');
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
   const lines = createLogLines({

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../../../core/summary/summary.ts';
-import { renderReport } from '../../../render/report/report.tsx';
-import type { ReportAssets, ReportView } from '../../../render/report/view.ts';
-import { shortId } from '../../../render/text/short-id.ts';
-import { drawRun } from '../../../service/history/draw-run.ts';
-import { earlierRun } from '../../../service/history/earlier-run.ts';
-import type { History } from '../../../service/history/history.ts';
-import { createLogTimes } from '../../../service/history/logs/log-view.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
-import { runViewJson } from '../../../service/history/run-view-json.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { renderReport } from '#render/report/report.tsx';
+import type { ReportAssets, ReportView } from '#render/report/view.ts';
+import { shortId } from '#render/text/short-id.ts';
+import { drawRun } from '#service/history/draw-run.ts';
+import { earlierRun } from '#service/history/earlier-run.ts';
+import type { History } from '#service/history/history.ts';
+import { createLogTimes } from '#service/history/logs/log-view.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import { runViewJson } from '#service/history/run-view-json.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { readAsset } from '../../asset.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -31,7 +31,7 @@ export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
   { out, err }: Console,
 ): Promise<number> {
-  const app = await import('../../../history-app.ts');
+  const app = await import('#history-app.ts');
   const config = configFor(common);
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config, { reach: reachOf(common, config, { err }) });

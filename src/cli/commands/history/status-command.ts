@@ -1,8 +1,8 @@
-import { isFinished } from '../../../core/run/run-state.ts';
-import type { StepSummary } from '../../../core/summary/summary.ts';
-import { isNotFound } from '../../../errors.ts';
-import type { Recap } from '../../../render/reporters/reporter.ts';
-import type { RunService, RunView } from '../../../service/service.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { StepSummary } from '#core/summary/summary.ts';
+import { isNotFound } from '#errors.ts';
+import type { Recap } from '#render/reporters/reporter.ts';
+import type { RunService, RunView } from '#service/service.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { recapOptions } from '../../reporters/reporters.ts';
@@ -21,7 +21,7 @@ export function statusCommand(options: StatusOptions, console: Console): Promise
       out.write(`${JSON.stringify(await runs.find(word), null, 2)}\n`);
       return exitCodes.succeeded;
     }
-    const { renderStatus } = await import('../../../render/views/status.ts');
+    const { renderStatus } = await import('#render/views/status.ts');
     const shownRun = await runs.view(word);
     const { state, workflow } = shownRun;
     const recap = await recapOfPast(shownRun, runs);

@@ -1,7 +1,7 @@
-import type { ApprovalAnswer } from '../../../core/run/run.ts';
-import { escapeControls } from '../../../render/text/sanitize.ts';
-import { onlyWaitingStep } from '../../../service/runs/answering.ts';
-import { userName } from '../../../service/user-name.ts';
+import type { ApprovalAnswer } from '#core/run/run.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { onlyWaitingStep } from '#service/runs/answering.ts';
+import { userName } from '#service/user-name.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { givenParameters } from '../../run/parameters.ts';

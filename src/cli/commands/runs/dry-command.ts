@@ -1,5 +1,5 @@
-import { workflowPlaces } from '../../../config/workflow-places.ts';
-import { getWorkflow } from '../../../service/workflows/workflows.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import { getWorkflow } from '#service/workflows/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
@@ -16,7 +16,7 @@ export type DryOptions = CommonOptions &
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { planRun } = await import('../../../service/workflows/plan.ts');
+  const { planRun } = await import('#service/workflows/plan.ts');
   const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);
@@ -30,7 +30,7 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {
-    const { renderPlan } = await import('../../../render/views/plan-view.ts');
+    const { renderPlan } = await import('#render/views/plan-view.ts');
     console.out.write(renderPlan(plan, console.outTerminal));
   }
   return exitCodes.succeeded;

@@ -1,6 +1,6 @@
-import type { MarkedStatus } from '../../../core/run/run.ts';
-import { escapeControls } from '../../../render/text/sanitize.ts';
-import { statusText } from '../../../render/views/recap.ts';
+import type { MarkedStatus } from '#core/run/run.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { statusText } from '#render/views/recap.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { requester } from '../../requester.ts';

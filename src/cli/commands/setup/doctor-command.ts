@@ -1,7 +1,7 @@
-import { cacheDirectory, findPlaces } from '../../../config/places.ts';
-import { untrustedPaths } from '../../../config/trusted-files.ts';
-import { checkMachine } from '../../../doctor/machine.ts';
-import { renderChecks } from '../../../render/views/checks.ts';
+import { cacheDirectory, findPlaces } from '#config/places.ts';
+import { untrustedPaths } from '#config/trusted-files.ts';
+import { checkMachine } from '#doctor/machine.ts';
+import { renderChecks } from '#render/views/checks.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';

@@ -1,6 +1,6 @@
-import type { Outcome } from '../../../core/run/run.ts';
-import { expandText } from '../../../core/words/interpolate.ts';
-import type { Step, Workflow } from '../../../core/workflow.ts';
+import type { Outcome } from '#core/run/run.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
 import type {
   Attempt,
   Executor,
@@ -10,10 +10,10 @@ import type {
   Started,
   SubworkflowRequest,
   SubworkflowResult,
-} from '../../../executors/executor.ts';
-import type { EndSignal } from '../../../processes/end-signal.ts';
-import type { Flush } from '../../../store/flush.ts';
-import type { RunJournal } from '../../../store/store.ts';
+} from '#executors/executor.ts';
+import type { EndSignal } from '#processes/end-signal.ts';
+import type { Flush } from '#store/flush.ts';
+import type { RunJournal } from '#store/store.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../environment/environment.ts';
 import type { Captured } from '../environment/precondition.ts';

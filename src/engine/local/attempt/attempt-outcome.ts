@@ -1,5 +1,5 @@
-import type { Outcome } from '../../../core/run/run.ts';
-import { isAskedToEnd } from '../../../processes/end-signal.ts';
+import type { Outcome } from '#core/run/run.ts';
+import { isAskedToEnd } from '#processes/end-signal.ts';
 import { type AttemptOutput, isDeviceFull } from '../output/attempt-output.ts';
 import type { AttemptContext } from './attempt-context.ts';
 

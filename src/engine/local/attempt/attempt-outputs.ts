@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { failed } from '../../../core/run/outcome.ts';
-import type { Outcome } from '../../../core/run/run.ts';
-import { PathProblem } from '../../../core/words/json-path.ts';
-import type { Scope } from '../../../executors/executor.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome } from '#core/run/run.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import type { Scope } from '#executors/executor.ts';
 import { evaluateText } from '../environment/step-env.ts';
 import { pathFrom } from '../output/log-directory.ts';
 import { OutputCopy } from '../output/output-copy.ts';

@@ -1,4 +1,4 @@
-import type { LogFile } from '../../../store/logs.ts';
+import type { LogFile } from '#store/logs.ts';
 
 /** A longer line of output is searched in pieces. */
 const MAX_LINE_BYTES = 1024 * 1024;

@@ -1,10 +1,10 @@
-import { checkParam } from '../../../core/param-rule.ts';
-import type { Param } from '../../../core/run/run.ts';
-import { expandText, lookupIn, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
-import { PathProblem } from '../../../core/words/json-path.ts';
-import { withoutPaths } from '../../../core/words/shell-paths.ts';
-import type { Assignment, ParamRule, Template, Workflow } from '../../../core/workflow.ts';
-import { matchesPattern } from '../../../pattern-test.ts';
+import { checkParam } from '#core/param-rule.ts';
+import type { Param } from '#core/run/run.ts';
+import { expandText, lookupIn, namesIn, splitBackticks } from '#core/words/interpolate.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import { withoutPaths } from '#core/words/shell-paths.ts';
+import type { Assignment, ParamRule, Template, Workflow } from '#core/workflow.ts';
+import { matchesPattern } from '#pattern-test.ts';
 import type { DotenvRead } from '../../engine.ts';
 
 /** Environment variables by name. */

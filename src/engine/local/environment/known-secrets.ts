@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { Param } from '../../../core/run/run.ts';
-import { Secrets } from '../../../core/secrets/secrets.ts';
-import { expandText, literalText, lookupIn, namesIn, splitBackticks } from '../../../core/words/interpolate.ts';
+import type { Param } from '#core/run/run.ts';
+import { Secrets } from '#core/secrets/secrets.ts';
+import { expandText, literalText, lookupIn, namesIn, splitBackticks } from '#core/words/interpolate.ts';
 import {
   type Assignment,
   allSteps,
@@ -11,9 +11,9 @@ import {
   type Step,
   type Template,
   type Workflow,
-} from '../../../core/workflow.ts';
-import { messageOf } from '../../../errors.ts';
-import { readRegular } from '../../../regular-file.ts';
+} from '#core/workflow.ts';
+import { messageOf } from '#errors.ts';
+import { readRegular } from '#regular-file.ts';
 import { type Environment, mergeParams } from './environment.ts';
 
 /** Secrets of a run that are known before anything of it is evaluated. */

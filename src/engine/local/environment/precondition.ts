@@ -1,8 +1,8 @@
-import { expandText, splitBackticks } from '../../../core/words/interpolate.ts';
-import { PathProblem } from '../../../core/words/json-path.ts';
-import { type PathlessCode, withoutPaths } from '../../../core/words/shell-paths.ts';
-import type { Precondition } from '../../../core/workflow.ts';
-import type { Scope } from '../../../executors/executor.ts';
+import { expandText, splitBackticks } from '#core/words/interpolate.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import { type PathlessCode, withoutPaths } from '#core/words/shell-paths.ts';
+import type { Precondition } from '#core/workflow.ts';
+import type { Scope } from '#executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** Context for checking conditions. */

@@ -1,7 +1,7 @@
-import { itemKeys, itemsInText, itemText, linesInText } from '../../../core/fan-out/items.ts';
-import type { Item } from '../../../core/run/run.ts';
-import type { FanOut, ItemScalar, ItemValue } from '../../../core/workflow.ts';
-import { messageOf } from '../../../errors.ts';
+import { itemKeys, itemsInText, itemText, linesInText } from '#core/fan-out/items.ts';
+import type { Item } from '#core/run/run.ts';
+import type { FanOut, ItemScalar, ItemValue } from '#core/workflow.ts';
+import { messageOf } from '#errors.ts';
 import { EvaluationProblem } from './environment.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import { evaluateText, type StepEnvContext } from './step-env.ts';
@@ -42,7 +42,7 @@ export async function readItems(
 
 /** The paths that match any of the patterns, each once. */
 async function matches(patterns: readonly string[], cwd: string): Promise<readonly string[]> {
-  const { matchingPaths, MOST_PATHS } = await import('../../../glob.ts');
+  const { matchingPaths, MOST_PATHS } = await import('#glob.ts');
   const found = new Set<string>();
   for (const pattern of patterns) {
     const paths = await matchingPaths(pattern, cwd).catch((error: unknown) => {

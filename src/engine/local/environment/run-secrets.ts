@@ -1,12 +1,12 @@
-import type { RunEvent } from '../../../core/run/run.ts';
-import { maskEvent } from '../../../core/secrets/mask-event.ts';
-import { maskWorkflow } from '../../../core/secrets/mask-workflow.ts';
-import { Secrets } from '../../../core/secrets/secrets.ts';
-import { expandText, lookupIn } from '../../../core/words/interpolate.ts';
-import { PathProblem } from '../../../core/words/json-path.ts';
-import type { Step } from '../../../core/workflow.ts';
-import type { Scope } from '../../../executors/executor.ts';
-import type { Snapshot } from '../../../store/store.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import { maskEvent } from '#core/secrets/mask-event.ts';
+import { maskWorkflow } from '#core/secrets/mask-workflow.ts';
+import { Secrets } from '#core/secrets/secrets.ts';
+import { expandText, lookupIn } from '#core/words/interpolate.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import type { Step } from '#core/workflow.ts';
+import type { Scope } from '#executors/executor.ts';
+import type { Snapshot } from '#store/store.ts';
 import type { RunRequest } from '../../engine.ts';
 import type { Environment } from './environment.ts';
 import {

@@ -1,7 +1,7 @@
-import { expandText, splitBackticks } from '../../../core/words/interpolate.ts';
-import { withoutPaths } from '../../../core/words/shell-paths.ts';
-import type { Assignment, Template } from '../../../core/workflow.ts';
-import type { Scope } from '../../../executors/executor.ts';
+import { expandText, splitBackticks } from '#core/words/interpolate.ts';
+import { withoutPaths } from '#core/words/shell-paths.ts';
+import type { Assignment, Template } from '#core/workflow.ts';
+import type { Scope } from '#executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** Context for evaluating the entries of a step's `env`. */

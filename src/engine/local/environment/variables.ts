@@ -1,4 +1,4 @@
-import type { Scope } from '../../../executors/executor.ts';
+import type { Scope } from '#executors/executor.ts';
 import type { Environment } from './environment.ts';
 
 /** Larger values stay out of the environment: with them every program would fail to start. */

@@ -1,6 +1,6 @@
 import { closeSync, statfsSync, writeSync } from 'node:fs';
-import type { Attempt, AttemptLog } from '../../../executors/executor.ts';
-import type { ProgramStream } from '../../../store/logs.ts';
+import type { Attempt, AttemptLog } from '#executors/executor.ts';
+import type { ProgramStream } from '#store/logs.ts';
 import { type OutputText, readOutput } from './output-text.ts';
 
 /** The output of one attempt. */

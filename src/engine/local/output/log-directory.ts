@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { expandText, previewText } from '../../../core/words/interpolate.ts';
-import { PathProblem } from '../../../core/words/json-path.ts';
-import type { Workflow } from '../../../core/workflow.ts';
-import { WfError } from '../../../errors.ts';
+import { expandText, previewText } from '#core/words/interpolate.ts';
+import { PathProblem } from '#core/words/json-path.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { WfError } from '#errors.ts';
 import type { Environment } from '../environment/environment.ts';
 
 /**

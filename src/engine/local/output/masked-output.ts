@@ -1,9 +1,9 @@
 import { closeSync, readSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type MaskStream, mask } from '../../../core/secrets/mask-stream.ts';
-import type { Secrets } from '../../../core/secrets/secrets.ts';
-import type { AttemptLog } from '../../../executors/executor.ts';
-import type { OpenLogs, ProgramStream } from '../../../store/logs.ts';
+import { type MaskStream, mask } from '#core/secrets/mask-stream.ts';
+import type { Secrets } from '#core/secrets/secrets.ts';
+import type { AttemptLog } from '#executors/executor.ts';
+import type { OpenLogs, ProgramStream } from '#store/logs.ts';
 import { type AttemptOutput, bytesOf, writeAll } from './attempt-output.ts';
 import { gatherOutput } from './output-text.ts';
 

@@ -1,11 +1,11 @@
 import { closeSync } from 'node:fs';
-import type { Outputs } from '../../../core/run/run.ts';
-import { expandText } from '../../../core/words/interpolate.ts';
-import { partOf } from '../../../core/words/json-path.ts';
-import type { OutputSource, Step } from '../../../core/workflow.ts';
-import { messageOf } from '../../../errors.ts';
-import type { Scope } from '../../../executors/executor.ts';
-import { openRegular } from '../../../regular-file.ts';
+import type { Outputs } from '#core/run/run.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import { partOf } from '#core/words/json-path.ts';
+import type { OutputSource, Step } from '#core/workflow.ts';
+import { messageOf } from '#errors.ts';
+import type { Scope } from '#executors/executor.ts';
+import { openRegular } from '#regular-file.ts';
 import type { AttemptOutput } from './attempt-output.ts';
 import { pathFrom } from './log-directory.ts';
 import { readOutput } from './output-text.ts';

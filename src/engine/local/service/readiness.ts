@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import { withoutPaths } from '../../../core/words/shell-paths.ts';
-import type { Readiness } from '../../../core/workflow.ts';
-import { messageOf } from '../../../errors.ts';
-import type { Attempt, Containment } from '../../../executors/executor.ts';
-import type { LogFile } from '../../../store/logs.ts';
+import { withoutPaths } from '#core/words/shell-paths.ts';
+import type { Readiness } from '#core/workflow.ts';
+import { messageOf } from '#errors.ts';
+import type { Attempt, Containment } from '#executors/executor.ts';
+import type { LogFile } from '#store/logs.ts';
 import { type LineTest, lineTest, searchLines } from '../attempt/line-search.ts';
 import type { Captured } from '../environment/precondition.ts';
 

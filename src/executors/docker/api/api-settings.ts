@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import { DockerProblem } from '../docker-problem.ts';
 
 /** Settings that are not texts in Docker's API. A variable can still provide them (`memory: $LIMIT`). */

@@ -1,5 +1,5 @@
 import type { Container } from 'dockerode';
-import type { Json } from '../../../core/workflow.ts';
+import type { Json } from '#core/workflow.ts';
 import type { Daemon } from '../api/daemon.ts';
 import { copyOutput } from '../container-output.ts';
 import { requestMessage, requestStatus } from '../docker-problem.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Path, Problem } from '../../problem.ts';
 import { asList, type TextOrList } from '../../raw.ts';
 import type { ActionEntry } from '../step/action-entries.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import { type Problem, problem } from '../../problem.ts';
 import { isJsonObject } from '../../raw.ts';

@@ -1,4 +1,4 @@
-import { parseSpan } from '../../../core/span.ts';
+import { parseSpan } from '#core/span.ts';
 import { isService } from '../../build/build-service.ts';
 import type { Path, Problem } from '../../problem.ts';
 import { problem } from '../../problem.ts';

@@ -1,5 +1,5 @@
-import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
-import { MAX_ITEMS } from '../../../core/fan-out/items.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { MAX_ITEMS } from '#core/fan-out/items.ts';
 import { combinations, rawFanOut } from '../../build/fan-out.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { asList, isJsonObject, type RawFanOut, type RawMatrix } from '../../raw.ts';

@@ -1,5 +1,5 @@
-import { PATH } from '../../../core/words/json-path.ts';
-import type { Json } from '../../../core/workflow.ts';
+import { PATH } from '#core/words/json-path.ts';
+import type { Json } from '#core/workflow.ts';
 import { isSource, OUTPUT_KEY } from '../../build/published.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { spotIn } from '../../read/spec-file.ts';

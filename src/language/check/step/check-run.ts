@@ -1,4 +1,4 @@
-import { exactJsonObject } from '../../../core/data/exact-json.ts';
+import { exactJsonObject } from '#core/data/exact-json.ts';
 import { jsonParams } from '../../build/build-step.ts';
 import { didYouMean, nearNames } from '../../near-names.ts';
 import type { Problem } from '../../problem.ts';

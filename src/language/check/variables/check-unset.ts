@@ -1,6 +1,6 @@
-import { isItemVariable } from '../../../core/fan-out/items.ts';
-import { runVariableNames } from '../../../core/run-variables.ts';
-import { isSystemVariable } from '../../../core/words/shell-words.ts';
+import { isItemVariable } from '#core/fan-out/items.ts';
+import { runVariableNames } from '#core/run-variables.ts';
+import { isSystemVariable } from '#core/words/shell-words.ts';
 import { inputName, inputsOf } from '../../build/approval.ts';
 import { assignments, variableName } from '../../build/assignments.ts';
 import { rawFanOut } from '../../build/fan-out.ts';

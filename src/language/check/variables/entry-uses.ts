@@ -1,8 +1,8 @@
-import { splitBackticks } from '../../../core/words/interpolate.ts';
-import { mayNest } from '../../../core/words/nested-shells.ts';
-import { shellCodeIndex } from '../../../core/words/shell-launch.ts';
-import { bareNames } from '../../../core/words/shell-words.ts';
-import { parseCommand, type WordPiece } from '../../../core/words/words.ts';
+import { splitBackticks } from '#core/words/interpolate.ts';
+import { mayNest } from '#core/words/nested-shells.ts';
+import { shellCodeIndex } from '#core/words/shell-launch.ts';
+import { bareNames } from '#core/words/shell-words.ts';
+import { parseCommand, type WordPiece } from '#core/words/words.ts';
 import { assignments } from '../../build/assignments.ts';
 import type { RawItems } from '../../build/fan-out.ts';
 import { numberTextsOf } from '../../build/number-texts.ts';

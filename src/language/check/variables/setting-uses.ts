@@ -1,4 +1,4 @@
-import type { Json, RunNumberKey } from '../../../core/workflow.ts';
+import type { Json, RunNumberKey } from '#core/workflow.ts';
 import { assignments } from '../../build/assignments.ts';
 import { runNumberTextsOf } from '../../build/number-texts.ts';
 import { evaluatedTexts, isDeclaration } from '../../declared-params.ts';

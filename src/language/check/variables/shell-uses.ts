@@ -1,4 +1,4 @@
-import { bareNames } from '../../../core/words/shell-words.ts';
+import { bareNames } from '#core/words/shell-words.ts';
 
 /** A variable in a text: its name, and the offset of the name. */
 export type VariableUse = { readonly name: string; readonly at: number };

@@ -1,4 +1,4 @@
-import type { StepStatus } from '../../../core/run/run.ts';
+import type { StepStatus } from '#core/run/run.ts';
 
 const statuses: Readonly<Record<string, StepStatus>> = {
   S: 'succeeded',

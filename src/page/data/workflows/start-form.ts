@@ -1,4 +1,4 @@
-import { mentionsIn } from '../../../core/words/mentions.ts';
+import { mentionsIn } from '#core/words/mentions.ts';
 import type { RunHead, WorkflowDetail } from '../../api/types.ts';
 
 /** A parameter in the start form of a workflow. */

@@ -1,8 +1,8 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { runLook } from '../../../render/report/status-look.ts';
-import { shortId } from '../../../render/text/short-id.ts';
+import { runLook } from '#render/report/status-look.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { api, ask } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { RunHead, RunSummary, WorkflowDetail } from '../../api/types.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { drawing, type Grid } from '../../../render/report/graph/graph-items.ts';
-import { fitName } from '../../../render/report/graph/name-width.ts';
-import { presentLook } from '../../../render/report/status-look.ts';
+import { drawing, type Grid } from '#render/report/graph/graph-items.ts';
+import { fitName } from '#render/report/graph/name-width.ts';
+import { presentLook } from '#render/report/status-look.ts';
 import { StatusIcon } from '../../parts/status-icon.tsx';
 import { Frame, type PlacedNode, StepBox } from '../graph-box.tsx';
 import { stepDetail, stepTitle } from '../step-text.ts';

@@ -1,4 +1,4 @@
-import { presentLook } from '../../../render/report/status-look.ts';
+import { presentLook } from '#render/report/status-look.ts';
 import type { StepView } from '../view.ts';
 
 /** Width of the control that expands a fan-out in a graph, in pixels. */

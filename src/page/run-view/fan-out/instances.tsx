@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { presentLook } from '../../../render/report/status-look.ts';
-import { formatDuration } from '../../../render/text/duration.ts';
+import { presentLook } from '#render/report/status-look.ts';
+import { formatDuration } from '#render/text/duration.ts';
 import { StatusIcon } from '../../parts/status-icon.tsx';
 import { attemptsText, counted } from '../step-text.ts';
 import { MAX_TEXT, shortened } from '../view.ts';

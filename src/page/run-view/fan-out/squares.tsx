@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { drawing, type Grid } from '../../../render/report/graph/graph-items.ts';
-import { presentLook } from '../../../render/report/status-look.ts';
+import { drawing, type Grid } from '#render/report/graph/graph-items.ts';
+import { presentLook } from '#render/report/status-look.ts';
 import { Frame } from '../graph-box.tsx';
 import { stepTitle } from '../step-text.ts';
 import { countsText, type Instance, instanceStep } from './instance.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { shortId } from '../../../render/text/short-id.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { to } from '../../api/address.ts';
 import type { RunHead, StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';

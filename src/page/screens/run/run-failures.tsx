@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { to } from '../../api/address.ts';
 import type { StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';

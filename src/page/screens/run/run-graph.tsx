@@ -2,7 +2,7 @@ import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
-import type { GraphLabel } from '../../../render/report/graph/graph-items.ts';
+import type { GraphLabel } from '#render/report/graph/graph-items.ts';
 import type { RunView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { GraphCanvas } from '../../graph/graph-canvas.tsx';

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import { shortId } from '../../../render/text/short-id.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { pathOf, to } from '../../api/address.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { RunHead, StepView } from '../../api/types.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { presentLook, stepLook } from '../../../render/report/status-look.ts';
+import { presentLook, stepLook } from '#render/report/status-look.ts';
 import { to } from '../../api/address.ts';
 import type { RunHead, StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';

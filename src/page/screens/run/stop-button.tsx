@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { shortId } from '../../../render/text/short-id.ts';
+import { shortId } from '#render/text/short-id.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { RunHead } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';

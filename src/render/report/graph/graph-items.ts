@@ -1,4 +1,4 @@
-import type { Graph } from '../../../core/graph.ts';
+import type { Graph } from '#core/graph.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { textWidth } from '../../text/width.ts';
 import type { Edge } from './graph-layers.ts';

@@ -1,6 +1,6 @@
-import { spansOfLines } from '../../../page/run-view/log-text.tsx';
-import type { LogExcerpt } from '../../../store/log-ends.ts';
-import type { LogTime } from '../../../store/logs.ts';
+import { spansOfLines } from '#page/run-view/log-text.tsx';
+import type { LogExcerpt } from '#store/log-ends.ts';
+import type { LogTime } from '#store/logs.ts';
 import { byteText } from '../../text/byte-text.ts';
 import { createPieceSplitter } from '../../text/lines.ts';
 import { stripControls } from '../../text/sanitize.ts';

@@ -1,4 +1,4 @@
-import type { Place } from '../../../language/diagnostic.ts';
+import type { Place } from '#language/diagnostic.ts';
 import { fileText } from '../../text/place-text.ts';
 
 /** The commands of GitHub Actions in use; see "Workflow commands" in its documentation. */

@@ -1,7 +1,7 @@
-import { buildGraph } from '../../../core/graph.ts';
-import type { StepStatus } from '../../../core/run/run.ts';
-import type { RunSummary, StepSummary } from '../../../core/summary/summary.ts';
-import type { Workflow } from '../../../core/workflow.ts';
+import { buildGraph } from '#core/graph.ts';
+import type { StepStatus } from '#core/run/run.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { graphEdges } from '../../graph/graph-edges.ts';
 import { mermaidGraph } from '../../graph/render-graph.ts';
 import { formatDuration } from '../../text/duration.ts';

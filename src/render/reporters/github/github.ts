@@ -1,7 +1,7 @@
-import { endsAttempt } from '../../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../../core/run/run.ts';
-import type { Failure } from '../../../core/summary/summary.ts';
-import type { Workflow } from '../../../core/workflow.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { Failure } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { suggestApprove } from '../../text/approve-command.ts';
 import { createColors } from '../../text/colors.ts';
 import { formatElapsed, timeOfDay } from '../../text/duration.ts';

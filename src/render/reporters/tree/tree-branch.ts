@@ -1,7 +1,7 @@
-import { instanceName } from '../../../core/fan-out/instance-name.ts';
-import { endsAttempt } from '../../../core/run/attempt-end.ts';
-import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
-import { allSteps, type Workflow } from '../../../core/workflow.ts';
+import { instanceName } from '#core/fan-out/instance-name.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
+import { allSteps, type Workflow } from '#core/workflow.ts';
 import { behindGutter } from '../../text/pack-lines.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
-import type { SettledStatus, StoredEvent } from '../../../core/run/run.ts';
-import type { Step } from '../../../core/workflow.ts';
+import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
+import type { Step } from '#core/workflow.ts';
 import { formatDuration, formatElapsed } from '../../text/duration.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';

@@ -1,5 +1,5 @@
-import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '../../../core/run/run.ts';
-import { handlerKind, type Workflow } from '../../../core/workflow.ts';
+import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '#core/run/run.ts';
+import { handlerKind, type Workflow } from '#core/workflow.ts';
 import { stripControls } from '../../text/sanitize.ts';
 import type { Answered } from '../../text/step-text.ts';
 

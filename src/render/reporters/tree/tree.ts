@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../../core/run/run.ts';
-import type { Workflow } from '../../../core/workflow.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { createColors } from '../../text/colors.ts';
 import { failuresIn } from '../../text/failures.ts';
 import { chooseGlyphs } from '../../text/glyphs.ts';

@@ -1,6 +1,6 @@
-import type { PastRun } from '../../../service/history/past-run.ts';
-import type { Change, LiveChanges } from '../../../service/served.ts';
-import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import type { Change, LiveChanges } from '#service/served.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';

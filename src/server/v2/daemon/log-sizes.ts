@@ -1,7 +1,7 @@
-import { endsAttempt } from '../../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../../core/run/run.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogStream } from '../../../store/logs.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import type { LogStream } from '#store/logs.ts';
 import type { V2Parts } from '../v2-parts.ts';
 
 /** The current size of a stream of an attempt, in bytes. */

@@ -1,12 +1,7 @@
-import type { StoredEvent } from '../../../core/run/run.ts';
-import { steps } from '../../../core/run/run-state.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
-import {
-  changeOf,
-  type FollowedProgress,
-  followProgress,
-  type StepChange,
-} from '../../../service/history/run-progress.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { steps } from '#core/run/run-state.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import { changeOf, type FollowedProgress, followProgress, type StepChange } from '#service/history/run-progress.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { V2Parts } from '../v2-parts.ts';
 import { createLogSizes, type LogSizes } from './log-sizes.ts';

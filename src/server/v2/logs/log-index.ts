@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { type AttemptReference, attemptsOf } from '../../../service/history/attempts.ts';
-import { createLogTimes } from '../../../service/history/logs/log-view.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
-import type { LogFile, LogStream, LogTime } from '../../../store/logs.ts';
+import { type AttemptReference, attemptsOf } from '#service/history/attempts.ts';
+import { createLogTimes } from '#service/history/logs/log-view.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import type { LogFile, LogStream, LogTime } from '#store/logs.ts';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';

@@ -1,7 +1,7 @@
-import { createLogLines, type LogForm } from '../../../render/views/log-lines.ts';
-import { attemptsOf } from '../../../service/history/attempts.ts';
-import { type LogView, readLogs } from '../../../service/history/logs/log-view.ts';
-import type { LogStream } from '../../../store/logs.ts';
+import { createLogLines, type LogForm } from '#render/views/log-lines.ts';
+import { attemptsOf } from '#service/history/attempts.ts';
+import { type LogView, readLogs } from '#service/history/logs/log-view.ts';
+import type { LogStream } from '#store/logs.ts';
 import { prefers } from '../../reply/accept.ts';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';

@@ -1,4 +1,4 @@
-import type { StepAnswerOrder } from '../../../service/service.ts';
+import type { StepAnswerOrder } from '#service/service.ts';
 import { answererOf } from '../../answerer.ts';
 import { readBody } from '../../requests.ts';
 import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';

@@ -1,6 +1,6 @@
-import type { RetrySelection } from '../../../core/run/retry.ts';
-import type { RunSummary } from '../../../core/summary/summary.ts';
-import type { AcceptedRun } from '../../../service/service.ts';
+import type { RetrySelection } from '#core/run/retry.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { AcceptedRun } from '#service/service.ts';
 import { acceptedRun, isStartOf } from '../../accepted-run.ts';
 import { actorOf } from '../../answerer.ts';
 import type { Bodies } from '../../generated/requests.mjs';

@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../../../core/run/run.ts';
-import { isFinished } from '../../../core/run/run-state.ts';
-import { eventJson } from '../../../render/views/event-json.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import { eventJson } from '#render/views/event-json.ts';
+import type { PastRun } from '#service/history/past-run.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';

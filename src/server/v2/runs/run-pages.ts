@@ -1,6 +1,6 @@
-import { headOf } from '../../../core/summary/summarize.ts';
-import type { RunHead, RunSummary } from '../../../core/summary/summary.ts';
-import type { RunFilter, RunPlace } from '../../../service/history/select-runs.ts';
+import { headOf } from '#core/summary/summarize.ts';
+import type { RunHead, RunSummary } from '#core/summary/summary.ts';
+import type { RunFilter, RunPlace } from '#service/history/select-runs.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';

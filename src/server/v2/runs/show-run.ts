@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { steps } from '../../../core/run/run-state.ts';
-import { reachedHandlers } from '../../../core/summary/summarize.ts';
-import { drawRun } from '../../../service/history/draw-run.ts';
-import type { PastRun } from '../../../service/history/past-run.ts';
-import { summarizeWithFailures } from '../../../service/history/run-failures.ts';
-import { runViewJson } from '../../../service/history/run-view-json.ts';
+import { steps } from '#core/run/run-state.ts';
+import { reachedHandlers } from '#core/summary/summarize.ts';
+import { drawRun } from '#service/history/draw-run.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import { summarizeWithFailures } from '#service/history/run-failures.ts';
+import { runViewJson } from '#service/history/run-view-json.ts';
 import { entityTag } from '../../reply/send.ts';
 import { type Handler, jsonReply } from '../../route.ts';
 import { liveCursorText } from '../daemon/live-events.ts';

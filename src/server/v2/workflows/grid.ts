@@ -1,8 +1,8 @@
-import type { StepStatus } from '../../../core/run/run.ts';
-import type { RunSummary } from '../../../core/summary/summary.ts';
-import { handlerKind } from '../../../core/workflow.ts';
-import { anyRun } from '../../../service/history/history.ts';
-import type { RunPlace } from '../../../service/history/select-runs.ts';
+import type { StepStatus } from '#core/run/run.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { handlerKind } from '#core/workflow.ts';
+import { anyRun } from '#service/history/history.ts';
+import type { RunPlace } from '#service/history/select-runs.ts';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
 import { toCursor } from '../request-fields.ts';

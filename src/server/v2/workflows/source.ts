@@ -1,5 +1,5 @@
-import { diagnosticJson } from '../../../render/views/diagnostic-json.ts';
-import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
 import { type ApiRequest, type Handler, HttpError, type Reply } from '../../route.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { hasTag } from '../../../core/tags.ts';
-import type { ListedWorkflow } from '../../../service/workflows/listed-workflow.ts';
+import { hasTag } from '#core/tags.ts';
+import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';
 import type { ApiRequest, Handler } from '../../route.ts';

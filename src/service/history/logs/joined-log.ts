@@ -1,4 +1,4 @@
-import type { LogFile } from '../../../store/logs.ts';
+import type { LogFile } from '#store/logs.ts';
 
 /** A log and the line that introduces it, without its line end. */
 export type LogSection = { readonly header: string; readonly file: LogFile };

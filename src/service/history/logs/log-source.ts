@@ -1,5 +1,5 @@
-import { instanceName, splitInstanceName } from '../../../core/fan-out/instance-name.ts';
-import type { RunSummary, StepSummary } from '../../../core/summary/summary.ts';
+import { instanceName, splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
 
 /** A run that has logs of a step. `only`: the names of the instances whose logs it has; null if it has all logs of the step. */
 export type LogPart = { readonly run: RunSummary; readonly only: ReadonlySet<string> | null };

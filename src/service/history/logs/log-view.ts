@@ -1,8 +1,8 @@
-import { endsAttempt } from '../../../core/run/attempt-end.ts';
-import type { StoredEvent } from '../../../core/run/run.ts';
-import { isFinished, isSettled, stepState } from '../../../core/run/run-state.ts';
-import { findTail, includesLog } from '../../../store/log-ends.ts';
-import type { LogChunk, LogFollower, LogStream, LogTime } from '../../../store/logs.ts';
+import { endsAttempt } from '#core/run/attempt-end.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { isFinished, isSettled, stepState } from '#core/run/run-state.ts';
+import { findTail, includesLog } from '#store/log-ends.ts';
+import type { LogChunk, LogFollower, LogStream, LogTime } from '#store/logs.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf, isSelected, type LoggedRun } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
 

@@ -1,4 +1,4 @@
-import { crc32, crc32OfText } from '../../../start-up/crc32.ts';
+import { crc32, crc32OfText } from '#start-up/crc32.ts';
 
 const head = '{"crc":"';
 const middle = '","data":';

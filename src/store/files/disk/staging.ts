@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../../../core/run/run.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
 import type { Processes } from '../control/owner.ts';
 import { errorCode, keepOwnerBits, makePrivateDirectory } from './private-files.ts';
 

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { StoredEvent } from '../../../core/run/run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
 import { openWakeups } from '../listing/wakeups.ts';
 import { journalPath } from '../run-directory.ts';
 import { decodeEvent } from './journal-line.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../../core/run/run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 
 /** One event as a line of the journal, with its line end. */

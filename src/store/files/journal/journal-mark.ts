@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { StoredEvent } from '../../../core/run/run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
 import { errorCode, storageError } from '../disk/private-files.ts';
 import { parseLines } from './journal-reader.ts';
 

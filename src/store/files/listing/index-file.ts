@@ -1,6 +1,6 @@
 import { closeSync, constants, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32OfText } from '../../../start-up/crc32.ts';
+import { crc32OfText } from '#start-up/crc32.ts';
 import type { RunLabel } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
 import { replaceCache } from './replace-cache.ts';

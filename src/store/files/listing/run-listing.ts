@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32OfText } from '../../../start-up/crc32.ts';
+import { crc32OfText } from '#start-up/crc32.ts';
 import { openPrivate } from '../disk/private-files.ts';
 import { mayHideChange } from './run-time.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FinishedStatus } from '../../../core/run/run.ts';
+import type { FinishedStatus } from '#core/run/run.ts';
 import type { RunStatuses } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
 import { type JournalStats, journalStats } from '../journal/journal-stamp.ts';

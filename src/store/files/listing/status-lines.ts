@@ -1,5 +1,5 @@
-import { type FinishedStatus, runStatuses } from '../../../core/run/run.ts';
-import { crc32OfText } from '../../../start-up/crc32.ts';
+import { type FinishedStatus, runStatuses } from '#core/run/run.ts';
+import { crc32OfText } from '#start-up/crc32.ts';
 import type { JournalStats } from '../journal/journal-stamp.ts';
 
 /** The status of a finished run, and the attributes of the journal that it was read from. */

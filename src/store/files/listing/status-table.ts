@@ -1,4 +1,4 @@
-import type { FinishedStatus } from '../../../core/run/run.ts';
+import type { FinishedStatus } from '#core/run/run.ts';
 import type { JournalStats } from '../journal/journal-stamp.ts';
 import { decodeStatuses, type StatusEntry } from './status-lines.ts';
 

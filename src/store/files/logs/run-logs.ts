@@ -1,7 +1,7 @@
 import { closeSync, existsSync } from 'node:fs';
-import { splitInstanceName } from '../../../core/fan-out/instance-name.ts';
-import { handlerNames, type Workflow } from '../../../core/workflow.ts';
-import type { AttemptLog } from '../../../executors/executor.ts';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { handlerNames, type Workflow } from '#core/workflow.ts';
+import type { AttemptLog } from '#executors/executor.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
 import type { LogForm, LogStore, LogStream, OpenLogs, ProgramStream } from '../../logs.ts';
 import { errorCode, makePrivateDirectory, openPrivate, storing } from '../disk/private-files.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lineTest, searchLines } from '../../../../src/engine/local/attempt/line-search.ts';
-import type { LogFile } from '../../../../src/store/logs.ts';
+import { lineTest, searchLines } from '#engine/local/attempt/line-search.ts';
+import type { LogFile } from '#store/logs.ts';
 
 const chunkBytes = 64 * 1024;
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Param } from '../../../../src/core/run/run.ts';
-import type { SecretSource } from '../../../../src/core/workflow.ts';
+import type { Param } from '#core/run/run.ts';
+import type { SecretSource } from '#core/workflow.ts';
 import {
   EvaluationProblem,
   evaluateEnvironment,
   mergeParams,
   paramText,
-} from '../../../../src/engine/local/environment/environment.ts';
-import { knownSecrets } from '../../../../src/engine/local/environment/known-secrets.ts';
+} from '#engine/local/environment/environment.ts';
+import { knownSecrets } from '#engine/local/environment/known-secrets.ts';
 import { workflow } from '../../../support/workflow.ts';
 
 const named = (name: string, value: string): Param => ({ name, value });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { firstUnmet } from '../../../../src/engine/local/environment/precondition.ts';
+import { firstUnmet } from '#engine/local/environment/precondition.ts';
 
 /** Checks one condition with the value of the variable `V`. */
 function check(value: string, expected: string) {

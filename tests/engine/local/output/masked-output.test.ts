@@ -3,10 +3,10 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Secrets } from '../../../../src/core/secrets/secrets.ts';
-import { MaskedOutputs } from '../../../../src/engine/local/output/masked-output.ts';
-import { NamedPipes, type Pipe } from '../../../../src/processes/named-pipes.ts';
-import type { ProgramStream } from '../../../../src/store/logs.ts';
+import { Secrets } from '#core/secrets/secrets.ts';
+import { MaskedOutputs } from '#engine/local/output/masked-output.ts';
+import { NamedPipes, type Pipe } from '#processes/named-pipes.ts';
+import type { ProgramStream } from '#store/logs.ts';
 
 const secret = 'hunter2-hunter2';
 

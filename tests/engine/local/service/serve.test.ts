@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { serve } from '../../../../src/engine/local/service/serve.ts';
-import type { Attempt } from '../../../../src/executors/executor.ts';
+import { serve } from '#engine/local/service/serve.ts';
+import type { Attempt } from '#executors/executor.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseYaml } from '../../../../src/language/read/parse-yaml.ts';
-import { parsePlain } from '../../../../src/language/read/plain/parse-plain.ts';
+import { parseYaml } from '#language/read/parse-yaml.ts';
+import { parsePlain } from '#language/read/plain/parse-plain.ts';
 import fc from '../../../support/fast-check.ts';
 import { changed, usualText } from './arbitrary-yaml.ts';
 import { filesIn, ownTexts } from './yaml-texts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Edge } from '../../../../src/render/report/graph/graph-layers.ts';
-import { type GraphLayout, layOutGraph } from '../../../../src/render/report/graph/graph-layout.ts';
+import type { Edge } from '#render/report/graph/graph-layers.ts';
+import { type GraphLayout, layOutGraph } from '#render/report/graph/graph-layout.ts';
 import fc from '../../../support/fast-check.ts';
 
 const size = { width: 100, height: 40 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { drawing, graphItems } from '../../../../src/render/report/graph/graph-items.ts';
-import { fitName, nameWidth } from '../../../../src/render/report/graph/name-width.ts';
+import { drawing, graphItems } from '#render/report/graph/graph-items.ts';
+import { fitName, nameWidth } from '#render/report/graph/name-width.ts';
 
 /** The width of the box of a step with this name. */
 function boxWidth(name: string): number | undefined {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Spans } from '../../../../src/page/run-view/spans.tsx';
-import { createAnsiSpans } from '../../../../src/render/report/log/ansi-spans.ts';
-import { markup as render } from '../../../../src/render/report/markup.ts';
+import { Spans } from '#page/run-view/spans.tsx';
+import { createAnsiSpans } from '#render/report/log/ansi-spans.ts';
+import { markup as render } from '#render/report/markup.ts';
 
 const esc = '\u001b';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cutLog, shareLogBudget } from '../../../../src/render/report/log/log.ts';
-import type { LogExcerpt } from '../../../../src/store/log-ends.ts';
+import { cutLog, shareLogBudget } from '#render/report/log/log.ts';
+import type { LogExcerpt } from '#store/log-ends.ts';
 
 const none = new Uint8Array(0);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createGithubReporter } from '../../../../src/render/reporters/github/github.ts';
-import type { Recap } from '../../../../src/render/reporters/reporter.ts';
+import { createGithubReporter } from '#render/reporters/github/github.ts';
+import type { Recap } from '#render/reporters/reporter.ts';
 import fc from '../../../support/fast-check.ts';
 import { step, workflow } from '../../../support/workflow.ts';
 import { etl, tellEtl } from '../../support/etl.ts';

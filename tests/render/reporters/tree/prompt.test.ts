@@ -1,10 +1,10 @@
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import type { Prompt } from '../../../../src/render/reporters/reporter.ts';
-import { promptLines } from '../../../../src/render/reporters/tree/prompt-lines.ts';
-import { createTreeReporter } from '../../../../src/render/reporters/tree/tree.ts';
-import { stripControls } from '../../../../src/render/text/sanitize.ts';
-import { textWidth } from '../../../../src/render/text/width.ts';
+import type { Prompt } from '#render/reporters/reporter.ts';
+import { promptLines } from '#render/reporters/tree/prompt-lines.ts';
+import { createTreeReporter } from '#render/reporters/tree/tree.ts';
+import { stripControls } from '#render/text/sanitize.ts';
+import { textWidth } from '#render/text/width.ts';
 import fc from '../../../support/fast-check.ts';
 import { VirtualScreen } from '../../../support/virtual-screen.ts';
 import { step, workflow } from '../../../support/workflow.ts';

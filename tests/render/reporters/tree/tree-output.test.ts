@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { OutputMode } from '../../../../src/render/reporters/left-output.ts';
-import type { TerminalSigns } from '../../../../src/render/reporters/tree/terminal-title.ts';
-import { createTreeReporter } from '../../../../src/render/reporters/tree/tree.ts';
+import type { OutputMode } from '#render/reporters/left-output.ts';
+import type { TerminalSigns } from '#render/reporters/tree/terminal-title.ts';
+import { createTreeReporter } from '#render/reporters/tree/tree.ts';
 import { VirtualScreen } from '../../../support/virtual-screen.ts';
 import { handler, step, workflow } from '../../../support/workflow.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

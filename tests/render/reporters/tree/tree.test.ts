@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Workflow } from '../../../../src/core/workflow.ts';
-import type { Terminal } from '../../../../src/render/reporters/reporter.ts';
-import { createTreeReporter, type TreeOptions } from '../../../../src/render/reporters/tree/tree.ts';
+import type { Workflow } from '#core/workflow.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
+import { createTreeReporter, type TreeOptions } from '#render/reporters/tree/tree.ts';
 import fc from '../../../support/fast-check.ts';
 import { VirtualScreen } from '../../../support/virtual-screen.ts';
 import { step, workflow } from '../../../support/workflow.ts';

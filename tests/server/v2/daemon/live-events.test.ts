@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLiveChanges } from '../../../../src/daemon/live-changes.ts';
-import type { RunListener } from '../../../../src/daemon/run-index.ts';
-import { allRoutes } from '../../../../src/server/routes.ts';
+import { createLiveChanges } from '#daemon/live-changes.ts';
+import type { RunListener } from '#daemon/run-index.ts';
+import { allRoutes } from '#server/routes.ts';
 import { apiServer } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
 import { answerCheck } from '../../../support/described-answers.ts';

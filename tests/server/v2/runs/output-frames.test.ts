@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../../../src/core/run/run.ts';
-import { createOutputFrames, type OutputRequest, readOffsets } from '../../../../src/server/v2/runs/output-frames.ts';
-import { foldRun } from '../../../../src/service/history/fold-run.ts';
-import { createRunLogs } from '../../../../src/store/files/logs/run-logs.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { createOutputFrames, type OutputRequest, readOffsets } from '#server/v2/runs/output-frames.ts';
+import { foldRun } from '#service/history/fold-run.ts';
+import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { withDirectory } from '../../../support/wf.ts';
 import { step as aStep, workflow as aWorkflow } from '../../../support/workflow.ts';
 

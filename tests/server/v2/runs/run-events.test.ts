@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../../../src/core/run/run.ts';
-import { createRunFeeds } from '../../../../src/daemon/run-feeds.ts';
-import { allRoutes } from '../../../../src/server/routes.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { createRunFeeds } from '#daemon/run-feeds.ts';
+import { allRoutes } from '#server/routes.ts';
 import { apiServer } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
