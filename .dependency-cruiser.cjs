@@ -26,29 +26,35 @@ const CONTRACTS = [
   'config/(client|listed|server)-settings[.]ts$',
   'core/',
   'doctor/check[.]ts$',
-  'engine/(clock|engine)[.]ts$',
+  'engine/engine[.]ts$',
   'executors/executor[.]ts$',
   'language/(diagnostic|schema/schema-doc)[.]ts$',
   'processes/end-signal[.]ts$',
   'store/(flush|log-ends|logs|store)[.]ts$',
-  'system-problem[.]ts$',
+  'system/(clock|system-problem)[.]ts$',
 ];
 
 /** Which imports a rule is about: `import type` costs nothing at run time. */
 const VALUE = { dependencyTypesNot: ['type-only', 'type-import'] };
 const TYPE = { dependencyTypes: ['type-only', 'type-import'] };
 
-/** What a folder may import besides itself and `errors.ts`: patterns for paths under `src/`, packages and builtins. */
+/** What a folder may import besides itself and `system/errors.ts`: patterns for paths under `src/`, packages and builtins. */
 const FOLDERS = {
   core: {},
+  // What any folder may need of the machine and of the language; a folder names the files that it uses.
+  system: { packages: ['re2js'], builtins: [ANY] },
   language: {
-    src: ['core/', 'start-up/os[.]ts$', '(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$'],
+    src: [
+      'core/',
+      'start-up/os[.]ts$',
+      'system/(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$',
+    ],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'path'],
   },
   // Starting programs, knowing them and ending them.
   processes: {
-    src: ['core/', 'start-up/os[.]ts$', '(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$'],
+    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$'],
     packages: ['zx'],
     builtins: [ANY],
   },
@@ -57,7 +63,7 @@ const FOLDERS = {
       'core/',
       'mail/',
       'processes/',
-      '(basic-login|descriptors|pattern-test|regular-file|remove-file|system-problem|time-limit)[.]ts$',
+      'system/(basic-login|descriptors|pattern-test|regular-file|remove-file|system-problem|time-limit)[.]ts$',
     ],
     packages: ['dockerode', 'got', 'jq-web'],
     builtins: [ANY],
@@ -68,7 +74,7 @@ const FOLDERS = {
       'core/',
       'render/text/(approve-command|duration|escape-html|failures)[.]ts$',
       'store/log-ends[.]ts$',
-      '(regular-file|system-problem)[.]ts$',
+      'system/(regular-file|system-problem)[.]ts$',
     ],
     packages: ['nodemailer'],
     builtins: [ANY],
@@ -80,23 +86,30 @@ const FOLDERS = {
       'executors/http/(header-fields|http-request|json-template|url-login)[.]ts$',
       'render/text/(approve-command|duration|failures|sanitize)[.]ts$',
       'store/log-ends[.]ts$',
-      'pause[.]ts$',
+      'system/pause[.]ts$',
     ],
     builtins: ['crypto'],
   },
   // Short replacements for builtin modules that take long to load.
   'start-up': { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'start-up/', '(descriptors|durable-file|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'start-up/', 'system/(descriptors|durable-file|regular-file|remove-file|system-problem)[.]ts$'],
     builtins: [ANY],
+  },
+  // Parameters, variables, secrets and conditions, evaluated for a run.
+  environment: {
+    src: ['core/', 'system/(glob|pattern-test|regular-file)[.]ts$'],
+    packages: ['re2js', 'yaml'],
+    builtins: ['path'],
   },
   engine: {
     src: [
       'core/',
+      'environment/',
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      '(descriptors|glob|pattern-test|regular-file|system-problem|time-limit|turns)[.]ts$',
+      'system/(clock|descriptors|glob|pattern-test|regular-file|system-problem|time-limit|turns)[.]ts$',
     ],
     packages: ['re2js', 'yaml'],
     builtins: [ANY],
@@ -105,11 +118,12 @@ const FOLDERS = {
     src: [
       'core/',
       'language/',
-      'engine/(engine|local/environment/(environment|known-secrets|precondition))[.]ts$',
+      'engine/engine[.]ts$',
+      'environment/(environment|known-secrets|precondition)[.]ts$',
       'render/text/(failures|step-text)[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      '(descriptors|durable-file|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
+      'system/(descriptors|durable-file|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -119,17 +133,17 @@ const FOLDERS = {
     src: [
       'core/',
       'service/',
-      'engine/clock[.]ts$',
+      'system/clock[.]ts$',
       'language/(cron|load|near-names)[.]ts$',
       'store/store[.]ts$',
-      '(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$',
+      'system/(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$',
     ],
     packages: ['croner', 'cronstrue', 'prom-client'],
     builtins: [ANY],
   },
   // When workflows are due is decided without looking at anything else of the daemon.
   'daemon/schedule': {
-    src: ['core/', 'language/cron[.]ts$', 'service/runs/derived-run-id[.]ts$', 'turns[.]ts$'],
+    src: ['core/', 'language/cron[.]ts$', 'service/runs/derived-run-id[.]ts$', 'system/turns[.]ts$'],
     packages: ['croner', 'cronstrue'],
     builtins: ['crypto', 'path'],
   },
@@ -137,16 +151,16 @@ const FOLDERS = {
     src: [
       'core/',
       'executors/http/http-problem[.]ts$',
-      '(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$',
+      'system/(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$',
     ],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
   // What executors would find on this machine, told without a run.
   doctor: { src: ['executors/', 'processes/'], builtins: [ANY] },
-  // The report is drawn by the components of the page.
+  // The report is drawn by the components that it shares with the page.
   render: {
-    src: ['core/', 'language/diagnostic[.]ts$', 'page/run-view/', 'store/log-ends[.]ts$'],
+    src: ['core/', 'language/diagnostic[.]ts$', 'run-view/', 'store/log-ends[.]ts$'],
     packages: ['chalk', 'preact', 'preact-render-to-string'],
     builtins: ['path'],
   },
@@ -156,7 +170,7 @@ const FOLDERS = {
       'core/',
       'language/(near-names|read/(canonical-key|decode|file-problem|node|parse))[.]ts$',
       'start-up/os[.]ts$',
-      '(basic-login|descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
+      'system/(basic-login|descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],
@@ -167,7 +181,7 @@ const FOLDERS = {
     src: [
       'core/',
       'service/',
-      '(basic-login|descriptors|stack|system-problem|turns)[.]ts$',
+      'system/(basic-login|descriptors|stack|system-problem|turns)[.]ts$',
       'daemon/metrics[.]ts$',
       'render/(graph/graph-json|text/escape-html|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
@@ -177,11 +191,11 @@ const FOLDERS = {
   },
   cli: {
     src: [
-      '(app|history-app|retention-app|run-store|daemon-app)[.]ts$',
+      'app/',
       'config/',
       'core/',
       'doctor/machine[.]ts$',
-      'engine/clock[.]ts$',
+      'system/clock[.]ts$',
       'client/',
       'render/',
       'daemon/schedule/(cron-times|next-start)[.]ts$',
@@ -190,7 +204,7 @@ const FOLDERS = {
       'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
       'start-up/',
       'store/log-ends[.]ts$',
-      '(glob|pause|remove-file|stack|system-problem|time-limit|turns)[.]ts$',
+      'system/(glob|pause|remove-file|stack|system-problem|time-limit|turns)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],
@@ -201,19 +215,17 @@ const FOLDERS = {
       'core/',
       'language/(read/canonical-key|schema/schema-type)[.]ts$',
       'language/schema/workflow[.]schema[.]json$',
-      'render/report/(graph/(graph-(columns|items|layers|layout|paths|positions)|name-width)|log/ansi-spans|status-look)[.]ts$',
-      'render/graph/graph-lanes[.]ts$',
+      'run-view/',
       'render/text/(byte-text|duration|failures|sanitize|sgr|short-id|width)[.]ts$',
     ],
     packages: ['@codemirror/.+', '@lezer/highlight', '@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
   },
-  // Shared with the report, which knows neither a browser nor a daemon.
-  'page/run-view': {
+  // What page and report share: it knows neither a browser nor a daemon.
+  'run-view': {
     src: [
-      'page/parts/status-icon[.]tsx$',
-      'page/api/types[.]ts$',
-      'render/report/(graph/(graph-(items|layout|paths)|name-width)|log/ansi-spans|status-look)[.]ts$',
-      'render/text/(duration|failures|sanitize|short-id|width)[.]ts$',
+      'core/',
+      'render/graph/graph-lanes[.]ts$',
+      'render/text/(duration|failures|sanitize|sgr|short-id|width)[.]ts$',
     ],
     packages: ['preact'],
   },
@@ -225,7 +237,7 @@ function folderRules([folder, { src = [], packages = [], builtins = [] }]) {
     '^package[.]json$',
     // Published schemas are data, which the program prints.
     '^docs/reference/schemas/',
-    '^src/errors[.]ts$',
+    '^src/system/errors[.]ts$',
     `^src/${folder}/`,
     ...src.map((path) => `^src/${path}`),
     ...packages.map((name) => `(^|/)node_modules/${name}/`),
@@ -257,13 +269,13 @@ module.exports = {
       name: 'app-is-faceless',
       comment: 'The composition root serves every face, so it knows none.',
       severity: 'error',
-      from: { path: '^src/(app|history-app|retention-app|run-store|daemon-app)[.]ts$' },
+      from: { path: '^src/app/' },
       to: { path: '^src/(render|server)/', ...VALUE },
     },
     {
       name: 'errors-import-nothing',
       severity: 'error',
-      from: { path: '^src/errors[.]ts$' },
+      from: { path: '^src/system/errors[.]ts$' },
       to: {},
     },
     {
@@ -277,7 +289,7 @@ module.exports = {
       comment: '`wf --help` and a mistyped option need no engine.',
       severity: 'error',
       from: { path: '^src/cli/' },
-      to: { path: '^src/(app|history-app|retention-app|run-store|daemon-app)[.]ts$', dynamic: false, ...VALUE },
+      to: { path: '^src/app/', dynamic: false, ...VALUE },
     },
     {
       name: 'cli-loads-the-client-on-demand',

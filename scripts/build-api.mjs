@@ -1,5 +1,5 @@
 // Generates from src/server/openapi/, in src/server/generated/: openapi.json, the OpenAPI document; and requests.mjs, the
-// schemas of queries and bodies with functions that check them without ajv; in src/page/api/generated/: schema.d.ts, the
+// schemas of queries and bodies with functions that check them without ajv; in src/run-view/api/generated/: schema.d.ts, the
 // types of the API for the web page.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { errorType, writeValidators } from './standalone.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, 'src/server/generated');
-const pageTarget = join(root, 'src/page/api/generated');
+const pageTarget = join(root, 'src/run-view/api/generated');
 
 const document = apiDocument(root);
 const schemas = requestSchemas(document);

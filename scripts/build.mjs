@@ -33,7 +33,7 @@ const USED = { yaml: ['Composer', 'Lexer', 'Parser', 'isAlias', 'isMap', 'isSeq'
 const PARTS = {
   daemon: [
     'src/cli/commands/setup/serve-command.ts',
-    'src/daemon-app.ts',
+    'src/app/daemon-app.ts',
     'src/forwarding/monitor.ts',
     'src/service/workflows/thread-tasks.ts',
   ],
@@ -125,7 +125,7 @@ async function schemaForEditors() {
 
 /**
  * Joins the chunks of the program into `wf.cjs` and one file per part, each with a source map for the stacks of bugs
- * (`src/stack.ts`).
+ * (`src/system/stack.ts`).
  */
 async function bundleProgram(entry, outDir, plugins) {
   const options = { entryPoints: [entry], outdir: outDir, plugins, format: 'esm', splitting: true };

@@ -1,6 +1,6 @@
 import { failedSteps } from '#core/summary/failed-steps.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import type { ErrorCode } from '#errors.ts';
+import type { ErrorCode } from '#system/errors.ts';
 
 /** The exit codes. 0 includes runs whose failures the workflow tolerates. */
 export const exitCodes = {

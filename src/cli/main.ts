@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { stackOf } from '#stack.ts';
+import { stackOf } from '#system/stack.ts';
 import { exitCodes, stopSignals } from './exit-codes.ts';
 import { plainRun } from './program/plain-run.ts';
 import { findColor } from './terminal/color.ts';

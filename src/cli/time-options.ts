@@ -1,6 +1,6 @@
 import { isCalendarDay } from '#core/calendar-day.ts';
 import { parseSpan } from '#core/span.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 
 /**
  * Parses a duration such as `90m`, `7d` or `2d12h` to milliseconds. Throws a `WfError` `usage`, also for a number without a

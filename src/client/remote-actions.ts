@@ -1,7 +1,7 @@
-import { WfError } from '#errors.ts';
 import { newRunId } from '#service/runs/new-run-id.ts';
 import type { AcceptedRun, RetryOrder, RunActions, StartOrder, StopAnswer, StopOptions } from '#service/service.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { WfError } from '#system/errors.ts';
 import { type Answer, type DaemonClient, segment } from './daemon-client.ts';
 import { readSummary } from './read-summary.ts';
 import { summaryOf } from './remote-runs.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { isNotFound, WfError } from '#errors.ts';
 import type { RunFilter } from '#service/history/select-runs.ts';
+import { isNotFound, WfError } from '#system/errors.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { readSummary } from './read-summary.ts';
 import { notUnderstood } from './transport/connection-problem.ts';

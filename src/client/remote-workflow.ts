@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { plainStep, plainWorkflow } from '#core/plain-workflow.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { handlerName, type Step, type Workflow } from '#core/workflow.ts';
-import { isNotFound, WfError } from '#errors.ts';
 import type { Source } from '#language/diagnostic.ts';
+import { isNotFound, WfError } from '#system/errors.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
 

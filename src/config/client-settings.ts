@@ -1,5 +1,5 @@
-import { basicHeader } from '#basic-login.ts';
-import { messageOf, WfError } from '#errors.ts';
+import { basicHeader } from '#system/basic-login.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import { basicLogin, secret } from './login-settings.ts';
 import { readNamedFile } from './named-file.ts';
 import type { ReadSetting } from './resolve.ts';

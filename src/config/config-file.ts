@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf, WfError } from '#errors.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { canonicalKey } from '#language/read/canonical-key.ts';
 import { decode } from '#language/read/decode.ts';
 import { fileProblem, placesOf } from '#language/read/file-problem.ts';
 import { type MapEntry, type MapNode, type Node, textOf } from '#language/read/node.ts';
 import { parse } from '#language/read/parse.ts';
-import { readRegular } from '#regular-file.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import { readRegular } from '#system/regular-file.ts';
 
 /** One key of a file and its value. */
 export type Entry = {

@@ -1,4 +1,4 @@
-import { messageOf, WfError } from '#errors.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import { readNamedFile } from './named-file.ts';
 import type { ReadSetting, Sourced } from './resolve.ts';
 import type { SettingKey } from './settings.ts';

@@ -1,5 +1,5 @@
 import { opendirSync } from 'node:fs';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { Config } from './config.ts';
 
 const reasons: { readonly [code: string]: string } = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readRegular } from '#regular-file.ts';
+import { readRegular } from '#system/regular-file.ts';
 import type { Sourced } from './resolve.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { whyUntrusted } from '#untrusted.ts';
+import { whyUntrusted } from '#system/untrusted.ts';
 
 /** The settings of a project. */
 export type ProjectFile = {

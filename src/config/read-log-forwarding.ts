@@ -1,7 +1,7 @@
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import { expandText, lookupIn, references } from '#core/words/interpolate.ts';
-import { WfError } from '#errors.ts';
 import { canonicalKey } from '#language/read/canonical-key.ts';
+import { WfError } from '#system/errors.ts';
 import type { Config } from './config.ts';
 import { type Entry, unknownKey } from './config-file.ts';
 import { type ForwardingValues, forwardingSettings } from './forwarding-settings.ts';

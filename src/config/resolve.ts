@@ -1,5 +1,5 @@
-import { WfError } from '#errors.ts';
 import { canonicalKey } from '#language/read/canonical-key.ts';
+import { WfError } from '#system/errors.ts';
 import { type Entry, unknownKey } from './config-file.ts';
 import { isInside } from './project-file.ts';
 import type { Kind } from './setting-kinds.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { WfError } from '#errors.ts';
 import { canonicalKey } from '#language/read/canonical-key.ts';
+import { WfError } from '#system/errors.ts';
 import type { Entry } from './config-file.ts';
 import { basicLogin, secret } from './login-settings.ts';
 import { type OpenSettings, openSettings } from './open-settings.ts';

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { WfError } from '#errors.ts';
-import { whyUntrusted } from '#untrusted.ts';
+import { WfError } from '#system/errors.ts';
+import { whyUntrusted } from '#system/untrusted.ts';
 import type { Places } from './places.ts';
 
 /** A path that is not used, the reason, and what to do. */

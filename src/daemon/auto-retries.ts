@@ -1,11 +1,11 @@
 import { autoRetryOf } from '#core/run/auto-retry.ts';
 import { isFinished, type RunState } from '#core/run/run-state.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { Clock } from '#engine/clock.ts';
-import { messageOf, WfError } from '#errors.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
+import type { Clock } from '#system/clock.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 
 /** The dependencies of retrying runs. */
 export type AutoRetryParts = {

@@ -1,5 +1,5 @@
-import type { Clock } from '#engine/clock.ts';
-import { WfError } from '#errors.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 
 /** Watches whether this process is still the daemon of its directory. */
 export type ClaimWatch = {

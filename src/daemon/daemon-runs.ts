@@ -9,7 +9,7 @@ import type { StopTools } from '#service/runs/stopping.ts';
 import type { AcceptedRun, RunActions } from '#service/service.ts';
 import type { ReadWorkflow } from '#service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
-import { createTurns } from '#turns.ts';
+import { createTurns } from '#system/turns.ts';
 import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { createSpacedWork, type SpacedWork } from './spaced-work.ts';

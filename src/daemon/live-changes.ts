@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Clock } from '#engine/clock.ts';
 import type {
   AttendedRun,
   Change,
@@ -9,6 +8,7 @@ import type {
   NumberedChange,
   ServedWorkflows,
 } from '#service/served.ts';
+import type { Clock } from '#system/clock.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { RunIndex } from './run-index.ts';
 

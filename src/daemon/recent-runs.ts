@@ -1,8 +1,8 @@
 import type { RunHead } from '#core/summary/summary.ts';
-import { WfError } from '#errors.ts';
 import type { RecentRun } from '#service/served.ts';
 import type { RunArchive } from '#store/store.ts';
-import { createSlices, nextTurn } from '#turns.ts';
+import { WfError } from '#system/errors.ts';
+import { createSlices, nextTurn } from '#system/turns.ts';
 import { readHead } from './read-head.ts';
 import type { RunStamps } from './run-list.ts';
 

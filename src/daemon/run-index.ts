@@ -1,6 +1,6 @@
 import type { RunHead } from '#core/summary/summary.ts';
 import type { ServedRuns } from '#service/served.ts';
-import { createSlices } from '#turns.ts';
+import { createSlices } from '#system/turns.ts';
 import { readHead } from './read-head.ts';
 import { type RecentCache, RecentRuns } from './recent-runs.ts';
 import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';

@@ -1,11 +1,11 @@
 import type { Owner, ProcessIdentity, StoredEvent } from '#core/run/run.ts';
 import { isFinished, type Promised } from '#core/run/run-state.ts';
-import type { Clock } from '#engine/clock.ts';
 import type { History } from '#service/history/history.ts';
 import { releaseFinished } from '#service/history/lost-run.ts';
 import { type PastRun, readPastRun } from '#service/history/past-run.ts';
 import type { RunArchive } from '#store/store.ts';
-import { createSlices } from '#turns.ts';
+import type { Clock } from '#system/clock.ts';
+import { createSlices } from '#system/turns.ts';
 import { HeldRuns } from './held-runs.ts';
 import { longestBirthMs, type RunStamps } from './run-list.ts';
 

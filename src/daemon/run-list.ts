@@ -1,5 +1,5 @@
-import type { Clock } from '#engine/clock.ts';
 import type { NewRuns, RunArchive } from '#store/store.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** Functions that detect changes without reading. Each returns a text that changes with its subject. */
 export type RunStamps = {

@@ -1,4 +1,4 @@
-import type { Clock } from '#engine/clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** Work whose frequent requests are combined. */
 export type SpacedWork = {

@@ -1,9 +1,9 @@
-import type { Clock } from '#engine/clock.ts';
-import { messageOf, WfError } from '#errors.ts';
 import type { Carrier } from '#service/runs/launch-run.ts';
 import { startCarrier } from '#service/runs/start-carrier.ts';
 import type { AcceptedRun } from '#service/service.ts';
-import type { Turns } from '#turns.ts';
+import type { Clock } from '#system/clock.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import type { Turns } from '#system/turns.ts';
 import { type RunLine, RunLines } from './run-lines.ts';
 import { createStartPlaces, type StartPlaces } from './start-places.ts';
 

@@ -1,6 +1,6 @@
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunArchive } from '#store/store.ts';
-import { createSlices } from '#turns.ts';
+import { createSlices } from '#system/turns.ts';
 import type { RunIndex } from './run-index.ts';
 
 /** The maximum time of reading runs per turn of the event loop. */

@@ -1,5 +1,5 @@
 import type { LogForwarding } from '#core/log-forwarding.ts';
-import { pause } from '#pause.ts';
+import { pause } from '#system/pause.ts';
 import type { ForwardedRecord } from './forwarded-record.ts';
 import type { Sink, SinkAnswer } from './http-sink.ts';
 

@@ -2,7 +2,7 @@ import type { LogForwarding } from '#core/log-forwarding.ts';
 import { endsAttempt } from '#core/run/attempt-end.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { LogFollower, LogFollowerOptions, StoredLogs } from '#store/logs.ts';
-import { nextTurn } from '#turns.ts';
+import { nextTurn } from '#system/turns.ts';
 import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
 import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
 import { openHttpSink } from './http-sink.ts';

@@ -1,6 +1,6 @@
 import { checkParam } from '#core/param-rule.ts';
 import type { ParamDefault, ParamRule } from '#core/workflow.ts';
-import { matchesPattern } from '#pattern-test.ts';
+import { matchesPattern } from '#system/pattern-test.ts';
 import { patternProblem } from './check/pattern.ts';
 import { nearNames } from './near-names.ts';
 import type { OpenTextMap } from './raw.ts';

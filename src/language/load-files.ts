@@ -1,8 +1,8 @@
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
-import { messageOf, WfError } from '#errors.ts';
-import { openRegular } from '#regular-file.ts';
-import { systemProblem, systemReason } from '#system-problem.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import { openRegular } from '#system/regular-file.ts';
+import { systemProblem, systemReason } from '#system/system-problem.ts';
 import { didYouMean, nearNames } from './near-names.ts';
 import type { FoundSchema } from './param-schema/read-param-schema.ts';
 import { type ByteLimit, TooManyBytes } from './read/byte-limit.ts';

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { JsonObject, Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { buildWorkflow } from './build/build.ts';
 import { lineProblems } from './check/check-lines.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';

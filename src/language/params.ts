@@ -3,7 +3,7 @@ import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
 import { endOfUnit } from '#core/words/shell-syntax.ts';
 import type { ParamDefault } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
 import type { Source } from './diagnostic.ts';
 import type { OpenTextMap, OpenTexts } from './raw.ts';

@@ -1,6 +1,6 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { someAtOnce } from '#turns.ts';
+import { someAtOnce } from '#system/turns.ts';
 import { endGroup } from './end-group.ts';
 import { isAlive } from './process-identity.ts';
 import { processPlace } from './process-place.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
-import { messageOf } from '#errors.ts';
-import { systemReason } from '#system-problem.ts';
+import { messageOf } from '#system/errors.ts';
+import { systemReason } from '#system/system-problem.ts';
 
 /** A program to start: its arguments, directory and environment. */
 export type Program = {

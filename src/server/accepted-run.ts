@@ -1,8 +1,8 @@
 import type { RunSummary } from '#core/summary/summary.ts';
-import { messageOf, WfError } from '#errors.ts';
 import type { History } from '#service/history/history.ts';
 import type { ServedRuns } from '#service/served.ts';
 import type { AcceptedRun } from '#service/service.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 
 /** The dependencies of reading an accepted run. */
 export type AcceptedParts = {

@@ -1,6 +1,6 @@
 import { isFinished } from '#core/run/run-state.ts';
-import { isNotFound, WfError } from '#errors.ts';
 import type { RunArchive } from '#store/store.ts';
+import { isNotFound, WfError } from '#system/errors.ts';
 import { findActive } from './history/active-runs.ts';
 import { type AttemptFilter, attemptsOf } from './history/attempts.ts';
 import type { History } from './history/history.ts';

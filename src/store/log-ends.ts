@@ -1,4 +1,4 @@
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { LogFile, LogStream, RunLogs } from './logs.ts';
 
 /** Maximum number of bytes searched for lines: the whole log of a program that prints no line ends must not be read. */

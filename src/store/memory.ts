@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { StoredEvent } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/temporary-directory.ts';
 import { createRunLogs } from './files/logs/run-logs.ts';
 import { checkRunId } from './files/run-directory.ts';

@@ -1,7 +1,7 @@
 import type { FinishedStatus, RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { WfError } from '#errors.ts';
 import type { Source } from '#language/diagnostic.ts';
+import type { WfError } from '#system/errors.ts';
 import type { Flush } from './flush.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
 

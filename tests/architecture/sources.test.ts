@@ -39,6 +39,20 @@ test('relative imports name their file with its extension', () => {
   expect(sources.flatMap(importsWithoutExtension)).toEqual([]);
 });
 
+test('imports from other folders of src begin with "#"', () => {
+  const paths = program.flatMap((source) =>
+    Array.from(source.text.matchAll(/\b(?:from|import)[ (]*'(\.[^']*)'/g), ([, path = '']) => ({ source, path })),
+  );
+  const outside = paths.filter(({ source, path }) => {
+    const [, folder] = source.fileName.split('/');
+    const imported = join(source.fileName, '..', path);
+    return imported.startsWith('src/') && !imported.startsWith(`src/${folder}/`);
+  });
+
+  expect(outside.map(({ source, path }) => `${source.fileName}: ${path}`)).toEqual([]);
+  expect(paths.length).toBeGreaterThan(500);
+});
+
 test('the scan of imports finds every form', () => {
   const source = parse(
     'planted.ts',

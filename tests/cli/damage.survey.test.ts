@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createPast } from '#app/history-app.ts';
 import { gcCommand } from '#cli/commands/history/gc-command.ts';
 import { historyCommand } from '#cli/commands/history/history-command.ts';
 import { listWorkflowsCommand } from '#cli/commands/history/list-command.ts';
@@ -11,10 +12,9 @@ import { configFor } from '#cli/reference.ts';
 import type { Console } from '#cli/terminal/console.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { WfError } from '#errors.ts';
-import { createPast } from '#history-app.ts';
 import type { History } from '#service/history/history.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';
+import { WfError } from '#system/errors.ts';
 import { fakeConsole } from '../support/fake-console.ts';
 import { withPlace } from '../support/past-runs.ts';
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule } from '#core/workflow.ts';
-import { systemClock } from '#engine/clock.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { renderTable } from '#render/text/table.ts';
 import { anyRun, createHistory } from '#service/history/history.ts';
 import { createFileStore } from '#store/files/file-store.ts';
 import { createSuspensions } from '#store/files/suspensions.ts';
+import { systemClock } from '#system/clock.ts';
 import { crash, type Place, withPlace } from '../support/past-runs.ts';
 import { workflow } from '../support/workflow.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { untrustedPaths } from '#config/trusted-files.ts';
-import { whyUntrusted } from '#untrusted.ts';
+import { whyUntrusted } from '#system/untrusted.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
 const own = process.getuid?.() ?? 0;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { RunState } from '#core/run/run-state.ts';
 import { AutoRetries, type AutoRetryParts } from '#daemon/auto-retries.ts';
-import { WfError } from '#errors.ts';
 import { foldRun } from '#service/history/fold-run.ts';
+import { WfError } from '#system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const policy = { limit: 1, intervalMs: 0 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { watchClaim } from '#daemon/claim-watch.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** A watch whose checks have the given results, in order. */

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { createControl } from '#app/history-app.ts';
 import { readConfig } from '#config/config.ts';
 import { createRunIndex, type RunIndexParts } from '#daemon/run-index.ts';
-import { WfError } from '#errors.ts';
-import { createControl } from '#history-app.ts';
 import { markStep } from '#service/history/mark-step.ts';
 import { readPastRun, summarizePastRun } from '#service/history/past-run.ts';
 import { createRunStamps } from '#store/files/listing/run-time.ts';
+import { WfError } from '#system/errors.ts';
 import { inProcessRuns } from '../support/in-process-runs.ts';
 
 const quick = 'steps: [{name: a, command: "true"}]\n';

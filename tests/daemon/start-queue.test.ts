@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RunLine } from '#daemon/run-lines.ts';
 import { createStartQueue, type QueueLimits } from '#daemon/start-queue.ts';
-import { WfError } from '#errors.ts';
 import { type Carrier, CarrierDied } from '#service/runs/launch-run.ts';
-import type { Turns } from '#turns.ts';
+import { WfError } from '#system/errors.ts';
+import type { Turns } from '#system/turns.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** A queue whose processes begin and end when the test says so. */

@@ -8,7 +8,7 @@ import { loadWorkflow } from '#language/load.ts';
 import { nearNames } from '#language/near-names.ts';
 import { decode } from '#language/read/decode.ts';
 import { keyDepthCounter } from '#language/read/parse-yaml.ts';
-import { patternSize } from '#pattern-test.ts';
+import { patternSize } from '#system/pattern-test.ts';
 
 vi.mock('#language/near-names.ts', { spy: true });
 vi.mock('#language/check/pattern.ts', { spy: true });

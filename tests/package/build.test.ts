@@ -71,7 +71,7 @@ test('the stack of a bug names positions in the source, in any file and chunk', 
     "// A comment that the build leaves out.\nexport function fail(): never {\n  throw new Error('no');\n}",
   );
   const dist = await buildOf(`
-    import { stackOf } from '${join(root, 'src/stack.ts')}';
+    import { stackOf } from '${join(root, 'src/system/stack.ts')}';
     export const main = async () => {
       const { fail } = await import('./late.ts');
       try {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Workflow } from '#page/api/types.ts';
 import { destinations, matching } from '#page/data/destinations.ts';
+import type { Workflow } from '#run-view/api/types.ts';
 
 const to = {
   workflows: './',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RunHead } from '#page/api/types.ts';
-import { RunHeader } from '#page/run-view/header.tsx';
 import { markup } from '#render/report/markup.ts';
+import type { RunHead } from '#run-view/api/types.ts';
+import { RunHeader } from '#run-view/header.tsx';
 import { runHead } from './data/held-daemon.ts';
 
 test('the header of a finished run without a start has no duration', () => {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { WfError } from '#errors.ts';
 import { entityTag } from '#server/reply/send.ts';
 import type { ApiRequest, Reply, Route } from '#server/route.ts';
+import { WfError } from '#system/errors.ts';
 import { apiServer, jsonOf } from '../support/api-server.ts';
 
 test('an answer has its length, JSON as its default type, and restrictive headers for browsers', async () => {

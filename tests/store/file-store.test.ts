@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { events, fileStore, refusal, rewrite, snapshot, stored, temporaryDirectory } from './world.ts';
 
 test('a run is read back as it was created and written', async () => {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RunEvent } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
 import type { LogForm } from '#store/logs.ts';
 import type { Snapshot } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import { step, workflow } from '../support/workflow.ts';
 
 /** An empty directory for the duration of the test. */

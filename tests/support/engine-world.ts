@@ -7,11 +7,11 @@ import type { ActiveRun, Notify, RetryChild, RunRequest } from '#engine/engine.t
 import type { Capture } from '#engine/local/attempt/attempt-context.ts';
 import type { FindSubworkflow } from '#engine/local/engine-options.ts';
 import { createLocalEngine } from '#engine/local/local.ts';
-import { WfError } from '#errors.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { NamedPipes } from '#processes/named-pipes.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import type { RunJournal, RunStore } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 
 /** How a step of a test does its work. */

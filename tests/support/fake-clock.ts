@@ -1,4 +1,4 @@
-import type { Clock } from '#engine/clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** A clock that tests advance. */
 export type FakeClock = Clock & {

@@ -1,14 +1,14 @@
-import { createApp } from '#app.ts';
+import { createApp } from '#app/app.ts';
+import { createPast } from '#app/history-app.ts';
 import type { Config } from '#config/config.ts';
 import { workflowPlaces } from '#config/workflow-places.ts';
 import type { ActiveRun } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
-import { createPast } from '#history-app.ts';
 import { fileOf } from '#service/runs/local-runs.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';
 import { type StartRequest, startRun } from '#service/runs/runs.ts';
 import type { AcceptedRun, RunActions } from '#service/service.ts';
 import { getWorkflow } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 
 /** Runs that are real and in the real store, but executed in this process, so that a test can wait for their ends. */
 export type InProcessRuns = Pick<RunActions, 'start' | 'retry' | 'stop'> & {

@@ -13,7 +13,7 @@ export async function openLocal(
   dags: string | undefined,
   reach: Reach = { cwd: config.cwd, any: true },
 ): Promise<LocalService> {
-  const app = await import('#history-app.ts');
+  const app = await import('#app/history-app.ts');
   const past = () => app.createPast(config, { reach });
   return createLocalService({
     location: `this directory or ${config.dagsDir ?? 'the workflows directory: there is no home'}`,

@@ -1,10 +1,10 @@
 import type { DaemonClient } from '#client/daemon-client.ts';
 import { type ClientSettings, readClientSettings } from '#config/client-settings.ts';
 import type { Config } from '#config/config.ts';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { Reach } from '#service/history/run-reference.ts';
 import type { Service } from '#service/service.ts';
+import { WfError } from '#system/errors.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
@@ -70,7 +70,7 @@ export async function serverOf({ server, dags }: AccessOptions, config: Config):
 
 async function withOwnLogin(server: ClientSettings, config: Config): Promise<ClientSettings> {
   if (server.authorization !== null) return server;
-  const { ownDaemonLogin } = await import('#history-app.ts');
+  const { ownDaemonLogin } = await import('#app/history-app.ts');
   const own = await ownDaemonLogin(config, server.url);
   return own === null ? server : { ...server, url: own.url, authorization: `Bearer ${own.token}` };
 }

@@ -40,7 +40,7 @@ export async function stepCandidates(config: Config, run: string): Promise<reado
 }
 
 async function openArchive(config: Config): Promise<RunArchive> {
-  const { createPast } = await import('#history-app.ts');
+  const { createPast } = await import('#app/history-app.ts');
   return createPast(config).archive;
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { WfError } from '#errors.ts';
 import { defaultWorkflow, workflowHere } from '#service/workflows/workflow-files.ts';
+import { WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Sets the exit code of the program once its command has run. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 
 const DAEMON = 'wf serve, the daemon, does all of it';
 

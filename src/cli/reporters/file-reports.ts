@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { messageOf, WfError } from '#errors.ts';
 import { junitReport } from '#render/reporters/junit.ts';
 import type { Recap, Reporter } from '#render/reporters/reporter.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 import { writeWhole } from '../terminal/write-file.ts';
 import type { FileReport } from './reporter-list.ts';

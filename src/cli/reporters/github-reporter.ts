@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, statSync } from 'node:fs';
-import { systemClock } from '#engine/clock.ts';
-import { messageOf } from '#errors.ts';
 import { createGithubReporter } from '#render/reporters/github/github.ts';
 import { githubSummary } from '#render/reporters/github/github-summary.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { RecapOptions } from '#render/views/recap.ts';
+import { systemClock } from '#system/clock.ts';
+import { messageOf } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** The largest step summary in bytes; GitHub rejects a larger one completely. */

@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
-import { systemClock } from '#engine/clock.ts';
 import type { OutputMode } from '#render/reporters/left-output.ts';
 import type { Recap, Reporter } from '#render/reporters/reporter.ts';
 import type { TerminalSigns } from '#render/reporters/tree/terminal-title.ts';
 import { createTreeReporter } from '#render/reporters/tree/tree.ts';
 import type { RecapOptions } from '#render/views/recap.ts';
+import { systemClock } from '#system/clock.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Creates the reporter for a terminal. It is a module of its own because a run in a pipe does not need it. */

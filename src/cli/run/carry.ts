@@ -2,10 +2,10 @@ import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '#config/config.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import type { Engine, RunWatcher } from '#engine/engine.ts';
-import { messageOf, WfError } from '#errors.ts';
 import type { CarrierReport } from '#service/runs/launch-run.ts';
 import { type ClaimedRun, claimRun } from '#service/runs/queued-run.ts';
 import { keepProcessSmall } from '#start-up/small-process.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import { configFor } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import { runInForeground } from './foreground.ts';
@@ -39,8 +39,8 @@ export async function carryCommand(options: CarryOptions, console: Console): Pro
 }
 
 async function carry({ runId, runs }: CarryOptions, owned: () => void, console: Console): Promise<number> {
-  const { enterRunGroup, lowerPriority } = await import('#app.ts');
-  const { createControl } = await import('#history-app.ts');
+  const { enterRunGroup, lowerPriority } = await import('#app/app.ts');
+  const { createControl } = await import('#app/history-app.ts');
   const claimed = await claimRun(runId, createControl({ ...configFor({}), runsDir: runs }));
   const { request, context } = claimed.launch;
   const group = context.isDaemon ? enterRunGroup(runId, { spares: mayLeaveProcesses(request.workflow) }) : null;

@@ -6,7 +6,7 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import type { ActiveRun, ChildWatcher, OnChild } from '#engine/engine.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { LogFollower } from '#store/logs.ts';
-import { nextTurn } from '#turns.ts';
+import { nextTurn } from '#system/turns.ts';
 import type { Output } from '../terminal/output.ts';
 import { type PresentedEvent, type PresentedResult, type PresentedWorkflow, Presenter } from './presenter.ts';
 

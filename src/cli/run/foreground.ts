@@ -1,8 +1,7 @@
-import type { AppOptions } from '#app.ts';
+import type { AppOptions } from '#app/app.ts';
 import type { Config } from '#config/config.ts';
 import { readLogForwarding } from '#config/read-log-forwarding.ts';
 import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { ReporterKind } from '#render/reporters/select.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
@@ -10,6 +9,7 @@ import { type StartRequest, startRun } from '#service/runs/runs.ts';
 import { withDotenv } from '#service/runs/with-dotenv.ts';
 import { shownWorkflow } from '#service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { type ChosenReporter, createReporter } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
@@ -50,7 +50,7 @@ export async function runInForeground(
   options: ForegroundOptions,
   console: Console,
 ): Promise<number> {
-  const { createApp } = await import('#app.ts');
+  const { createApp } = await import('#app/app.ts');
   const request = carry === undefined ? await withDotenv(asked, config.processEnv) : asked;
   const forwarding = await readLogForwarding(config);
   const { reporter, kind } = await reporterFor(config, console);
@@ -114,7 +114,7 @@ function showEstimate({ workflow }: StartRequest, reporter: Reporter, config: Co
   const { file } = workflow;
   if (estimate === undefined || file === null) return undefined;
   const show = async () => {
-    const { usualDuration } = await import('#history-app.ts');
+    const { usualDuration } = await import('#app/history-app.ts');
     const usualMs = await usualDuration(file, config);
     if (usualMs !== null) estimate(usualMs);
   };
@@ -169,12 +169,12 @@ const longestMs = 2000;
  * ignored here: `wf gc` reports them.
  */
 async function tidyHistory(config: Config, runId: string, stop: { readonly forced: AbortSignal }): Promise<void> {
-  const { createRetention } = await import('#retention-app.ts');
+  const { createRetention } = await import('#app/retention-app.ts');
   try {
     const retention = createRetention(config);
     if (!retention.isDue()) return;
     const keepRuns = config.settings.read('historyKeepRuns').value;
-    const { withTimeLimit } = await import('#time-limit.ts');
+    const { withTimeLimit } = await import('#system/time-limit.ts');
     const rule = { type: 'settings', keepRuns } as const;
     const request = { rule, workflow: null, dryRun: false, spare: runId };
     await withTimeLimit(longestMs, stop.forced, (signal) => retention.apply({ ...request, signal }));

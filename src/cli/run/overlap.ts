@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { shortId } from '#render/text/short-id.ts';
 import { anyRun, type History } from '#service/history/history.ts';
 import type { PastRun } from '#service/history/past-run.ts';
+import { WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -20,7 +20,7 @@ export async function claimTurn(
   overlap: 'skip' | 'wait',
   { err }: Pick<Console, 'err'>,
 ): Promise<(() => void) | null> {
-  const { claimStart, createPast } = await import('#history-app.ts');
+  const { claimStart, createPast } = await import('#app/history-app.ts');
   const { history } = createPast(config);
   const { file, name } = request.workflow;
   const key = file ?? name;

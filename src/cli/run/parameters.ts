@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
 import { parseParams, parseParamsFile } from '#language/params.ts';
+import { WfError } from '#system/errors.ts';
 
 const VARIABLE = /^[A-Za-z_]\w*$/;
 

@@ -2,11 +2,11 @@ import type { DaemonClient } from '#client/daemon-client.ts';
 import { listIn, textIn } from '#client/transport/json-fields.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { ApprovalSummary } from '#core/summary/summary.ts';
-import { messageOf } from '#errors.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import { mayAnswer } from '#service/runs/answering.ts';
 import type { Service } from '#service/service.ts';
 import { userName } from '#service/user-name.ts';
+import { messageOf } from '#system/errors.ts';
 import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
 
 /** Asks the person at the terminal about the steps of a daemon's run that wait for approval. */

@@ -1,8 +1,8 @@
 import type { Config } from '#config/config.ts';
-import { WfError } from '#errors.ts';
 import { shortId } from '#render/text/short-id.ts';
 import type { StartRequest } from '#service/runs/runs.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
+import { WfError } from '#system/errors.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Param } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
+import { WfError } from '#system/errors.ts';
 import type { Console } from './console.ts';
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPlaces } from '#config/places.ts';
 import { findProjectFile } from '#config/project-file.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 
 /**
  * Whether to use colours: by the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null if none is

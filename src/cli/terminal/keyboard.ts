@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { nextTurn } from '#turns.ts';
+import { nextTurn } from '#system/turns.ts';
 
 /** Lines that a person types while something else paints the terminal. Nothing is echoed. */
 export type Keyboard = {

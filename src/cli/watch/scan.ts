@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WatchPattern } from '#glob.ts';
+import type { WatchPattern } from '#system/glob.ts';
 
 /** The watched files: the named ones, and those that the patterns match outside the ignored files and directories. */
 export type WatchTargets = {

@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import type { Param } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
-import { besidePattern, type WatchPattern, watchPattern } from '#glob.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { WfError } from '#system/errors.ts';
+import { besidePattern, type WatchPattern, watchPattern } from '#system/glob.ts';
 import { type StopSignal, stopSignals } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
 import { parseReporters } from '../reporters/reporter-list.ts';

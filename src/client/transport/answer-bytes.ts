@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { connectionProblem, noAnswer, notUnderstood } from './connection-problem.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientSettings } from '#config/client-settings.ts';
 import { isUntrusted } from '#core/certificate-problem.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 
 /** Converts an error of the connection to a daemon, with help for the user. */
 export function connectionProblem(error: NodeJS.ErrnoException, settings: ClientSettings): WfError {

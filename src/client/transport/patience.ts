@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 
 /** Waits for a daemon that does not answer, while a run is followed. */

@@ -1,7 +1,7 @@
 import type { ClientSettings } from '#config/client-settings.ts';
-import { type ErrorCode, WfError } from '#errors.ts';
 import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { type ErrorCode, WfError } from '#system/errors.ts';
 import { notUnderstood } from './connection-problem.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 

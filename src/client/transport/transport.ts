@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import type { ClientSettings } from '#config/client-settings.ts';
-import type { WfError } from '#errors.ts';
+import type { WfError } from '#system/errors.ts';
 import { connectionProblem, noAnswer } from './connection-problem.ts';
 
 /** The limits for a daemon: times in milliseconds, and the size of responses. */

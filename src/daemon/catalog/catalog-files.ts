@@ -1,7 +1,7 @@
-import type { Clock } from '#engine/clock.ts';
 import { type ListedWorkflow, type ListingPlaces, loadListed } from '#service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '#service/workflows/load-workflow.ts';
 import { findWorkflowFiles } from '#service/workflows/workflow-files.ts';
+import type { Clock } from '#system/clock.ts';
 import { holdsText, type Stamps, takeStamps } from './file-stamp.ts';
 
 /** The changes of the workflows directory between two scans, as absolute paths. */

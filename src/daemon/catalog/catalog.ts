@@ -1,11 +1,11 @@
 import { type FSWatcher, watch } from 'node:fs';
-import type { Clock } from '#engine/clock.ts';
-import { WfError } from '#errors.ts';
 import { loadWorkflow } from '#language/load.ts';
 import type { ServedWorkflows } from '#service/served.ts';
 import type { ListingPlaces } from '#service/workflows/listed-workflow.ts';
 import type { LoadWorkflow } from '#service/workflows/load-workflow.ts';
-import { nextTurn } from '#turns.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
+import { nextTurn } from '#system/turns.ts';
 import { createSpacedWork } from '../spaced-work.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 

@@ -1,9 +1,9 @@
 import { parse } from 'node:path';
-import { WfError } from '#errors.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import type { ServedWorkflows } from '#service/served.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
-import { ownTurn } from '#turns.ts';
+import { WfError } from '#system/errors.ts';
+import { ownTurn } from '#system/turns.ts';
 import type { Catalog } from './catalog.ts';
 
 /** Creates the lookup of names in the catalog. A name is never used as a path. */

@@ -1,8 +1,8 @@
 import type { Workflow } from '#core/workflow.ts';
-import type { Clock } from '#engine/clock.ts';
-import { WfError } from '#errors.ts';
 import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import type { RunIndex } from '../run-index.ts';
 import type { Action } from './decide.ts';
 import type { WaitingRun } from './schedule-record.ts';

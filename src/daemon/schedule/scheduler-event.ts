@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { messageOf } from '#errors.ts';
+import { messageOf } from '#system/errors.ts';
 import type { ScheduleKind } from './rules.ts';
 
 /**

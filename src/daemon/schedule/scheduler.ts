@@ -1,10 +1,10 @@
 import type { Schedule } from '#core/workflow.ts';
-import type { Clock } from '#engine/clock.ts';
 import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import type { DurableText, Suspensions } from '#store/store.ts';
-import { someAtOnce } from '#turns.ts';
+import type { Clock } from '#system/clock.ts';
+import { someAtOnce } from '#system/turns.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';

@@ -1,6 +1,6 @@
 import type { Workflow } from '#core/workflow.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
-import { createSlices, ownTurn } from '#turns.ts';
+import { createSlices, ownTurn } from '#system/turns.ts';
 import type { CronTimes } from './cron-times.ts';
 import type { DueMoments } from './decide.ts';
 import { type Rule, ruleKey, rulesOf, type ScheduleKind } from './rules.ts';

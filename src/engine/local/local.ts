@@ -1,9 +1,9 @@
-import { areDescriptorsScarce } from '#descriptors.ts';
+import { baseEnvironment } from '#environment/environment.ts';
+import { RunSecrets } from '#environment/run-secrets.ts';
+import { areDescriptorsScarce } from '#system/descriptors.ts';
 import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
 import { createDescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
-import { baseEnvironment } from './environment/environment.ts';
-import { RunSecrets } from './environment/run-secrets.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
 import { logDirectory } from './output/log-directory.ts';
 

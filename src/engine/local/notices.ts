@@ -1,9 +1,9 @@
 import type { Step, Workflow } from '#core/workflow.ts';
+import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunLogs } from '#store/logs.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
 import type { Notice, Notify } from '../engine.ts';
-import type { RunSecrets } from './environment/run-secrets.ts';
 import type { RunRecord } from './run-record.ts';
 import type { StepRunner } from './step-runner.ts';
 

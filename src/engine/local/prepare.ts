@@ -5,17 +5,17 @@ import type { Param } from '#core/run/run.ts';
 import { numberValues } from '#core/step-numbers.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { NumberValue, RunNumberKey, Workflow } from '#core/workflow.ts';
-import { messageOf, WfError } from '#errors.ts';
+import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from '#environment/environment.ts';
+import { firstUnmet } from '#environment/precondition.ts';
+import type { RunSecrets } from '#environment/run-secrets.ts';
+import { RunVariables } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal } from '#store/store.ts';
-import { systemProblem, systemReason } from '#system-problem.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import { systemProblem, systemReason } from '#system/system-problem.ts';
 import type { RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
-import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from './environment/environment.ts';
-import { firstUnmet } from './environment/precondition.ts';
-import type { RunSecrets } from './environment/run-secrets.ts';
-import { RunVariables } from './environment/variables.ts';
 
 /**
  * The starting state of a run, or why it cannot start. `unmet` names the precondition of the workflow that is not met.

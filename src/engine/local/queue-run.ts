@@ -1,10 +1,10 @@
 import type { Owner } from '#core/run/run.ts';
+import { baseEnvironment, type Environment } from '#environment/environment.ts';
+import { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunQueue } from '#store/store.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
 import type { RunRequest } from '../engine.ts';
 import { createdEvent } from './created-event.ts';
-import { baseEnvironment, type Environment } from './environment/environment.ts';
-import { RunSecrets } from './environment/run-secrets.ts';
 import { logDirectory } from './output/log-directory.ts';
 
 /** Options for accepting a run. */

@@ -1,8 +1,8 @@
 import type { FinishedStatus, Outputs, RunEvent, RunInput } from '#core/run/run.ts';
 import { stepNode } from '#core/run/run-state.ts';
-import { WfError } from '#errors.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import type { RunRequest } from '../engine.ts';
 import type { Notices } from './notices.ts';
 import type { RunLimit } from './run-limit.ts';

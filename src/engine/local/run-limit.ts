@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
 import type { RunTimers } from './run-timers.ts';
 
 /** The time limit of a run, which stands still while the run waits only for approvals. */

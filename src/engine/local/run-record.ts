@@ -2,10 +2,10 @@ import { endsAttempt } from '#core/run/attempt-end.ts';
 import { evolve } from '#core/run/evolve.ts';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import { WfError } from '#errors.ts';
+import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { Flush } from '#store/flush.ts';
 import type { RunJournal } from '#store/store.ts';
-import type { RunSecrets } from './environment/run-secrets.ts';
+import { WfError } from '#system/errors.ts';
 
 /** Dependencies of a run record. */
 export type RunRecordOptions = {

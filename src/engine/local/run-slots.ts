@@ -3,7 +3,7 @@ import type { RunPolicies, RunState } from '#core/run/run-state.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import type { ProgramSlot } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** Steps scheduled beyond the limit. */
 const stepsAhead = 4;

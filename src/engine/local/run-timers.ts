@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** The timers of one run, cancelled with it. */
 export class RunTimers {

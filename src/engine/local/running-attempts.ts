@@ -1,6 +1,6 @@
 import type { Step } from '#core/workflow.ts';
 import { type AttemptSignals, type EndRequest, EndSignal } from '#processes/end-signal.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 type Running = {
   readonly end: EndSignal;

@@ -1,8 +1,8 @@
 import type { Outputs, StoredEvent } from '#core/run/run.ts';
 import { stepState } from '#core/run/run-state.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
+import { WfError } from '#system/errors.ts';
 import type { ActiveRun, ChildRetryRequest, Engine, FailedChild, RetryChild, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { graceOf } from './grace-of.ts';

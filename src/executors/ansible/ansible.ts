@@ -5,7 +5,7 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { literalText } from '#core/words/interpolate.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { removeIfPossible } from '#remove-file.ts';
+import { removeIfPossible } from '#system/remove-file.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool, stoppedByInterrupt, wantsColor } from '../tool.ts';
 import { expandHome, sortedEntries, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';

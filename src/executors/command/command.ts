@@ -1,8 +1,8 @@
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { withCodeArgs } from '#core/words/code-args.ts';
-import { messageOf } from '#errors.ts';
 import { runProcess } from '#processes/subprocess.ts';
+import { messageOf } from '#system/errors.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type CommandLine, commandLine, stepShell } from './command-line.ts';
 import { interpreterLine, type ScriptFile, writeScript } from './script-file.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeIfPossible } from '#remove-file.ts';
+import { removeIfPossible } from '#system/remove-file.ts';
 
 /** A script in a private file; remove it when its interpreter has ended. */
 export type ScriptFile = { readonly path: string; readonly remove: () => void };

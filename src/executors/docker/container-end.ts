@@ -2,7 +2,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import type { Container } from 'dockerode';
 import type { Outcome } from '#core/run/run.ts';
 import { isAskedToEnd } from '#processes/end-signal.ts';
-import { withTimeLimit } from '#time-limit.ts';
+import { withTimeLimit } from '#system/time-limit.ts';
 import type { Attempt } from '../executor.ts';
 import type { Daemon } from './api/daemon.ts';
 import { ask, parseAnswer } from './api/docker-request.ts';

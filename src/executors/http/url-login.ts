@@ -1,4 +1,4 @@
-import { basicHeader } from '#basic-login.ts';
+import { basicHeader } from '#system/basic-login.ts';
 
 /** The `Basic ...` header for the credentials in a URL; null if it has none. */
 export function urlLogin({ username, password }: URL): string | null {

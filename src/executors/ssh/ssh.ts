@@ -6,7 +6,7 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import { canceled, EndSignal } from '#processes/end-signal.ts';
-import { removeIfPossible } from '#remove-file.ts';
+import { removeIfPossible } from '#system/remove-file.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool } from '../tool.ts';
 import { type SshSettings, sshArgv, sshSettings } from './argv.ts';

@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
-import { messageOf } from '#errors.ts';
-import { MOST_PATTERN_SIZE, patternSize } from '#pattern-test.ts';
+import { messageOf } from '#system/errors.ts';
+import { MOST_PATTERN_SIZE, patternSize } from '#system/pattern-test.ts';
 
 /** Why a pattern is not compiled: it and those before it exceed the limit. */
 export const TOO_LARGE =

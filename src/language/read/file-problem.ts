@@ -1,4 +1,4 @@
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { Source } from '../diagnostic.ts';
 import type { Problem } from '../problem.ts';
 import { lineIndex } from './line-index.ts';

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
+import type { paths } from '#run-view/api/generated/schema.d.ts';
 import { connected, disconnected } from '../data/connection.ts';
-import type { paths } from './generated/schema.d.ts';
 import { ApiProblem } from './problem.ts';
 
 /** The API of the daemon that serves this page. */

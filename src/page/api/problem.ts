@@ -1,5 +1,5 @@
+import type { Diagnostic, Problem } from '#run-view/api/types.ts';
 import { isSignedOut } from '../data/connection.ts';
-import type { Diagnostic, Problem } from './types.ts';
 
 /** The advice about a problem of a file: its label, such as `did you mean "command"?`, and its help. */
 export function advice({ label, help }: Diagnostic): string {

@@ -1,4 +1,4 @@
-import type { RunHead, RunSummary, StepView } from '../api/types.ts';
+import type { RunHead, RunSummary, StepView } from '#run-view/api/types.ts';
 
 type ComparedStep = Pick<StepView, 'status' | 'durationMs'>;
 

@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { DaemonStatus } from '../api/types.ts';
+import type { DaemonStatus } from '#run-view/api/types.ts';
 import { session } from './session.ts';
 
 /** A read-only login can view everything and change nothing. */

@@ -1,5 +1,5 @@
-import { presentRunLook, type StatusLook } from '#render/report/status-look.ts';
-import type { Workflow } from '../api/types.ts';
+import type { Workflow } from '#run-view/api/types.ts';
+import { presentRunLook, type StatusLook } from '#run-view/status-look.ts';
 import { isBroken } from './workflows/workflow-state.ts';
 
 /** A destination of the palette. */

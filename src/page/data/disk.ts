@@ -1,4 +1,4 @@
-import type { DaemonInfo } from '../api/types.ts';
+import type { DaemonInfo } from '#run-view/api/types.ts';
 
 type Disk = NonNullable<DaemonInfo['disk']>;
 

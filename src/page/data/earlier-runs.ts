@@ -1,5 +1,5 @@
+import type { RunHead, RunSummary } from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
-import type { RunHead, RunSummary } from '../api/types.ts';
 import { isActive } from './workflows/workflow-state.ts';
 
 /** Finished runs of a workflow before a run, newest first, and the one to compare with; null if there is none. */

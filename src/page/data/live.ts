@@ -1,4 +1,4 @@
-import type { DaemonStatus } from '../api/types.ts';
+import type { DaemonStatus } from '#run-view/api/types.ts';
 import { checkConnection, connected, disconnected, isSignedOut } from './connection.ts';
 import { daemonStatus } from './daemon.ts';
 import { onReconnection } from './reconnection.ts';

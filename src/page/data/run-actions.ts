@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
+import type { RunSummary } from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
-import type { RunSummary } from '../api/types.ts';
 
 /** Whether the form that answers an approval is on the screen, or its answer is being sent. */
 export const openAnswer = signal<'open' | 'sending' | null>(null);

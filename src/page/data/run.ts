@@ -1,7 +1,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { LogSize, RunHead, RunView, StepView } from '#run-view/api/types.ts';
 import { api, askTagged } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
-import type { LogSize, RunHead, RunView, StepView } from '../api/types.ts';
 import { followLive } from './live.ts';
 import { createLiveState, type Read } from './live-state.ts';
 import { waitingRuns } from './waiting-runs.ts';

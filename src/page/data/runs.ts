@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { hasTag } from '#core/tags.ts';
+import type { RunHead } from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
-import type { RunHead } from '../api/types.ts';
 import { createLiveState, type Read } from './live-state.ts';
 
 /** The filters of the list of runs; empty: no filter. */

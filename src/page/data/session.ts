@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
+import type { LoginRequest, Session } from '#run-view/api/types.ts';
 import { to } from '../api/address.ts';
 import { api, ask, sendCsrf } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
-import type { LoginRequest, Session } from '../api/types.ts';
 import { isSignedOut } from './connection.ts';
 
 /** Whether the daemon requires a login, as given in the document. */

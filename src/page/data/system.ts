@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { DaemonConfig, DaemonInfo, DaemonSchedule, QueueEvent, RunHead, RunQueue } from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
-import type { DaemonConfig, DaemonInfo, DaemonSchedule, QueueEvent, RunHead, RunQueue } from '../api/types.ts';
 import { createLiveState, type Read } from './live-state.ts';
 import { createResource, type Known } from './resource.ts';
 

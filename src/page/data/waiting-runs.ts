@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { RunHead } from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
-import type { RunHead } from '../api/types.ts';
 import { createLiveState } from './live-state.ts';
 
 /** Sub-runs in which a step waits for approval, by id. */

@@ -13,8 +13,8 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
+import type { Diagnostic } from '#run-view/api/types.ts';
 import { advice } from '../api/problem.ts';
-import type { Diagnostic } from '../api/types.ts';
 import type { Comparison } from './comparison.ts';
 import { editorTheme } from './editor-theme.ts';
 

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Schema } from '#language/schema/schema-type.ts';
-import type { Diagnostic, WorkflowDetail } from '../api/types.ts';
+import type { Diagnostic, WorkflowDetail } from '#run-view/api/types.ts';
 import { isOffline } from '../data/connection.ts';
 import { createResource } from '../data/resource.ts';
 import { type Draft, dropDraft, openDraft } from '../data/workflows/draft.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
+import type { Diagnostic } from '#run-view/api/types.ts';
+import { counted } from '#run-view/step-text.ts';
 import { advice } from '../api/problem.ts';
-import type { Diagnostic } from '../api/types.ts';
-import { counted } from '../run-view/step-text.ts';
 
 type ProblemListProps = {
   readonly problems: readonly Diagnostic[];

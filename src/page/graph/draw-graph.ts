@@ -1,7 +1,7 @@
-import { layOutColumns } from '#render/report/graph/graph-columns.ts';
-import { type GraphLabel, graphItems } from '#render/report/graph/graph-items.ts';
-import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
-import { type NamedGraph, numberedGraph } from '../run-view/graph-numbers.ts';
+import { layOutColumns } from '#run-view/graph/graph-columns.ts';
+import { type GraphLabel, graphItems } from '#run-view/graph/graph-items.ts';
+import type { DrawnGraph } from '#run-view/graph-drawing.tsx';
+import { type NamedGraph, numberedGraph } from '#run-view/graph-numbers.ts';
 import { layOut } from './lay-out.ts';
 
 /** Lays out the steps of a graph. The detail of a label is the longest text that can appear below its name. */

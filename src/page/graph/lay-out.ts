@@ -1,4 +1,4 @@
-import type { GraphLayout, GraphShape } from '#render/report/graph/graph-layout.ts';
+import type { GraphLayout, GraphShape } from '#run-view/graph/graph-layout.ts';
 import address from './worker.ts?worker&url';
 
 /** The used part of Trusted Types, which only some browsers support. */

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { GraphLabel } from '#render/report/graph/graph-items.ts';
-import type { DrawnGraph } from '../run-view/graph-drawing.tsx';
-import type { NamedGraph } from '../run-view/graph-numbers.ts';
+import type { GraphLabel } from '#run-view/graph/graph-items.ts';
+import type { DrawnGraph } from '#run-view/graph-drawing.tsx';
+import type { NamedGraph } from '#run-view/graph-numbers.ts';
 import { drawGraph } from './draw-graph.ts';
 
 type Labels = {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { StepAttempt, StepView } from '../api/types.ts';
+import type { StepAttempt, StepView } from '#run-view/api/types.ts';
 import { onReconnection } from '../data/reconnection.ts';
 import type { ShownRun } from '../data/run.ts';
 import { showsLogTimes } from '../data/settings.ts';

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
-import { presentLook } from '#render/report/status-look.ts';
-import type { StepView } from '../api/types.ts';
+import type { StepView } from '#run-view/api/types.ts';
+import { type Instance, instanceStep } from '#run-view/fan-out/instance.ts';
+import { presentLook } from '#run-view/status-look.ts';
 import type { ShownRun } from '../data/run.ts';
 import { useQuery } from '../parts/use-query.ts';
-import { type Instance, instanceStep } from '../run-view/fan-out/instance.ts';
 import { AttemptLogs } from './attempt-logs.tsx';
 
 type InstanceLogsProps = {

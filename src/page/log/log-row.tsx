@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
+import { Spans } from '#run-view/spans.tsx';
 import { momentText } from '../parts/time.tsx';
-import { Spans } from '../run-view/spans.tsx';
 import { markMatches } from './matches.ts';
 import { MAX_WHOLE_BYTES, type ShownLine } from './shown-log.ts';
 

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { counted } from '#run-view/step-text.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { showsLogTimes, wrapsLogs } from '../data/settings.ts';
 import { listenToKeys } from '../data/shortcuts.ts';
 import { useQuery } from '../parts/use-query.ts';
-import { counted } from '../run-view/step-text.ts';
 import { copyText } from './copy-text.ts';
 import type { LineMap } from './line-map.ts';
 import { hashOf, type LineRange, lineRangeOf } from './line-range.ts';

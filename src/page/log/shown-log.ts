@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#render/report/log/ansi-spans.ts';
+import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/ansi-spans.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { showsLogTimes } from '../data/settings.ts';
 import { bytesOfPiece, emptyMap, type LineMap, timeBefore } from './line-map.ts';

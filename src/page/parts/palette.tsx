@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { StatusIcon } from '#run-view/status-icon.tsx';
 import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
 import { readWorkflows, workflows } from '../data/workflows/workflows.ts';
-import { StatusIcon } from './status-icon.tsx';
 import { useModal } from './use-modal.ts';
 
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */

@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { presentRunLook } from '#render/report/status-look.ts';
 import { shortId } from '#render/text/short-id.ts';
+import type { RunHead } from '#run-view/api/types.ts';
+import { StatusIcon } from '#run-view/status-icon.tsx';
+import { presentRunLook } from '#run-view/status-look.ts';
 import { to } from '../api/address.ts';
-import type { RunHead } from '../api/types.ts';
-import { StatusIcon } from './status-icon.tsx';
 import { Ago, Took } from './time.tsx';
 import { triggerWords } from './trigger-words.ts';
 import type { RowAttributes } from './virtual-list.tsx';

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import { runLook } from '#render/report/status-look.ts';
 import { formatDuration } from '#render/text/duration.ts';
+import type { Workflow } from '#run-view/api/types.ts';
+import { runLook } from '#run-view/status-look.ts';
 import { pathOf, to } from '../api/address.ts';
-import type { Workflow } from '../api/types.ts';
 import { followSvgLink } from '../graph/svg-link.ts';
 
 const WIDTH = 7;

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
+import { StatusIcon } from '#run-view/status-icon.tsx';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { daemonStatus, isReadOnly } from '../data/daemon.ts';
@@ -7,7 +8,6 @@ import { logOut, session } from '../data/session.ts';
 import { isUtc, nextTheme, theme } from '../data/settings.ts';
 import { openKeyHelp, openPalette } from './keys/keyboard.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
-import { StatusIcon } from './status-icon.tsx';
 import { momentText } from './time.tsx';
 
 const screens = [

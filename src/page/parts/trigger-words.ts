@@ -1,4 +1,4 @@
-import type { RunHead } from '../api/types.ts';
+import type { RunHead } from '#run-view/api/types.ts';
 
 /** What started a run, in words. */
 export const triggerWords = {

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { runLook, stepLook } from '#render/report/status-look.ts';
 import { formatDuration } from '#render/text/duration.ts';
 import { shortId } from '#render/text/short-id.ts';
+import type { WorkflowGrid } from '#run-view/api/types.ts';
+import { StatusIcon } from '#run-view/status-icon.tsx';
+import { runLook, stepLook } from '#run-view/status-look.ts';
 import { to } from '../api/address.ts';
-import type { WorkflowGrid } from '../api/types.ts';
 import { cellStatus, median } from '../data/workflows/grid-cells.ts';
-import { StatusIcon } from '../parts/status-icon.tsx';
 import { momentText } from '../parts/time.tsx';
 import { useDrawnRows } from '../parts/virtual-list.tsx';
 

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { counted } from '#run-view/step-text.ts';
 import type { BatchAction, RunBatch } from '../data/batch.ts';
 import { isOffline } from '../data/connection.ts';
 import type { RunList } from '../data/runs.ts';
 import { isActive } from '../data/workflows/workflow-state.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { counted } from '../run-view/step-text.ts';
 
 const words = {
   stop: { ask: 'Stop', about: 'No further step of them starts; handlers still run.', done: 'stopped' },

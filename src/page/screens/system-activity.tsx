@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { runLook } from '#render/report/status-look.ts';
+import type { Activity } from '#run-view/api/types.ts';
+import { runLook } from '#run-view/status-look.ts';
+import { counted } from '#run-view/step-text.ts';
 import { api, ask } from '../api/client.ts';
-import type { Activity } from '../api/types.ts';
 import { createResource } from '../data/resource.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { momentText } from '../parts/time.tsx';
-import { counted } from '../run-view/step-text.ts';
 
 type Hour = Activity['hours'][number];
 type Counts = Hour['statuses'];

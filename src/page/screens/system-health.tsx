@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { byteText } from '#render/text/byte-text.ts';
-import type { DaemonInfo, RunQueue } from '../api/types.ts';
+import type { DaemonInfo, RunQueue } from '#run-view/api/types.ts';
 import { isNearlyFull } from '../data/disk.ts';
 import { Ago } from '../parts/time.tsx';
 

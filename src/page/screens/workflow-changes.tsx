@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
+import type { WorkflowDetail } from '#run-view/api/types.ts';
+import { counted } from '#run-view/step-text.ts';
 import { pathOf, to } from '../api/address.ts';
 import { ApiProblem } from '../api/problem.ts';
-import type { WorkflowDetail } from '../api/types.ts';
 import type { Resource } from '../data/resource.ts';
 import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflows/workflow-files.ts';
 import { suspendSchedule } from '../data/workflows/workflows.ts';
@@ -11,7 +12,6 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { type FileName, NameDialog } from '../parts/name-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { SuspendDialog } from '../parts/workflow/suspend-dialog.tsx';
-import { counted } from '../run-view/step-text.ts';
 
 /** The entries of the menu of a workflow. */
 export type WorkflowChange = 'suspend' | 'rename' | 'copy' | 'delete';

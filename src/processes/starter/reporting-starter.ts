@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { messageOf } from '#errors.ts';
-import { systemReason } from '#system-problem.ts';
+import { messageOf } from '#system/errors.ts';
+import { systemReason } from '#system/system-problem.ts';
 import { identityFor, isAlive } from '../process-identity.ts';
 import type { ReportingProcess } from '../reporting-process.ts';
 import type { Program } from '../spawn-problem.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import { FailureList } from '#page/run-view/failure-box.tsx';
-import type { RunFailure, RunView } from '#page/run-view/view.ts';
+import { FailureList } from '#run-view/failure-box.tsx';
+import type { RunFailure, RunView } from '#run-view/view.ts';
 import { suggestRetry } from '../text/suggested-commands.ts';
 import { reportHint } from './command-hints.ts';
 import { placeLink, type SourcePlaces, sourceName } from './places.tsx';

@@ -1,19 +1,19 @@
 import type { JSX } from 'preact';
-import { countedName, countsText } from '#page/run-view/fan-out/instance.ts';
-import { StepBox } from '#page/run-view/graph-box.tsx';
-import { type DrawnGraph, Edges, Item } from '#page/run-view/graph-drawing.tsx';
-import { type NumberedGraph, numberedGraph } from '#page/run-view/graph-numbers.ts';
-import { GraphOverview } from '#page/run-view/graph-overview.tsx';
-import { StepRow } from '#page/run-view/step-line.tsx';
-import { counted, stepDetail } from '#page/run-view/step-text.ts';
-import { timeScale } from '#page/run-view/time-scale.ts';
-import { Timeline, TimelineLegend } from '#page/run-view/timeline.tsx';
-import { beginning, instanceRows, timelineRows } from '#page/run-view/timeline-rows.ts';
-import type { RunView, StepView } from '#page/run-view/view.ts';
-import { layOutColumns } from './graph/graph-columns.ts';
-import { graphItems } from './graph/graph-items.ts';
-import { layOutGraph } from './graph/graph-layout.ts';
-import { edgePath, edgesBetween } from './graph/graph-paths.ts';
+import { countedName, countsText } from '#run-view/fan-out/instance.ts';
+import { layOutColumns } from '#run-view/graph/graph-columns.ts';
+import { graphItems } from '#run-view/graph/graph-items.ts';
+import { layOutGraph } from '#run-view/graph/graph-layout.ts';
+import { edgePath, edgesBetween } from '#run-view/graph/graph-paths.ts';
+import { StepBox } from '#run-view/graph-box.tsx';
+import { type DrawnGraph, Edges, Item } from '#run-view/graph-drawing.tsx';
+import { type NumberedGraph, numberedGraph } from '#run-view/graph-numbers.ts';
+import { GraphOverview } from '#run-view/graph-overview.tsx';
+import { StepRow } from '#run-view/step-line.tsx';
+import { counted, stepDetail } from '#run-view/step-text.ts';
+import { timeScale } from '#run-view/time-scale.ts';
+import { Timeline, TimelineLegend } from '#run-view/timeline.tsx';
+import { beginning, instanceRows, timelineRows } from '#run-view/timeline-rows.ts';
+import type { RunView, StepView } from '#run-view/view.ts';
 import type { ReportStep, ReportView } from './view.ts';
 
 /** Above this number of boxes they are drawn without names and links. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { JSX } from 'preact';
-import type { GraphNode, RunView } from '#page/run-view/view.ts';
+import type { GraphNode, RunView } from '#run-view/view.ts';
 import { fileText } from '../text/place-text.ts';
 import { zonedTime } from './text.ts';
 

@@ -1,20 +1,20 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { EarlierRun } from '#page/run-view/earlier.ts';
-import { countedName } from '#page/run-view/fan-out/instance.ts';
-import { Instances } from '#page/run-view/fan-out/instances.tsx';
-import { LogText } from '#page/run-view/log-text.tsx';
-import { Spans } from '#page/run-view/spans.tsx';
-import { AttemptLine, StepFacts, StepOutputs } from '#page/run-view/step-details.tsx';
-import { StepLine } from '#page/run-view/step-line.tsx';
-import { counted } from '#page/run-view/step-text.ts';
-import type { StepAttempt, StepView } from '#page/run-view/view.ts';
+import type { EarlierRun } from '#run-view/earlier.ts';
+import { countedName } from '#run-view/fan-out/instance.ts';
+import { Instances } from '#run-view/fan-out/instances.tsx';
+import { LogText } from '#run-view/log-text.tsx';
+import { Spans } from '#run-view/spans.tsx';
+import { presentLook } from '#run-view/status-look.ts';
+import { AttemptLine, StepFacts, StepOutputs } from '#run-view/step-details.tsx';
+import { StepLine } from '#run-view/step-line.tsx';
+import { counted } from '#run-view/step-text.ts';
+import type { StepAttempt, StepView } from '#run-view/view.ts';
 import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
 import type { LogTime } from '#store/logs.ts';
 import { timeOfDay } from '../text/duration.ts';
 import { logsHint, reportHint } from './command-hints.ts';
 import { cutLog, type LogSpan } from './log/log.ts';
 import { moment, placeLink, type SourcePlaces } from './places.tsx';
-import { presentLook } from './status-look.ts';
 import type { LogName, ReportStep, ReportView } from './view.ts';
 
 /** Of many attempts the first few and the last are shown. */

@@ -1,5 +1,5 @@
 import type { RunSummary } from '#core/summary/summary.ts';
-import type { GraphNode, RunView, StepView } from '#page/run-view/view.ts';
+import type { GraphNode, RunView, StepView } from '#run-view/view.ts';
 import type { LogStream, LogTime, RunLogs } from '#store/logs.ts';
 
 /** The data of a report: one run at one time. */

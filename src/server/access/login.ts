@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { decodePair } from '#basic-login.ts';
 import type { ServerSettings } from '#config/server-settings.ts';
+import { decodePair } from '#system/basic-login.ts';
 
 /** A configured login. */
 export type KnownLogin = {

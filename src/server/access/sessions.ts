@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { messageOf } from '#errors.ts';
 import type { SessionStore, StoredSession } from '#store/store.ts';
+import { messageOf } from '#system/errors.ts';
 import type { KnownLogin } from './login.ts';
 
 /** A browser that has logged in. */

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { ServerSettings } from '#config/server-settings.ts';
-import { messageOf, WfError } from '#errors.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 
 /** The minimum length of a token or password on a network address, in characters. */
 const MIN_LOGIN_LENGTH = 16;

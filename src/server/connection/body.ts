@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { messageOf } from '#errors.ts';
+import { messageOf } from '#system/errors.ts';
 import { HttpError, type Route } from '../route.ts';
 import type { Limits } from './limits.ts';
 import { decodeFields } from './percent.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CountedRequest } from '#daemon/metrics.ts';
-import { stackOf } from '#stack.ts';
-import { createTurns } from '#turns.ts';
+import { stackOf } from '#system/stack.ts';
+import { createTurns } from '#system/turns.ts';
 import { bearerChallenge, type Guard, requireAccess } from '../access/auth.ts';
 import { checkHost, type HostNames } from '../access/host-check.ts';
 import { checkOrigin, corsHeaders, isPreflight, preflightReply } from '../access/origin-check.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ServerSettings } from '#config/server-settings.ts';
-import { messageOf, WfError } from '#errors.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 
 /** A certificate with its chain, and its key, in PEM. */
 export type TlsIdentity = { readonly cert: Buffer; readonly key: Buffer };

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { Encoding } from '../reply/accept.ts';
 import { entityTag } from '../reply/send.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#engine/clock.ts';
+import type { Clock } from '#system/clock.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
 /** The interval of heartbeats, which keep proxies from closing the connection. */

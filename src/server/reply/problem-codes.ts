@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#errors.ts';
+import type { ErrorCode } from '#system/errors.ts';
 
 /** The stable error codes: those of `WfError`, and those of HTTP errors. */
 export type ProblemCode = ErrorCode | (typeof httpCodes)[keyof typeof httpCodes];

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Clock } from '#engine/clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** Writes a stream to a client. */
 export type StreamWriter = {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type FindLines, lineFinder } from '#service/workflows/line-matcher.ts';
-import { createSlices } from '#turns.ts';
+import { createSlices } from '#system/turns.ts';
 import { prefers } from '../reply/accept.ts';
 import { readQuery } from '../requests.ts';
 import { type ApiRequest, jsonReply, type Reply } from '../route.ts';

@@ -1,7 +1,7 @@
 import type { StepSummary } from '#core/summary/summary.ts';
 import { handlerKind } from '#core/workflow.ts';
-import { isNotFound, WfError } from '#errors.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import { isNotFound, WfError } from '#system/errors.ts';
 import type { Queries } from '../generated/requests.mjs';
 import { readQuery } from '../requests.ts';
 import { type ApiRequest, HttpError, jsonReply, type Reply } from '../route.ts';

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
 import { attemptMark, stepMark } from '#render/views/log-lines.ts';
 import { attemptsOf } from '#service/history/attempts.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
+import { WfError } from '#system/errors.ts';
 import { nodeViews } from './status-view.ts';
 import { shownName } from './step-view.ts';
 import type { ShownRun } from './v1-parts.ts';

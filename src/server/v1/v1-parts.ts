@@ -1,11 +1,11 @@
 import type { RunSummary } from '#core/summary/summary.ts';
-import { WfError } from '#errors.ts';
 import type { History } from '#service/history/history.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import type { ServedRuns, ServedWorkflows } from '#service/served.ts';
 import type { RunActions } from '#service/service.ts';
 import type { SearchLines } from '#service/workflows/line-matcher.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import { WfError } from '#system/errors.ts';
 
 /** The dependencies of the v1 API. */
 export type V1Parts = {

@@ -1,8 +1,8 @@
-import type { Clock } from '#engine/clock.ts';
-import { WfError } from '#errors.ts';
 import type { History } from '#service/history/history.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import type { LiveChanges, RunFeeds } from '#service/served.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import type { LoopLag } from '../connection/loop-lag.ts';
 import type { V1Parts } from '../v1/v1-parts.ts';
 

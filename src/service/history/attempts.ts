@@ -1,8 +1,8 @@
 import { isNamed, namedStep } from '#core/fan-out/named-step.ts';
 import type { StoredEvent } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import type { RunLogs } from '#store/logs.ts';
+import { WfError } from '#system/errors.ts';
 import type { PastRun } from './past-run.ts';
 
 /** A run with its logs, on this machine or of a daemon; `stored` is null if its stored workflow is lost. */

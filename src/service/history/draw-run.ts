@@ -3,9 +3,9 @@ import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-histor
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Place, Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
-import { readRegular } from '#regular-file.ts';
 import type { StoredRun } from '#store/store.ts';
-import { nextTurn } from '#turns.ts';
+import { readRegular } from '#system/regular-file.ts';
+import { nextTurn } from '#system/turns.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 import { summarizeWithFailures } from './run-failures.ts';

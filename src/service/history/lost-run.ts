@@ -2,10 +2,10 @@ import { endsAttempt } from '#core/run/attempt-end.ts';
 import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
-import type { Clock } from '#engine/clock.ts';
 import type { BackgroundProcesses, Leader } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
 import type { OwnerVerdict, RunArchive, RunJournal, RunQueue } from '#store/store.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import { isUnknown, type PastRun, readPastRun } from './past-run.ts';
 
 /** The dependencies of finding lost runs and ending their processes. */

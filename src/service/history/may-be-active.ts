@@ -1,5 +1,5 @@
-import { WfError } from '#errors.ts';
 import type { RunArchive } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 
 /**
  * Whether a run may be unfinished, judged by its directory alone. False for a directory that cannot be read: of another user,

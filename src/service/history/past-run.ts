@@ -2,8 +2,8 @@ import type { RunState } from '#core/run/run-state.ts';
 import { summarize } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
 import type { RunArchive, StoredRun } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import { foldRun } from './fold-run.ts';
 
 /** A run read from the store; its files may be damaged. */

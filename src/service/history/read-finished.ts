@@ -1,5 +1,5 @@
-import { WfError } from '#errors.ts';
 import type { RunArchive } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import { foldRun } from './fold-run.ts';
 import type { PastRun } from './past-run.ts';
 

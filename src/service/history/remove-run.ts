@@ -1,6 +1,6 @@
 import { isFinished } from '#core/run/run-state.ts';
-import { WfError } from '#errors.ts';
 import type { RunArchive, RunRemoval } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import type { History } from './history.ts';
 import { type PastRun, readPastRun } from './past-run.ts';
 

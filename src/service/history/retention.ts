@@ -1,8 +1,8 @@
 import type { RunStatus } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
-import { WfError } from '#errors.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '#store/store.ts';
-import { createSlices, someAtOnce } from '#turns.ts';
+import { WfError } from '#system/errors.ts';
+import { createSlices, someAtOnce } from '#system/turns.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
 import { mayBeActive } from './may-be-active.ts';

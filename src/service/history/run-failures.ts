@@ -4,10 +4,10 @@ import { originsOf } from '#core/summary/origin.ts';
 import { summarize } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { FailedChild, Notice } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
 import { locateSteps } from '#language/locate.ts';
 import { type FailedRun, withFailures } from '#render/text/failures.ts';
 import { readTail } from '#store/log-ends.ts';
+import { WfError } from '#system/errors.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 

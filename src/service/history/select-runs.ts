@@ -4,7 +4,7 @@ import { isFinished } from '#core/run/run-state.ts';
 import { durationOf } from '#core/summary/summarize.ts';
 import { hasTag } from '#core/tags.ts';
 import type { RunArchive, RunLabel, RunStatuses } from '#store/store.ts';
-import { createSlices } from '#turns.ts';
+import { createSlices } from '#system/turns.ts';
 import { mayBeActive } from './may-be-active.ts';
 import type { PastRun } from './past-run.ts';
 import { readFinished } from './read-finished.ts';

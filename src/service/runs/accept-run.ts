@@ -1,7 +1,7 @@
 import { runVariableNames } from '#core/run-variables.ts';
 import type { RunRequest } from '#engine/engine.ts';
-import type { Environment } from '#engine/local/environment/environment.ts';
-import { WfError } from '#errors.ts';
+import type { Environment } from '#environment/environment.ts';
+import { WfError } from '#system/errors.ts';
 import type { AcceptedRun } from '../service.ts';
 import { runRequest, type StartRequest } from './runs.ts';
 import { withDotenv } from './with-dotenv.ts';

@@ -5,14 +5,14 @@ import { literalText } from '#core/words/interpolate.ts';
 import { workflowMentions } from '#core/words/mentions.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
-import { type Environment, mergeParams } from '#engine/local/environment/environment.ts';
-import { WfError } from '#errors.ts';
+import { type Environment, mergeParams } from '#environment/environment.ts';
 import { VARIABLE_NAME } from '#language/build/assignments.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { locateVariable } from '#language/locate.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { compileSchema } from '#language/param-schema/json-schema.ts';
-import { matchesPattern, patternSize } from '#pattern-test.ts';
+import { WfError } from '#system/errors.ts';
+import { matchesPattern, patternSize } from '#system/pattern-test.ts';
 import { namedParams } from './json-params.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */

@@ -2,9 +2,9 @@ import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
 import { workflowMentions } from '#core/words/mentions.ts';
 import type { Json, Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
 import type { SubworkflowRequest } from '#executors/executor.ts';
 import { parseParamTemplates } from '#language/params.ts';
+import { WfError } from '#system/errors.ts';
 
 type ChildParams = Omit<SubworkflowRequest, 'run'> & { readonly expand: (text: string) => string };
 

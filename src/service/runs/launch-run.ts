@@ -1,4 +1,4 @@
-import { type ErrorCode, WfError } from '#errors.ts';
+import { type ErrorCode, WfError } from '#system/errors.ts';
 
 /** The process that carries out one run. */
 export type Carrier = {

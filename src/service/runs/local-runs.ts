@@ -1,4 +1,4 @@
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { markStep } from '../history/mark-step.ts';
 import type { PastRun } from '../history/past-run.ts';
 import type { AcceptedRun, RetryOrder, RunActions, StartOrder } from '../service.ts';

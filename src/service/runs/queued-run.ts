@@ -1,10 +1,10 @@
 import type { RunInput } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
-import type { Clock } from '#engine/clock.ts';
 import type { TakenRun } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
 import type { RunArchive, RunJournal, RunQueue } from '#store/store.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import { type Launch, parseLaunch } from './accept-run.ts';
 

@@ -4,13 +4,13 @@ import type { Param } from '#core/run/run.ts';
 import { expandText, lookupIn, namesIn, previewText } from '#core/words/interpolate.ts';
 import type { DotenvFile, Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
-import { type Environment, mergeParams } from '#engine/local/environment/environment.ts';
-import { type ErrorCode, messageOf, WfError } from '#errors.ts';
+import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/dotenv.ts';
-import { openRegular } from '#regular-file.ts';
-import { systemProblem, systemReason } from '#system-problem.ts';
-import { whyUntrusted } from '#untrusted.ts';
+import { type ErrorCode, messageOf, WfError } from '#system/errors.ts';
+import { openRegular } from '#system/regular-file.ts';
+import { systemProblem, systemReason } from '#system/system-problem.ts';
+import { whyUntrusted } from '#system/untrusted.ts';
 
 const LARGEST_FILE = 1024 * 1024;
 /** Linux starts no program with a longer variable. */

@@ -4,7 +4,7 @@ import { autoRetryOf } from '#core/run/auto-retry.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '#core/run/retry.ts';
 import type { Param } from '#core/run/run.ts';
 import { isFinished, stepNode, stepState } from '#core/run/run-state.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';

@@ -2,7 +2,7 @@ import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
 import type { Param, Restored, Trigger } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { acceptParams } from './given-params.ts';
 import { isMadeRunId, newRunId } from './new-run-id.ts';

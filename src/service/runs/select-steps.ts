@@ -1,6 +1,6 @@
 import { buildGraph, isStep, leftOut, type StepSelection } from '#core/graph.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 
 /** The words of `--only` and `--skip`: names of steps, several with commas between them. */

@@ -1,7 +1,7 @@
 import type { Owner } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
-import { WfError } from '#errors.ts';
 import type { RunArchive, RunControl } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import type { PastRun } from '../history/past-run.ts';
 import { cancelQueued, type QueueTools } from './queued-run.ts';

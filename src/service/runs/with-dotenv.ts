@@ -1,5 +1,5 @@
 import type { SecretSource, Workflow } from '#core/workflow.ts';
-import type { Environment } from '#engine/local/environment/environment.ts';
+import type { Environment } from '#environment/environment.ts';
 import { refuseReplacements } from './given-params.ts';
 
 type Wants = Parameters<typeof refuseReplacements>[0] & { readonly envFiles?: readonly string[] };

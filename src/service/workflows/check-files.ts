@@ -1,9 +1,9 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { WfError } from '#errors.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { parseDotenv } from '#language/dotenv.ts';
 import { type LoadRequest, loadWorkflow } from '#language/load.ts';
-import { readRegular } from '#regular-file.ts';
+import { WfError } from '#system/errors.ts';
+import { readRegular } from '#system/regular-file.ts';
 import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 

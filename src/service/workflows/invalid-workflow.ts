@@ -1,5 +1,5 @@
-import { WfError } from '#errors.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
+import { WfError } from '#system/errors.ts';
 
 /** The file cannot be run; the diagnostics contain the reasons. */
 export class InvalidWorkflow extends WfError {

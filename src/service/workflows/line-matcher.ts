@@ -1,6 +1,6 @@
-import { WfError } from '#errors.ts';
 import { patternProblem } from '#language/check/pattern.ts';
-import { patternSize, patternTest } from '#pattern-test.ts';
+import { WfError } from '#system/errors.ts';
+import { patternSize, patternTest } from '#system/pattern-test.ts';
 
 /** Finds the lines of a text that match: their indexes, from 0. A line ends with a line feed. */
 export type FindLines = (text: string) => readonly number[] | Promise<readonly number[]>;

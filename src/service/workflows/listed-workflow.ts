@@ -1,6 +1,6 @@
 import { parse } from 'node:path';
-import { WfError } from '#errors.ts';
 import { type LoadResult, loadWorkflow } from '#language/load.ts';
+import { WfError } from '#system/errors.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
 import { groupOf } from './workflow-files.ts';
 

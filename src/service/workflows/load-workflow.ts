@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf, WfError } from '#errors.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 
 /** Loads a workflow as `loadWorkflow` does, synchronously or by a promise that rejects with its error. */
 export type LoadWorkflow = (request: LoadRequest) => LoadResult | Promise<LoadResult>;

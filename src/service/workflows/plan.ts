@@ -12,13 +12,8 @@ import { lookupIn, previewText, references, shellReferences, splitBackticks } fr
 import { workflowNames } from '#core/words/own-names.ts';
 import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
-import {
-  baseEnvironment,
-  type Environment,
-  evaluateEnvironment,
-  paramText,
-} from '#engine/local/environment/environment.ts';
-import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#engine/local/environment/known-secrets.ts';
+import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';
+import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
 import { commandText, readsQuotes, settingWords } from '#render/text/step-text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';

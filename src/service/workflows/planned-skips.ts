@@ -3,7 +3,7 @@ import { expandText, splitBackticks } from '#core/words/interpolate.ts';
 import { PathProblem, resultKey } from '#core/words/json-path.ts';
 import { resultNames } from '#core/words/step-results.ts';
 import { allSteps, type Precondition, type Workflow } from '#core/workflow.ts';
-import { firstUnmet } from '#engine/local/environment/precondition.ts';
+import { firstUnmet } from '#environment/precondition.ts';
 
 type Scope = (name: string) => string | undefined;
 

@@ -1,8 +1,8 @@
 import type { Param } from '#core/run/run.ts';
 import { maskWorkflow } from '#core/secrets/mask-workflow.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { Environment } from '#engine/local/environment/environment.ts';
-import { hasSecrets, knownSecrets, secretsAtRest } from '#engine/local/environment/known-secrets.ts';
+import type { Environment } from '#environment/environment.ts';
+import { hasSecrets, knownSecrets, secretsAtRest } from '#environment/known-secrets.ts';
 
 /** Returns the workflow for users who watch a run, with secrets masked. */
 export function shownWorkflow(workflow: Workflow, given: readonly Param[], processEnv: Environment): Workflow {

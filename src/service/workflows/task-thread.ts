@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { TaskAnswer, TaskResults, ThreadTask } from './thread-tasks.ts';
 
 /** A thread for work that texts of others can make long. */

@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Param } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
+import { WfError } from '#system/errors.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { matchingLines } from './line-matcher.ts';
 import { type CheckResult, checkWorkflow } from './load-workflow.ts';

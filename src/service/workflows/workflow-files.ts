@@ -1,7 +1,7 @@
 import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { quoteWord } from '#core/words/quote-word.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 
 /** The contents of the workflows directory, as absolute paths. */
 export type DirectoryContents = {

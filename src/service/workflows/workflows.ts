@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join, parse, relative, resolve, sep } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
 import type { RunTargets } from '#language/check/step/check-run.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
+import { WfError } from '#system/errors.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { type ListedWorkflow, readListed } from './listed-workflow.ts';
 import { filesOf, findWorkflowFiles, groupOf, pathKind, workflowsIn } from './workflow-files.ts';

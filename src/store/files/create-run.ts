@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Owner, RunEvent } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
-import { removeDirectory } from '#remove-file.ts';
+import { WfError } from '#system/errors.ts';
+import { removeDirectory } from '#system/remove-file.ts';
 import type { Snapshot } from '../store.ts';
 import { writeLaunch } from './control/launch-file.ts';
 import { type Ownership, type Processes, writeFirstOwner } from './control/owner.ts';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { createRunControl } from './control/control.ts';
 import { judgeOwner } from './control/judge-owner.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { slug } from './logs/run-logs.ts';
 
 /** The path of a run's events. Not joined by `join`, which takes a third of the time of looking at a journal. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
 import type { Source } from '#language/diagnostic.ts';
+import { WfError } from '#system/errors.ts';
 import type { Snapshot } from '../store.ts';
 import { errorCode, storageError, writePrivate } from './disk/private-files.ts';
 import { seal, unseal } from './disk/sealed.ts';

@@ -4,7 +4,7 @@ import { createOutput } from '#cli/terminal/output.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { initialRun } from '#core/run/run-state.ts';
-import { nextTurn } from '#turns.ts';
+import { nextTurn } from '#system/turns.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
 /** A feed, and the sequence numbers of the events that its reporter was given. */

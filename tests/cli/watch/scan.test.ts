@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { nextChange, OwnWrites } from '#cli/watch/next-change.ts';
 import { changedPaths, scan } from '#cli/watch/scan.ts';
-import { watchPattern } from '#glob.ts';
+import { watchPattern } from '#system/glob.ts';
 import { withDirectory } from '../../support/wf.ts';
 
 const none = new Set<string>();

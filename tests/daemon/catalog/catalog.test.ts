@@ -14,10 +14,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Catalog, createCatalog } from '#daemon/catalog/catalog.ts';
 import type { CatalogChange } from '#daemon/catalog/catalog-files.ts';
-import { type Clock, systemClock } from '#engine/clock.ts';
-import { WfError } from '#errors.ts';
 import { loadWorkflow } from '#language/load.ts';
 import type { LoadWorkflow } from '#service/workflows/load-workflow.ts';
+import { type Clock, systemClock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 
 let root: string;
 let dagsDir: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { ScheduleWorld } from './schedule-world.ts';
 
 const second = 1000;

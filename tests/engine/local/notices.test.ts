@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Notice, Notify } from '#engine/engine.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 

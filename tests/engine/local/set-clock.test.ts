@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { attemptHistory } from '#core/summary/attempt-history.ts';
 import { summarize } from '#core/summary/summarize.ts';
-import { ClockChanges, systemClock } from '#engine/clock.ts';
+import { ClockChanges, systemClock } from '#system/clock.ts';
 import { untilStopped, withEngine } from '../../support/engine-world.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { step, workflow } from '../../support/workflow.ts';

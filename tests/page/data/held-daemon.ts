@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, vi } from 'vitest';
-import type { RunHead } from '#page/api/types.ts';
+import type { RunHead } from '#run-view/api/types.ts';
 
 type AnswerOptions = { readonly status?: number; readonly tag?: string; readonly cursor?: string };
 

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { expect, test } from 'vitest';
-import type { RunHead, RunView, StepView } from '#page/api/types.ts';
+import type { RunHead, RunView, StepView } from '#run-view/api/types.ts';
 import { heldCount, holdDaemon, openedStreams, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DaemonSchedule, RunHead } from '#page/api/types.ts';
+import type { DaemonSchedule, RunHead } from '#run-view/api/types.ts';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();

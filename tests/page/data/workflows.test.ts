@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Workflow } from '#page/api/types.ts';
+import type { Workflow } from '#run-view/api/types.ts';
 import { heldCount, holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hitFrom, markMatches, matcherOf } from '#page/log/matches.ts';
-import { createAnsiSpans } from '#render/report/log/ansi-spans.ts';
+import { createAnsiSpans } from '#run-view/ansi-spans.ts';
 
 const query = (text: string, isRegex = false, isCaseSensitive = false) => ({ text, isRegex, isCaseSensitive });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { WfError } from '#errors.ts';
 import { allRoutes } from '#server/routes.ts';
 import type { RunActions } from '#service/service.ts';
+import { WfError } from '#system/errors.ts';
 import { apiServer, jsonOf } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
 import { apiDocument, described } from '../../support/described-answers.ts';

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Owner, StoredEvent } from '#core/run/run.ts';
-import { systemClock } from '#engine/clock.ts';
 import { identify } from '#processes/process-identity.ts';
 import { createHistory, type History } from '#service/history/history.ts';
 import { createFileStore, type FileStore } from '#store/files/file-store.ts';
 import type { RunJournal } from '#store/store.ts';
+import { systemClock } from '#system/clock.ts';
 import { temporaryDirectory } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '#engine/clock.ts';
 import { createHistory } from '#service/history/history.ts';
 import { createFileStore } from '#store/files/file-store.ts';
+import { systemClock } from '#system/clock.ts';
 import { temporaryDirectory } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { WfError } from '#errors.ts';
 import { startReporting } from '#processes/reporting-process.ts';
 import { CarrierDied, launchRun } from '#service/runs/launch-run.ts';
+import { WfError } from '#system/errors.ts';
 
 const env = { PATH: process.env['PATH'] ?? '' };
 

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createControl } from '#app/history-app.ts';
 import { readConfig } from '#config/config.ts';
-import { WfError } from '#errors.ts';
-import { createControl } from '#history-app.ts';
 import { createLocalRuns } from '#service/runs/local-runs.ts';
 import { beginRun } from '#service/runs/start-carrier.ts';
 import { untilOver } from '#service/runs/stopping.ts';
 import { readWorkflow } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 import { untilGone } from '../../support/background-runs.ts';
 import { withDirectory } from '../../support/wf.ts';
 

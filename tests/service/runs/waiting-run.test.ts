@@ -2,9 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
-import { systemClock } from '#engine/clock.ts';
 import { queueRun as storeQueued } from '#engine/local/queue-run.ts';
-import { WfError } from '#errors.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createHistory } from '#service/history/history.ts';
 import { acceptRun } from '#service/runs/accept-run.ts';
@@ -12,6 +10,8 @@ import { cancelQueued, claimRun, refuseQueued } from '#service/runs/queued-run.t
 import type { StartRequest } from '#service/runs/runs.ts';
 import { stopRun } from '#service/runs/stopping.ts';
 import { createFileStore } from '#store/files/file-store.ts';
+import { systemClock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import { withDirectory } from '../../support/wf.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { WfError } from '#errors.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { claimDaemon } from '#store/files/control/daemon-claim.ts';
+import { WfError } from '#system/errors.ts';
 
 // Prints `ready`, waits for input, then claims a directory repeatedly, for a moment each, and prints whether another process
 // had claimed it at the same time.

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
-import { WfError } from '#errors.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createFileStore } from '#store/files/file-store.ts';
+import { WfError } from '#system/errors.ts';
 import { workflow } from '../../support/workflow.ts';
 
 // Prints `ready`, waits for input, creates or takes over a run, prints the result and runs until its input ends.

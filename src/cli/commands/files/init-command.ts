@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { WfError } from '#errors.ts';
-import { removeIfPossible } from '#remove-file.ts';
 import { createColors } from '#render/text/colors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { shellQuote } from '#render/text/shell-quote.ts';
 import { renderTable } from '#render/text/table.ts';
+import { WfError } from '#system/errors.ts';
+import { removeIfPossible } from '#system/remove-file.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

@@ -1,8 +1,8 @@
-import { WfError } from '#errors.ts';
 import { didYouMean } from '#language/near-names.ts';
 import { editorSchema } from '#language/schema/editor-schema.ts';
 import { documentationOf, nearPaths } from '#language/schema/schema-doc.ts';
 import { renderKeyDoc } from '#render/views/key-doc.ts';
+import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';

@@ -1,12 +1,12 @@
 import { relative } from 'node:path';
 import { workflowPlaces } from '#config/workflow-places.ts';
-import { WfError } from '#errors.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { diagnosticJson } from '#render/views/diagnostic-json.ts';
 import { type CheckedFile, checkFile, filesToCheck } from '#service/workflows/check-files.ts';
 import { unreadable } from '#service/workflows/listed-workflow.ts';
 import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';

@@ -1,9 +1,9 @@
 import { workflowPlaces } from '#config/workflow-places.ts';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { RemovedRunView } from '#render/views/removed-runs.ts';
 import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history/retention.ts';
 import { requireKnownWorkflow } from '#service/history/run-reference.ts';
+import { WfError } from '#system/errors.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
@@ -28,8 +28,8 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
     command: 'gc',
     instead: 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns',
   });
-  const { createPast } = await import('#history-app.ts');
-  const { createRetention } = await import('#retention-app.ts');
+  const { createPast } = await import('#app/history-app.ts');
+  const { createRetention } = await import('#app/retention-app.ts');
   const reach = reachOf(options, config, console);
   const places = workflowPlaces(config);
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config, { reach }), places, reach });

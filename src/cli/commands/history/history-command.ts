@@ -1,5 +1,5 @@
 import { type RunStatus, runStatuses } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';

@@ -1,7 +1,7 @@
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { LogReader } from '#service/history/logs/log-view.ts';
 import type { LogAnswer } from '#service/service.ts';
+import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';

@@ -31,7 +31,7 @@ export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
   { out, err }: Console,
 ): Promise<number> {
-  const app = await import('#history-app.ts');
+  const app = await import('#app/history-app.ts');
   const config = configFor(common);
   requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
   const { history } = app.createPast(config, { reach: reachOf(common, config, { err }) });

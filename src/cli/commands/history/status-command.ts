@@ -1,8 +1,8 @@
 import { isFinished } from '#core/run/run-state.ts';
 import type { StepSummary } from '#core/summary/summary.ts';
-import { isNotFound } from '#errors.ts';
 import type { Recap } from '#render/reporters/reporter.ts';
 import type { RunService, RunView } from '#service/service.ts';
+import { isNotFound } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { recapOptions } from '../../reporters/reporters.ts';

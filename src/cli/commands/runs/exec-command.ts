@@ -1,9 +1,9 @@
 import { basename, resolve } from 'node:path';
 import { workflowPlaces } from '#config/workflow-places.ts';
 import { wordsAsList } from '#core/words/list-words.ts';
-import { WfError } from '#errors.ts';
 import { pathKind } from '#service/workflows/workflow-files.ts';
 import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import { type ForegroundOptions, runInForeground } from '../../run/foreground.ts';

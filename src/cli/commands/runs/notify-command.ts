@@ -1,7 +1,7 @@
 import { workflowPlaces } from '#config/workflow-places.ts';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { getWorkflow } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
@@ -15,7 +15,7 @@ export type NotifyOptions = CommonOptions & ParameterOptions & { readonly name: 
 export async function notifyCommand(options: NotifyOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { sendSamples } = await import('#app.ts');
+  const { sendSamples } = await import('#app/app.ts');
   const loaded = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   if (loaded.workflow.notify === undefined) {
     const help = 'add "notify: {to: slack, url: $SLACK_URL}" to the file';

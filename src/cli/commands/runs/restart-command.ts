@@ -1,5 +1,4 @@
 import { isFinished } from '#core/run/run-state.ts';
-import { systemClock } from '#engine/clock.ts';
 import { findActive } from '#service/history/active-runs.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { acceptParams } from '#service/runs/given-params.ts';
@@ -8,6 +7,7 @@ import { keptEnvFiles, keptParams } from '#service/runs/retry-run.ts';
 import type { StartRequest } from '#service/runs/runs.ts';
 import { withDotenv } from '#service/runs/with-dotenv.ts';
 import type { RunService } from '#service/service.ts';
+import { systemClock } from '#system/clock.ts';
 import { openLocal } from '../../access/open-local.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
@@ -33,7 +33,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
   const config = configFor(options);
   requireLocal(options, config, { command: 'restart', instead: 'with a daemon, use wf stop and then wf run' });
   const reach = reachOf(options, config, console);
-  const { createControl } = await import('#history-app.ts');
+  const { createControl } = await import('#app/history-app.ts');
   const control = createControl(config, { reach });
   const { active, last } = await findActive(options.run, { ...control, reach });
   if (active.length > 1) throw severalRuns(options.run, active);

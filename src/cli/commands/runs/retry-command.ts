@@ -1,6 +1,5 @@
 import { workflowPlaces } from '#config/workflow-places.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { requireRunOf } from '#service/history/run-reference.ts';
@@ -8,6 +7,7 @@ import { fileOf } from '#service/runs/local-runs.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';
 import { workflowChanges } from '#service/workflows/workflow-changes.ts';
 import type { LoadedWorkflow } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
 import { reachOf, serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { approvalPolicy } from '../../run/approval-option.ts';
@@ -25,7 +25,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
     const { retryRemotely } = await import('../../run/start-remotely.ts');
     return retryRemotely(server, { options, config, selection, params }, console);
   }
-  const { createPast } = await import('#history-app.ts');
+  const { createPast } = await import('#app/history-app.ts');
   const { history } = createPast(config, { reach: reachOf(options, config, console) });
   const run = await history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);

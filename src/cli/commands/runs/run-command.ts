@@ -1,5 +1,5 @@
 import type { Schedule } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { serverOf } from '../../access/open-service.ts';
 import { exitCodes, stopSignals } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';

@@ -1,11 +1,11 @@
 import type { RunSummary } from '#core/summary/summary.ts';
-import { systemClock } from '#engine/clock.ts';
-import { WfError } from '#errors.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { shellQuote } from '#render/text/shell-quote.ts';
 import { shortId } from '#render/text/short-id.ts';
 import { statusText } from '#render/views/recap.ts';
 import type { Service } from '#service/service.ts';
+import { systemClock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { requester } from '../../requester.ts';

@@ -1,8 +1,8 @@
 import { type ListedSetting, listPlaces, listSettings } from '#config/listed-settings.ts';
-import { WfError } from '#errors.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { canonicalKey } from '#language/read/canonical-key.ts';
 import { renderSetting, renderSettings } from '#render/views/settings-table.ts';
+import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';

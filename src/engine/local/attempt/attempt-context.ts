@@ -1,6 +1,10 @@
 import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
+import type { Environment } from '#environment/environment.ts';
+import type { Captured } from '#environment/precondition.ts';
+import type { RunSecrets } from '#environment/run-secrets.ts';
+import type { RunVariables } from '#environment/variables.ts';
 import type {
   Attempt,
   Executor,
@@ -14,11 +18,7 @@ import type {
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
 import type { RunJournal } from '#store/store.ts';
-import type { Clock } from '../../clock.ts';
-import type { Environment } from '../environment/environment.ts';
-import type { Captured } from '../environment/precondition.ts';
-import type { RunSecrets } from '../environment/run-secrets.ts';
-import type { RunVariables } from '../environment/variables.ts';
+import type { Clock } from '#system/clock.ts';
 import type { AttemptOutput } from '../output/attempt-output.ts';
 import { pathFrom } from '../output/log-directory.ts';
 import type { ServiceAttempt } from '../service/serve.ts';

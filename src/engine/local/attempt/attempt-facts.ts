@@ -2,11 +2,11 @@ import type { neededFacts } from '#core/run/policies.ts';
 import type { AttemptFacts, Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Precondition, Step } from '#core/workflow.ts';
+import type { Environment } from '#environment/environment.ts';
+import { type Captured, firstUnmet } from '#environment/precondition.ts';
+import { fitsEnvironment } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import type { LogFile } from '#store/logs.ts';
-import type { Environment } from '../environment/environment.ts';
-import { type Captured, firstUnmet } from '../environment/precondition.ts';
-import { fitsEnvironment } from '../environment/variables.ts';
 import { lineTest, searchLines } from './line-search.ts';
 
 /** Which facts the policies of a step need. */

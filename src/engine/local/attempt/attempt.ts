@@ -3,13 +3,13 @@ import type { AttemptFacts, Item, Outcome } from '#core/run/run.ts';
 import { numberValues, withNumbers } from '#core/step-numbers.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { NumberValue, Service, Step } from '#core/workflow.ts';
+import { EvaluationProblem } from '#environment/environment.ts';
+import { firstUnmet } from '#environment/precondition.ts';
+import { readItems } from '#environment/read-items.ts';
+import { addStepEnv } from '#environment/step-env.ts';
 import type { Attempt, Scope } from '#executors/executor.ts';
 import { canceled } from '#processes/end-signal.ts';
 import type { LogFile, LogStream } from '#store/logs.ts';
-import { EvaluationProblem } from '../environment/environment.ts';
-import { firstUnmet } from '../environment/precondition.ts';
-import { readItems } from '../environment/read-items.ts';
-import { addStepEnv } from '../environment/step-env.ts';
 import type { ServiceAttempt } from '../service/serve.ts';
 import {
   type AttemptContext,

@@ -9,7 +9,7 @@ export type LineTest = (line: string) => boolean;
 /** Tests lines for a text, or for the pattern after `re:`. Throws an `EvaluationProblem` for an invalid pattern. */
 export async function lineTest(text: string): Promise<LineTest> {
   if (!text.startsWith('re:')) return (line) => line.includes(text);
-  const { compilePattern } = await import('../environment/compile-pattern.ts');
+  const { compilePattern } = await import('#environment/compile-pattern.ts');
   const pattern = await compilePattern(text);
   return (line) => pattern.matcher(line).find();
 }

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { expandText, previewText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { WfError } from '#errors.ts';
-import type { Environment } from '../environment/environment.ts';
+import type { Environment } from '#environment/environment.ts';
+import { WfError } from '#system/errors.ts';
 
 /**
  * The absolute path of `logDir`; null if the file has none. It is needed before the run is evaluated, so it may use the

@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Step } from '#core/workflow.ts';
-import { messageOf, WfError } from '#errors.ts';
+import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import type { LogForm, OpenLogs, ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import type { LocalEngineOptions } from '../engine-options.ts';
-import type { RunSecrets } from '../environment/run-secrets.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
 import type { MaskedOutputs, Pipe } from './masked-output.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf } from '#errors.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
+import { messageOf } from '#system/errors.ts';
 
 const pollIntervalMs = 100;
 const chunkBytes = 64 * 1024;

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { withoutPaths } from '#core/words/shell-paths.ts';
 import type { Readiness } from '#core/workflow.ts';
-import { messageOf } from '#errors.ts';
+import type { Captured } from '#environment/precondition.ts';
 import type { Attempt, Containment } from '#executors/executor.ts';
 import type { LogFile } from '#store/logs.ts';
+import { messageOf } from '#system/errors.ts';
 import { type LineTest, lineTest, searchLines } from '../attempt/line-search.ts';
-import type { Captured } from '../environment/precondition.ts';
 
 /** Checks once whether a service is ready: null, or the reason why not. Ends soon after the signal. */
 export type Probe = (signal: AbortSignal) => Promise<string | null>;

@@ -2,8 +2,8 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { Service } from '#core/workflow.ts';
 import type { Attempt, Containment } from '#executors/executor.ts';
-import { withTimeLimit } from '#time-limit.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#system/clock.ts';
+import { withTimeLimit } from '#system/time-limit.ts';
 import { createProbe, type Probe, type ProbeParts, whyTaken } from './readiness.ts';
 
 /** One attempt at a service. */

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import type { DockerOptions } from 'dockerode';
-import { messageOf } from '#errors.ts';
-import { readRegular } from '#regular-file.ts';
+import { messageOf } from '#system/errors.ts';
+import { readRegular } from '#system/regular-file.ts';
 import { DockerProblem, type RequestError, requestMessage } from '../docker-problem.ts';
 import { isDocker } from '../identity.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { messageOf } from '#errors.ts';
 import { startThread } from '#processes/start-thread.ts';
+import { messageOf } from '#system/errors.ts';
 
 /** Input of a jq thread. */
 export type JqJob = {

@@ -1,4 +1,4 @@
-import { messageOf } from '#errors.ts';
+import { messageOf } from '#system/errors.ts';
 import { type Path, type Problem, problem } from '../../problem.ts';
 import { spotIn } from '../../read/spec-file.ts';
 import type { ActionEntry } from '../step/action-entries.ts';

@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Diagnostic } from '#run-view/api/types.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { Diagnostic } from '../../api/types.ts';
 import { checkText, readText, saveText, type TaggedText } from './workflow-files.ts';
 
 /** An edited text of a workflow file. */

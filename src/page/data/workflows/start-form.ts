@@ -1,5 +1,5 @@
 import { mentionsIn } from '#core/words/mentions.ts';
-import type { RunHead, WorkflowDetail } from '../../api/types.ts';
+import type { RunHead, WorkflowDetail } from '#run-view/api/types.ts';
 
 /** A parameter in the start form of a workflow. */
 export type Field = {

@@ -1,5 +1,5 @@
+import type { Diagnostic } from '#run-view/api/types.ts';
 import { api, ask, askTagged } from '../../api/client.ts';
-import type { Diagnostic } from '../../api/types.ts';
 
 /** A text of a workflow file, and the tag required to change it. */
 export type TaggedText = { readonly text: string; readonly tag: string };

@@ -1,4 +1,4 @@
-import type { Workflow } from '../../api/types.ts';
+import type { Workflow } from '#run-view/api/types.ts';
 import { isActive, isBroken } from './workflow-state.ts';
 
 /** The filters of the list of workflows: a text, a tag, a status. */

@@ -1,4 +1,4 @@
-import type { Workflow } from '../../api/types.ts';
+import type { Workflow } from '#run-view/api/types.ts';
 
 /** Whether a workflow cannot be run. */
 export function isBroken({ diagnostics }: Pick<Workflow, 'diagnostics'>): boolean {

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Workflow } from '#run-view/api/types.ts';
 import { api, ask } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { Workflow } from '../../api/types.ts';
 import { followLive } from '../live.ts';
 import { createLiveState } from '../live-state.ts';
 

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { WorkflowDetail } from '../../api/types.ts';
+import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { acceptedNames, choicesOf, type Field, type Filled } from '../../data/workflows/start-form.ts';
 
 type InputProps = {

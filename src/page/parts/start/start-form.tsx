@@ -1,11 +1,11 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { runLook } from '#render/report/status-look.ts';
 import { shortId } from '#render/text/short-id.ts';
+import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
+import { runLook } from '#run-view/status-look.ts';
 import { api, ask } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { RunHead, RunSummary, WorkflowDetail } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { newRunId } from '../../data/run-actions.ts';
 import {

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Workflow } from '#run-view/api/types.ts';
 import { to } from '../../api/address.ts';
 import { api, ask } from '../../api/client.ts';
-import type { Workflow } from '../../api/types.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import { Diagnostics } from './diagnostics.tsx';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
+import type { Diagnostic } from '#run-view/api/types.ts';
 import { advice } from '../../api/problem.ts';
-import type { Diagnostic } from '../../api/types.ts';
 
 /** Problems of workflow files, each followed by its source line if the text of the file is given. */
 export function Diagnostics(props: {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import type { Workflow } from '#run-view/api/types.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { Workflow } from '../../api/types.ts';
 import { now } from '../../data/clock.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isUtc } from '../../data/settings.ts';

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { RunHead, StepView } from '#run-view/api/types.ts';
+import { answerText } from '#run-view/step-details.tsx';
+import type { StepApproval } from '#run-view/view.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { RunHead, StepView } from '../../api/types.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import { approveStep, openAnswer, rejectStep } from '../../data/run-actions.ts';
 import { session } from '../../data/session.ts';
@@ -11,8 +13,6 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { FieldInput } from '../../parts/start/param-inputs.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useQuery } from '../../parts/use-query.ts';
-import { answerText } from '../../run-view/step-details.tsx';
-import type { StepApproval } from '../../run-view/view.ts';
 import { ANSWER_FORM, AnswerButtons } from './answer-buttons.tsx';
 
 type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };

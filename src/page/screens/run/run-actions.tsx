@@ -1,9 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
+import type { RunHead } from '#run-view/api/types.ts';
 import { to } from '../../api/address.ts';
 import type { ApiProblem } from '../../api/problem.ts';
-import type { RunHead } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/daemon.ts';
 import type { ShownRun } from '../../data/run.ts';

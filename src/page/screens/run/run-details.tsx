@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { shortId } from '#render/text/short-id.ts';
+import type { RunHead, StepView } from '#run-view/api/types.ts';
+import { Instances } from '#run-view/fan-out/instances.tsx';
+import { RunFacts, RunParams } from '#run-view/run-facts.tsx';
+import { AttemptLine, StepFacts, StepOutputs } from '#run-view/step-details.tsx';
 import { to } from '../../api/address.ts';
-import type { RunHead, StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { Moment } from '../../parts/time.tsx';
-import { Instances } from '../../run-view/fan-out/instances.tsx';
-import { RunFacts, RunParams } from '../../run-view/run-facts.tsx';
-import { AttemptLine, StepFacts, StepOutputs } from '../../run-view/step-details.tsx';
 
 /** The details of a step other than its logs. */
 export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { StepView } from '#run-view/api/types.ts';
+import { FailureList } from '#run-view/failure-box.tsx';
+import type { RunFailure, RunView } from '#run-view/view.ts';
 import { to } from '../../api/address.ts';
-import type { StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';
-import { FailureList } from '../../run-view/failure-box.tsx';
-import type { RunFailure, RunView } from '../../run-view/view.ts';
 import { hrefOfStep } from './run-address.ts';
 
 /** The failures of a finished run: the reasons, the last lines of output, and links to the logs. */

@@ -2,17 +2,17 @@ import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
-import type { GraphLabel } from '#render/report/graph/graph-items.ts';
-import type { RunView } from '../../api/types.ts';
+import type { RunView } from '#run-view/api/types.ts';
+import { FOLD_ROOM, type Unfolding } from '#run-view/fan-out/instance.ts';
+import type { GraphLabel } from '#run-view/graph/graph-items.ts';
+import { type PlacedNode, StepBox } from '#run-view/graph-box.tsx';
+import { DETAIL_ROOM } from '#run-view/step-text.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { GraphCanvas } from '../../graph/graph-canvas.tsx';
 import { useDrawnGraph } from '../../graph/use-drawn-graph.ts';
-import { FOLD_ROOM, type Unfolding } from '../../run-view/fan-out/instance.ts';
-import { type PlacedNode, StepBox } from '../../run-view/graph-box.tsx';
-import { DETAIL_ROOM } from '../../run-view/step-text.ts';
 import { hrefOfStep } from './run-address.ts';
 
-const FanOutBox = lazy(() => import('../../run-view/fan-out/fan-out-box.tsx').then((part) => part.FanOutBox));
+const FanOutBox = lazy(() => import('#run-view/fan-out/fan-out-box.tsx').then((part) => part.FanOutBox));
 
 type GraphProps = {
   readonly run: ShownRun;

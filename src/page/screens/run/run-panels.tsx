@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import type { RunHead, StepView } from '../../api/types.ts';
+import type { RunHead, StepView } from '#run-view/api/types.ts';
+import { criticalPath } from '#run-view/critical-path.ts';
+import { type EarlierRun, earlierRunOf } from '#run-view/earlier.ts';
+import type { Unfolding } from '#run-view/fan-out/instance.ts';
 import { readEarlier } from '../../data/earlier-runs.ts';
 import { createResource } from '../../data/resource.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useQuery } from '../../parts/use-query.ts';
-import { criticalPath } from '../../run-view/critical-path.ts';
-import { type EarlierRun, earlierRunOf } from '../../run-view/earlier.ts';
-import type { Unfolding } from '../../run-view/fan-out/instance.ts';
 import { RunGraph } from './run-graph.tsx';
 
 const RunComparison = lazy(() => import('./run-comparison.tsx').then((part) => part.RunComparison));

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import type { StepView } from '../../api/types.ts';
+import type { StepView } from '#run-view/api/types.ts';
+import type { EarlierRun } from '#run-view/earlier.ts';
+import { type Unfolding, unfolded } from '#run-view/fan-out/instance.ts';
+import { StepRow } from '#run-view/step-line.tsx';
 import { now } from '../../data/clock.ts';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
-import type { EarlierRun } from '../../run-view/earlier.ts';
-import { type Unfolding, unfolded } from '../../run-view/fan-out/instance.ts';
-import { StepRow } from '../../run-view/step-line.tsx';
 import { hrefOfStep } from './run-address.ts';
 
 /** In pixels, as in the style sheet; larger on touch screens. */

@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { presentLook, stepLook } from '#render/report/status-look.ts';
+import type { RunHead, StepView } from '#run-view/api/types.ts';
+import { countedName, progressText, shownInstance } from '#run-view/fan-out/instance.ts';
+import { StatusIcon } from '#run-view/status-icon.tsx';
+import { presentLook, stepLook } from '#run-view/status-look.ts';
 import { to } from '../../api/address.ts';
-import type { RunHead, StepView } from '../../api/types.ts';
 import type { ShownRun } from '../../data/run.ts';
-import { StatusIcon } from '../../parts/status-icon.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useQuery } from '../../parts/use-query.ts';
-import { countedName, progressText, shownInstance } from '../../run-view/fan-out/instance.ts';
 
-const SourceText = lazy(() => import('../../run-view/source.tsx').then((part) => part.SourceText));
+const SourceText = lazy(() => import('#run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
 
 const Approval = lazy(() => import('./approval.tsx').then((part) => part.Approval));

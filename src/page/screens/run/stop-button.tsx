@@ -2,12 +2,12 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import { shortId } from '#render/text/short-id.ts';
+import type { RunHead } from '#run-view/api/types.ts';
+import { counted } from '#run-view/step-text.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import type { RunHead } from '../../api/types.ts';
 import { isOffline } from '../../data/connection.ts';
 import type { ShownRun } from '../../data/run.ts';
 import { stopRun } from '../../data/run-actions.ts';
-import { counted } from '../../run-view/step-text.ts';
 
 const ConfirmDialog = lazy(() => import('../../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { StepView } from '../../api/types.ts';
+import type { StepView } from '#run-view/api/types.ts';
 
 /**
  * The selected step: the one of the address, else the default. A displayed step that waits for approval stays selected,

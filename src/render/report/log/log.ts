@@ -1,10 +1,10 @@
-import { spansOfLines } from '#page/run-view/log-text.tsx';
+import { type AnsiSpan, createAnsiSpans } from '#run-view/ansi-spans.ts';
+import { spansOfLines } from '#run-view/log-text.tsx';
 import type { LogExcerpt } from '#store/log-ends.ts';
 import type { LogTime } from '#store/logs.ts';
 import { byteText } from '../../text/byte-text.ts';
 import { createPieceSplitter } from '../../text/lines.ts';
 import { stripControls } from '../../text/sanitize.ts';
-import { type AnsiSpan, createAnsiSpans } from './ansi-spans.ts';
 
 const newline = 0x0a;
 /** If the markup is longer than its bytes by this factor, the text is shown without colours. */

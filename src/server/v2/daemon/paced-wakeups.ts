@@ -1,4 +1,4 @@
-import type { Clock } from '#engine/clock.ts';
+import type { Clock } from '#system/clock.ts';
 
 /** Lets a loop wait for work from several sources. */
 export type PacedWakeups = {

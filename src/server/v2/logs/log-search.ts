@@ -1,7 +1,7 @@
-import { WfError } from '#errors.ts';
 import { attemptsOf } from '#service/history/attempts.ts';
 import { type LogQuery, searchLogs } from '#service/history/logs/search-logs.ts';
 import { lineFinder, type SearchLines, textFinder } from '#service/workflows/line-matcher.ts';
+import { WfError } from '#system/errors.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/stream-writer.ts';
 import { readQuery } from '../../requests.ts';

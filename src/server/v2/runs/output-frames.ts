@@ -3,7 +3,7 @@ import { endsAttempt } from '#core/run/attempt-end.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import type { LogChunk, LogOffsets, LogPace } from '#store/logs.ts';
-import { ownTurn } from '#turns.ts';
+import { ownTurn } from '#system/turns.ts';
 import type { StreamWriter } from '../../reply/stream-writer.ts';
 import { HttpError } from '../../route.ts';
 

@@ -1,4 +1,4 @@
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { actorOf } from '../../answerer.ts';
 import type { Bodies } from '../../generated/requests.mjs';
 import { problemCode } from '../../reply/problem-codes.ts';

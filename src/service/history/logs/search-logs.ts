@@ -1,6 +1,6 @@
 import { includesLog } from '#store/log-ends.ts';
 import type { LogStream } from '#store/logs.ts';
-import { createSlices, ownTurn } from '#turns.ts';
+import { createSlices, ownTurn } from '#system/turns.ts';
 import type { FindLines } from '../../workflows/line-matcher.ts';
 import { type AttemptFilter, type AttemptReference, attemptsOf } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';

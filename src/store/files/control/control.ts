@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { RunControl } from '../../store.ts';
 import { openPrivate, storing } from '../disk/private-files.ts';
 import { isRunId, journalPath, processLogPath } from '../run-directory.ts';

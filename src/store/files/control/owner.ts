@@ -1,9 +1,9 @@
 import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
-import { removeIfPossible } from '#remove-file.ts';
 import { hostName } from '#start-up/os.ts';
+import { WfError } from '#system/errors.ts';
+import { removeIfPossible } from '#system/remove-file.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 

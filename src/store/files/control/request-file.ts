@@ -1,8 +1,8 @@
 import { existsSync, linkSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { flushDirectory } from '#durable-file.ts';
-import { removeFile } from '#remove-file.ts';
 import { crc32OfText } from '#start-up/crc32.ts';
+import { flushDirectory } from '#system/durable-file.ts';
+import { removeFile } from '#system/remove-file.ts';
 import type { AnswerRequest, StopRequest } from '../../store.ts';
 import { errorCode, replacePrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';

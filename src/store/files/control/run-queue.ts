@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
-import { messageOf, WfError } from '#errors.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import type { RunQueue, Snapshot } from '../../store.ts';
 import type { WaitingContent } from '../create-run.ts';
 import { storing } from '../disk/private-files.ts';

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { replaceByDraft, replaceInBackground } from '#durable-file.ts';
-import { messageOf, WfError } from '#errors.ts';
-import { systemReason } from '#system-problem.ts';
+import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import { systemReason } from '#system/system-problem.ts';
 
 const readWrite = 0o600;
 const readWriteSearch = 0o700;

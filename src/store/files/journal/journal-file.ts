@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { Flush } from '../../flush.ts';
 import { storageError } from '../disk/private-files.ts';
 import type { JournalCalls } from './journal-calls.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import { errorCode } from '../disk/private-files.ts';
 import { diskUsage } from '../removal/disk-usage.ts';
 import { outsideLogs } from '../run-directory.ts';

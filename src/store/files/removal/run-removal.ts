@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
-import { WfError } from '#errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
 import { errorCode, openPrivate, storageError } from '../disk/private-files.ts';

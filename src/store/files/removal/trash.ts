@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { flushDirectory } from '#durable-file.ts';
-import { WfError } from '#errors.ts';
+import { flushDirectory } from '#system/durable-file.ts';
+import { WfError } from '#system/errors.ts';
 import { errorCode, makePrivateDirectory, storageError } from '../disk/private-files.ts';
 import { removeOutsideLogs } from '../logs/outside-logs.ts';
 import { removeTree } from './remove-tree.ts';

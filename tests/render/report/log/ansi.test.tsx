@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Spans } from '#page/run-view/spans.tsx';
-import { createAnsiSpans } from '#render/report/log/ansi-spans.ts';
 import { markup as render } from '#render/report/markup.ts';
+import { createAnsiSpans } from '#run-view/ansi-spans.ts';
+import { Spans } from '#run-view/spans.tsx';
 
 const esc = '\u001b';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLogSizes } from '#server/v2/daemon/log-sizes.ts';
-import { nextTurn } from '#turns.ts';
+import { nextTurn } from '#system/turns.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
 test('the size at the end of an attempt is the last, even if an earlier check takes longer', async () => {

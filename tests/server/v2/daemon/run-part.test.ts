@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '#core/run/run.ts';
 import { followRunPart } from '#server/v2/daemon/run-part.ts';
-import { nextTurn } from '#turns.ts';
+import { nextTurn } from '#system/turns.ts';
 import { apiWorld } from '../../../support/api-world.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 

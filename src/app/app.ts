@@ -1,0 +1,199 @@
+import { type Config, dagsDirFor } from '#config/config.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import type { LogForwarding } from '#core/log-forwarding.ts';
+import type { Engine, Notify, OnChild } from '#engine/engine.ts';
+import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
+import { createLocalEngine } from '#engine/local/local.ts';
+import { tellAttempts } from '#executors/attempt-teller.ts';
+import type { Attempt } from '#executors/executor.ts';
+import { loadExecutor } from '#executors/registry.ts';
+import type { LogForwarder, LogForwarderOptions } from '#forwarding/log-forwarder.ts';
+import { createMailNotifier } from '#mail/reports/mail-notifier.ts';
+import { createNotifier, joinNotifiers } from '#notifications/notifier.ts';
+import type { Delivery, NotifierOptions } from '#notifications/send-notifications.ts';
+import { capture } from '#processes/capture.ts';
+import type { NamedPipes } from '#processes/named-pipes.ts';
+import { thisProcess } from '#processes/process-identity.ts';
+import { processMoment } from '#processes/process-table.ts';
+import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
+import type { RunGroup } from '#processes/run-group.ts';
+import { queueFlush } from '#processes/subprocess.ts';
+import { acceptParams } from '#service/runs/given-params.ts';
+import { childParams } from '#service/runs/json-params.ts';
+import { newRunId } from '#service/runs/new-run-id.ts';
+import { runRequest, type StartRequest } from '#service/runs/runs.ts';
+import { withDotenv } from '#service/runs/with-dotenv.ts';
+import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { getWorkflow } from '#service/workflows/workflows.ts';
+import { hostName, os } from '#start-up/os.ts';
+import { createMemoryStore } from '#store/memory.ts';
+import { systemClock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
+import { fileStore } from './run-store.ts';
+
+export { lowerPriority } from '#processes/own-priority.ts';
+export { enterRunGroup } from '#processes/run-group.ts';
+
+/** The services that the CLI and the server are built on. */
+export type App = {
+  readonly engine: Engine;
+  /**
+   * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
+   */
+  readonly forwardLogs: (
+    settings: LogForwarding,
+    options: { readonly warn: (message: string) => void; readonly forDaemon: string | null },
+  ) => Promise<LogForwarder>;
+};
+
+/** Options of a single run. */
+export type AppOptions = {
+  readonly keepHistory: boolean;
+  /** Called before each attempt starts, with its environment, secrets included. */
+  readonly onAttempt?: ((attempt: Attempt) => void) | null;
+  /** Called for each child run in the turn in which it starts; returns its watcher. */
+  readonly onChild?: OnChild | null;
+  /** Replaces the mails and notifications of the run. */
+  readonly notify?: Notify;
+  /** Control group that holds every process of the run. */
+  readonly group?: RunGroup | null;
+  /** Called for each run of this process that starts no further program and passes no output on. */
+  readonly rest?: ((runId: string) => void) | null;
+};
+
+/** Wires the parts together: the only place that picks the engine and the store. */
+export function createApp(config: Config, options: AppOptions): App {
+  const { keepHistory } = options;
+  const summaryOf = noticeSummary(keepHistory);
+  const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf });
+  const chat = createNotifier({
+    ...notifierSettings(config),
+    summaryOf,
+    failedBefore: failedBefore(config, keepHistory),
+  });
+  const engine = createLocalEngine({
+    store: keepHistory
+      ? fileStore(config, { queueSync: queueFlush })
+      : createMemoryStore({ tempDir: () => os().tmpdir() }),
+    clock: systemClock,
+    processEnv: config.processEnv,
+    owner: thisProcess(),
+    executor: options.onAttempt ? tellAttempts(loadExecutor, options.onAttempt) : loadExecutor,
+    capture,
+    background: {
+      moment: processMoment,
+      find: findRunProcesses,
+      end: endProcesses,
+      ...(options.group ? { sweep: options.group.sweep } : {}),
+      ...(options.rest ? { rest: options.rest } : {}),
+    },
+    findSubworkflow: subworkflowFinder(config),
+    retryChild: async (request) => {
+      const { retryChild } = await import('#service/runs/retry-child.ts');
+      const { createPast } = await import('./history-app.ts');
+      return retryChild(request, createPast(config).history);
+    },
+    onChild: options.onChild ?? null,
+    newRunId,
+    openPipe: pipesWith(config.processEnv),
+    notify: options.notify ?? joinNotifiers(mail, chat),
+  });
+  return {
+    engine,
+    forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
+  };
+}
+
+/** Returns the look-up of the summary of a notice. */
+function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {
+  return async (notice, lines) => {
+    const { summarizeNotice } = await import('#service/history/run-failures.ts');
+    return summarizeNotice(notice, { lines, kept });
+  };
+}
+
+/** Settings of notifications. */
+function notifierSettings({ processEnv, settings }: Config): Pick<NotifierOptions, 'env' | 'publicUrl'> {
+  return { env: processEnv, publicUrl: settings.read('publicUrl').value?.replace(/\/+$/, '') ?? null };
+}
+
+/**
+ * Sends a sample of each notification of a workflow, evaluated as in a run; resolves to the results, or to the reason why
+ * none was sent. Throws as `startRun` does.
+ */
+export async function sendSamples(
+  config: Config,
+  request: StartRequest,
+): Promise<{ readonly deliveries: readonly Delivery[]; readonly problem: string | null }> {
+  const { createSampler, withoutWork } = await import('#notifications/sample.ts');
+  const run = await withDotenv(request, config.processEnv);
+  const { workflow } = run;
+  let deliveries: readonly Delivery[] = [];
+  const notify = createSampler(
+    workflow,
+    { ...notifierSettings(config), summaryOf: noticeSummary(false) },
+    (results) => {
+      deliveries = results;
+    },
+  );
+  const { engine } = createApp(config, { keepHistory: false, notify });
+  const sampled = engine.start({ ...runRequest(run), workflow: withoutWork(workflow) }, () => {});
+  const { status, message } = await sampled.finished;
+  return { deliveries, problem: status === 'failed' ? message : null };
+}
+
+/** Checks whether the previous run of a workflow failed. Without a history, it did not. */
+function failedBefore(config: Config, keepHistory: boolean): NotifierOptions['failedBefore'] {
+  return async ({ state: { runId, file, workflow } }) => {
+    if (!keepHistory) return false;
+    const { createPast } = await import('./history-app.ts');
+    const { anyRun } = await import('#service/history/history.ts');
+    const { history, archive } = createPast(config);
+    const statuses = ['succeeded', 'partially_succeeded', 'failed'] as const;
+    const behind = { at: archive.timeOf(runId), runId };
+    for await (const run of history.list({ ...anyRun, workflow: file ?? workflow, statuses, behind, limit: 1 })) {
+      return run.state.status === 'failed';
+    }
+    return false;
+  };
+}
+
+async function forwardLogs(
+  settings: LogForwarding,
+  { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
+): Promise<LogForwarder> {
+  const { openLogForwarder } = await import('#forwarding/log-forwarder.ts');
+  const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
+  return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, tell });
+}
+
+async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {
+  if (runsDir === null) return null;
+  const { createRunNotes, forwardingNotes } = await import('#store/files/run-notes.ts');
+  const { forwardTeller } = await import('#forwarding/forward-total.ts');
+  return forwardTeller(createRunNotes(forwardingNotes(runsDir)), runId, thisProcess());
+}
+
+/** `run:` names a file next to its parent, or a workflow in the workflows directory. */
+function subworkflowFinder(config: Config): FindSubworkflow {
+  return async ({ run, parent, ...asked }) => {
+    const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
+    try {
+      const { workflow, sources } = getWorkflow({ name: run }, places);
+      const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });
+      const named = params.filter(({ name }) => name !== null);
+      return { ...(await withDotenv({ workflow, sources, params: named }, config.processEnv)), params };
+    } catch (error) {
+      throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
+    }
+  };
+}
+
+/** Opens named pipes; loaded with the first one. */
+function pipesWith(env: Config['processEnv']): LocalEngineOptions['openPipe'] {
+  let pipes: Promise<NamedPipes> | null = null;
+  return async (directory) => {
+    pipes ??= import('#processes/named-pipes.ts').then((loaded) => new loaded.NamedPipes(env));
+    return (await pipes).open(directory);
+  };
+}

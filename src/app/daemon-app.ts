@@ -1,0 +1,358 @@
+import { availableParallelism, hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import type { Config } from '#config/config.ts';
+import { listPlaces, listSettings } from '#config/listed-settings.ts';
+import { readLogForwarding } from '#config/read-log-forwarding.ts';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import { AutoRetries } from '#daemon/auto-retries.ts';
+import { type Catalog, createCatalog } from '#daemon/catalog/catalog.ts';
+import { listedNames } from '#daemon/catalog/find-listed.ts';
+import { type ClaimWatch, type ClaimWatchParts, watchClaim } from '#daemon/claim-watch.ts';
+import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from '#daemon/daemon-runs.ts';
+import { createLiveChanges } from '#daemon/live-changes.ts';
+import { createMetrics, type Metrics } from '#daemon/metrics.ts';
+import { createRunFeeds } from '#daemon/run-feeds.ts';
+import type { RunIndex } from '#daemon/run-index.ts';
+import { createScheduler, type Scheduler } from '#daemon/schedule/scheduler.ts';
+import { type SchedulerEvent, schedulerLine } from '#daemon/schedule/scheduler-event.ts';
+import type { QueueLimits } from '#daemon/start-queue.ts';
+import { wasRetried } from '#daemon/was-retried.ts';
+import { createForwardTotal } from '#forwarding/forward-total.ts';
+import type { Monitor } from '#forwarding/monitor.ts';
+import { endDeadGroups } from '#processes/dead-groups.ts';
+import { isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
+import { startThread } from '#processes/start-thread.ts';
+import { ReportingStarter } from '#processes/starter/reporting-starter.ts';
+import { anyRun, type History } from '#service/history/history.ts';
+import { readPastRun } from '#service/history/past-run.ts';
+import { withoutRun } from '#service/runs/accept-run.ts';
+import { isLongCheck } from '#service/runs/given-params.ts';
+import type { StartRequest } from '#service/runs/runs.ts';
+import type { LiveChanges, RunFeeds, ServedWorkflows } from '#service/served.ts';
+import type { RunActions } from '#service/service.ts';
+import type { SearchLines } from '#service/workflows/line-matcher.ts';
+import { checkText } from '#service/workflows/load-workflow.ts';
+import { shownText, shownWorkflow } from '#service/workflows/shown-workflow.ts';
+import { createTaskThread, type TaskThread } from '#service/workflows/task-thread.ts';
+import { createWorkflowEditor } from '#service/workflows/workflow-editor.ts';
+import { createWorkflowLoader } from '#service/workflows/workflow-loader.ts';
+import { claimDaemon, type DaemonClaim } from '#store/files/control/daemon-claim.ts';
+import { type DaemonToken, keepDaemonToken } from '#store/files/control/daemon-token.ts';
+import { judgeOwner } from '#store/files/control/judge-owner.ts';
+import { sessionFile } from '#store/files/control/session-file.ts';
+import { type DiskSpace, readDiskSpace } from '#store/files/disk/disk-space.ts';
+import { durableText } from '#store/files/disk/durable-text.ts';
+import { runIdsIn } from '#store/files/disk/run-ids.ts';
+import { createTrialWrite } from '#store/files/disk/trial-write.ts';
+import { createRunStamps } from '#store/files/listing/run-time.ts';
+import { createRunNotes, forwardingNotes } from '#store/files/run-notes.ts';
+import { createSuspensions } from '#store/files/suspensions.ts';
+import type { SessionStore } from '#store/store.ts';
+import { type Clock, systemClock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
+import { packageRoot } from '#system/package-root.ts';
+import type { SystemProblem } from '#system/system-problem.ts';
+import { createControl, createPast, removeRun } from './history-app.ts';
+import { processes } from './run-store.ts';
+
+/** The services of a daemon. */
+export type DaemonApp = {
+  readonly catalog: Catalog;
+  readonly workflows: ServedWorkflows;
+  readonly runIndex: RunIndex;
+  readonly history: History;
+  readonly runs: RunActions;
+  /** Searches lines in a thread. */
+  readonly searchLines: SearchLines;
+  /** Changes with each event of a run. */
+  readonly runStamp: (runId: string) => string;
+  /** Removes a run that has finished. */
+  readonly removeRun: (runId: string) => Promise<number>;
+  readonly queue: DaemonRuns['queue'];
+  readonly queueNamed: DaemonRuns['queueNamed'];
+  readonly putFirst: DaemonRuns['putFirst'];
+  readonly moments: Scheduler['moments'];
+  readonly missed: Scheduler['missed'];
+  /** Version, process and time zone of the daemon. */
+  readonly info: () => object;
+  /** The space where runs are stored; null if it is unknown. */
+  readonly disk: () => Promise<DiskSpace | null>;
+  /** The settings, as in `wf config`. */
+  readonly settings: () => object;
+  /** Live events of runs. */
+  readonly feeds: RunFeeds;
+  /** Changes of all runs and workflows. */
+  readonly changes: LiveChanges;
+  readonly clock: Clock;
+  /** Upcoming scheduled starts. */
+  readonly upcoming: Scheduler['upcoming'];
+  readonly metrics: Metrics;
+  /** The shortage that would make the machine refuse a start now; null if there is none. */
+  readonly refusal: () => SystemProblem | null;
+  readonly life: DaemonLife;
+  readonly close: () => Promise<void>;
+};
+
+export type DaemonOptions = {
+  /** The workflows directory from the command line, passed on to run processes; null if not given. */
+  readonly dags: string | null;
+  /** Receives errors that belong to no request. */
+  readonly report: (error: unknown) => void;
+  /** Receives log lines for the operator; optional. */
+  readonly log?: (line: string) => void;
+  /** Unlimited if absent. */
+  readonly limits?: QueueLimits;
+  /** Version of this program. */
+  readonly version?: string;
+};
+
+/** The life cycle of a daemon; it does nothing before these are called. */
+export type DaemonLife = {
+  /** Takes over the runs of earlier daemons. */
+  readonly adopt: () => Promise<void>;
+  /** Starts waiting, requested and scheduled runs from now on. */
+  readonly begin: () => Promise<void>;
+  /** Starts no more runs. */
+  readonly rest: () => Promise<void>;
+  /** Resolves when the daemon no longer has to watch its runs. */
+  readonly end: (how: RunsAtEnd) => Promise<void>;
+};
+
+/**
+ * Claims the run store for this process as its only daemon. Throws a `WfError`: `conflict`, naming the other daemon, or
+ * `storage`.
+ */
+export async function claimRuns(config: Config): Promise<DaemonClaim> {
+  const directory = join(stateDir(config), 'daemon');
+  await judgeOwner(directory, processes);
+  const claim = claimDaemon(directory, processes);
+  await claim.listen();
+  return claim;
+}
+
+/** Reads the daemon's token, or stores `token`, by default a new one. Throws a `WfError`. */
+export function keepToken(config: Config, token?: string): DaemonToken {
+  return keepDaemonToken(join(stateDir(config), 'daemon'), token);
+}
+
+/** Watches whether this process is still the daemon of its home. */
+export function watchDaemonClaim(
+  { renew }: DaemonClaim,
+  { onRenewed, report }: Pick<ClaimWatchParts, 'onRenewed' | 'report'>,
+): ClaimWatch {
+  return watchClaim({ renew, onRenewed, report, clock: systemClock });
+}
+
+/** The sessions of browsers, which outlive a daemon. */
+export function keepSessions(config: Config): SessionStore {
+  return sessionFile(join(stateDir(config), 'daemon'));
+}
+
+/**
+ * Wires the parts of a daemon together. The daemon runs nothing itself: each run is a process of its own over the same
+ * store.
+ */
+export async function createDaemonApp(config: Config, options: DaemonOptions): Promise<DaemonApp> {
+  const { dags, report, log = () => {}, limits = noLimits } = options;
+  const { processEnv, cwd } = config;
+  const state = stateDir(config);
+  const starter = new ReportingStarter(withoutRun(processEnv));
+  const control = createControl(config, { keepsRuns: true, starter });
+  const { history, places } = control;
+  const suspensions = createSuspensions(join(state, 'suspended'));
+  const thread = createTaskThread(startTaskThread);
+  const loader = createWorkflowLoader(thread);
+  const catalog = await createCatalog(places, { clock: systemClock, report, log, load: loader.load });
+  const context = { env: processEnv, cwd, dags, isDaemon: true };
+  const metrics = await createMetrics({
+    version: options.version ?? '',
+    runsActive: () => runs.runIndex.running(),
+    queueDepth: () => runs.depth(),
+    schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
+    schedulesMissed: () => scheduler?.missed() ?? 0,
+  });
+  const stamps = createRunStamps(join(state, 'runs'), Date.now);
+  const runs = createDaemonRuns({
+    control: {
+      ...control,
+      accept: async (request) => {
+        if (request.runId !== null) retries.expect(request.runId, request.workflow);
+        return control.accept(await withParams(request, thread), { lasting: true, context });
+      },
+    },
+    read: loader.read,
+    limits: { starting: STARTS_PER_CORE * availableParallelism(), ...limits },
+    isAlive: mayBeAlive,
+    isElsewhere,
+    stamps,
+    memory: runIdsIn(join(state, 'daemon', 'watched.json')),
+    recentCache: durableText(join(state, 'daemon', 'recent-runs')),
+    endDeadGroups,
+    over: (run) => {
+      metrics.countRun(run);
+      retries.consider(run);
+    },
+    log,
+    report,
+  });
+  const { runIndex } = runs;
+  const retries = new AutoRetries({
+    clock: systemClock,
+    retry: runs.actions.retry,
+    read: (runId) => readPastRun(control.archive, runId),
+    isRetried: (run) => wasRetried(run, runIndex, control.archive),
+    memory: runIdsIn(join(state, 'daemon', 'retries.json')),
+    log,
+    report,
+  });
+  let scheduler: Scheduler | null = null;
+  let monitor: Monitor | null = null;
+  const info = {
+    node: process.version,
+    host: hostname(),
+    pid: process.pid,
+    startedAt: new Date(),
+    timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+  };
+  const workflows: ServedWorkflows = {
+    ...createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
+    ...listedNames(catalog),
+    list: catalog.list,
+    version: catalog.version,
+    check: (text, beside) =>
+      checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
+    suspend: (file, until) => {
+      suspensions.set(file, until);
+      changes.suspensionChanged();
+    },
+    suspendedUntil: suspensions.suspendedUntil,
+    suspensionStamp: suspensions.stamp,
+    nextOf: (workflow) => scheduler?.nextOf(workflow) ?? null,
+    startsOf: (workflow, count) => scheduler?.startsOf(workflow, count) ?? [],
+    scheduleWordsOf: (workflow) => scheduler?.wordsOf(workflow) ?? null,
+    shown: (workflow) => shownWorkflow(workflow, [], processEnv),
+    shownText: (text, workflow) => shownText(text, workflow, processEnv),
+  };
+  const changes = createLiveChanges({
+    queue: runs.queue,
+    scheduleStamp: () => scheduler?.stamp() ?? null,
+    runIndex,
+    catalog,
+    workflows,
+    daemon: () => ({
+      version: options.version ?? '',
+      running: runIndex.running(),
+      queued: runs.depth(),
+      awaitingApproval: runIndex.awaitingApproval(),
+    }),
+    clock: systemClock,
+    report,
+  });
+  return {
+    catalog,
+    workflows,
+    runIndex,
+    history,
+    runs: runs.actions,
+    searchLines: (pattern, text) => thread.run({ kind: 'search', pattern, text }),
+    feeds: createRunFeeds(history),
+    runStamp: stamps.ofRun,
+    removeRun: (runId) => removeRun(runId, config),
+    queue: runs.queue,
+    queueNamed: runs.queueNamed,
+    putFirst: runs.putFirst,
+    moments: async (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
+    missed: () => scheduler?.missed() ?? 0,
+    info: () => ({ ...info, version: options.version ?? '' }),
+    disk: () => readDiskSpace(join(state, 'runs')),
+    settings: () => ({ settings: listSettings(config), places: listPlaces(config, processEnv) }),
+    changes,
+    clock: systemClock,
+    upcoming: () => scheduler?.upcoming() ?? [],
+    metrics,
+    refusal: createTrialWrite(join(state, 'daemon'), Date.now),
+    life: {
+      adopt: runs.adopt,
+      begin: async () => {
+        runs.open();
+        retries.open();
+        monitor = await openForwardingMonitor(config, log);
+        const record = durableText(join(state, 'schedule.json'));
+        const tell = (event: SchedulerEvent) => tellLine(schedulerLine(event), log);
+        scheduler = await createScheduler({
+          catalog,
+          clock: systemClock,
+          suspensions,
+          runs: runs.actions,
+          runIndex,
+          succeededSince: (file, since, exceptId) => succeededSince(history, { file, since, exceptId }),
+          record,
+          report: tell,
+        });
+      },
+      rest: async () => {
+        runs.rest();
+        retries.close();
+        await scheduler?.close();
+      },
+      end: runs.end,
+    },
+    close: async () => {
+      catalog.close();
+      thread.close();
+      await runs.close();
+      starter.close();
+      await monitor?.close();
+    },
+  };
+}
+
+async function succeededSince(
+  history: History,
+  { file, since, exceptId }: { readonly file: string; readonly since: number; readonly exceptId: string },
+): Promise<boolean> {
+  const statuses = ['succeeded', 'partially_succeeded'] as const;
+  const found = history.list({ ...anyRun, workflow: file, statuses, from: since, limit: 2 });
+  for await (const { runId } of found) if (runId !== exceptId) return true;
+  return false;
+}
+
+/** Checks the parameters of a request in the thread if that may take long. */
+async function withParams(request: StartRequest, thread: TaskThread): Promise<StartRequest> {
+  const { workflow, params } = request;
+  if (!isLongCheck(workflow, params)) return request;
+  return { ...request, accepted: await thread.run({ kind: 'accept', workflow, params }) };
+}
+
+/** Starts the thread that answers tasks. */
+function startTaskThread(): Worker {
+  return startThread(join(packageRoot, 'bin/task-worker.js'), { execArgv: [], argv: [] });
+}
+
+/** Starting a process keeps a core busy, and the daemon needs one to answer requests. */
+const STARTS_PER_CORE = 2;
+const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
+
+/** Directory of everything that is stored: runs, schedules, suspensions, and the daemon's notes for its successor. */
+function stateDir({ runsDir }: Config): string {
+  if (runsDir !== null) return dirname(runsDir);
+  throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
+}
+
+function tellLine(line: string | null, log: (line: string) => void): void {
+  if (line !== null) log(line);
+}
+
+/** Opens the monitor for the forwarding of all runs; null if forwarding or the monitor is off. */
+async function openForwardingMonitor(config: Config, warn: (line: string) => void): Promise<Monitor | null> {
+  const forwarding = await readLogForwarding(config);
+  if (forwarding?.monitor == null || config.runsDir === null) return null;
+  const { openMonitor } = await import('#forwarding/monitor.ts');
+  const notes = createRunNotes(forwardingNotes(config.runsDir));
+  const { archive } = createPast(config);
+  const isGoingOn = (process: ProcessIdentity, runId: string) =>
+    isElsewhere(process) ? archive.mayGoOn(runId) : mayBeAlive(process);
+  const counts = createForwardTotal(notes, isGoingOn, { queueSize: forwarding.queueSize, now: Date.now });
+  return openMonitor(forwarding.monitor, counts, { warn });
+}

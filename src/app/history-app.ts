@@ -1,0 +1,152 @@
+import { closeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Config } from '#config/config.ts';
+import { workflowPlaces } from '#config/workflow-places.ts';
+import { queueRun as storeQueued } from '#engine/local/queue-run.ts';
+import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
+import { isOfThisPlace } from '#processes/process-place.ts';
+import { sendSignal } from '#processes/process-signals.ts';
+import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
+import { reportFd, startReporting } from '#processes/reporting-process.ts';
+import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';
+import { createHistory, type History } from '#service/history/history.ts';
+import { keepingReader } from '#service/history/keeping-reader.ts';
+import type { Reach } from '#service/history/run-reference.ts';
+import { acceptRun, type RunContext, withoutRun } from '#service/runs/accept-run.ts';
+import { type Carrier, launchRun } from '#service/runs/launch-run.ts';
+import type { StartRequest } from '#service/runs/runs.ts';
+import type { StopTools } from '#service/runs/stopping.ts';
+import type { AcceptedRun } from '#service/service.ts';
+import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
+import type { OwnDaemon } from '#store/files/control/own-daemon.ts';
+import type { RunArchive } from '#store/store.ts';
+import { systemClock } from '#system/clock.ts';
+import { packageRoot } from '#system/package-root.ts';
+import { fileStore, processes } from './run-store.ts';
+
+/**
+ * Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again.
+ * `reach`: how words name runs; default: those of any file.
+ */
+export function createPast(
+  config: Config,
+  { keepsRuns = false, reach = { cwd: config.cwd, any: true } }: PastOptions = {},
+): { readonly history: History; readonly archive: RunArchive } {
+  const archive = fileStore(config);
+  const leftovers = { find: findRunProcesses, end: endProcesses };
+  const tools = {
+    archive,
+    clock: systemClock,
+    isAlive: mayBeAlive,
+    isElsewhere,
+    leftBy,
+    processes: leftovers,
+    removeContainers: async (daemons: readonly string[]) =>
+      (await import('#executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
+    queue: archive,
+  };
+  const readRun = keepsRuns ? keepingReader(archive) : undefined;
+  return { archive, history: createHistory(tools, reach, readRun) };
+}
+
+/**
+ * Claims the next start of a workflow for this process, so that of several processes one at a time looks for active runs
+ * and starts one. Resolves to the function that releases the claim; null if another process has it.
+ */
+export async function claimStart(workflow: string, { runsDir }: Config): Promise<(() => void) | null> {
+  if (runsDir === null) return () => {};
+  const [{ createHash }, { claimOwn }] = await Promise.all([
+    import('node:crypto'),
+    import('#store/files/control/judge-owner.ts'),
+  ]);
+  const name = createHash('sha256').update(workflow).digest('hex').slice(0, 16);
+  return claimOwn(join(dirname(runsDir), 'starts', name), processes);
+}
+
+/** Returns the usual duration of a workflow in milliseconds; null without a success. */
+export async function usualDuration(file: string, config: Config): Promise<number | null> {
+  const { usualDurationOf } = await import('#service/workflows/workflow-entries.ts');
+  return usualDurationOf(file, fileStore(config));
+}
+
+/** Returns the look-up of the end of a file's suspension; always null without a store. */
+export async function suspensions({ runsDir }: Config): Promise<(file: string) => number | null> {
+  if (runsDir === null) return () => null;
+  const { createSuspensions } = await import('#store/files/suspensions.ts');
+  return createSuspensions(join(dirname(runsDir), 'suspended')).suspendedUntil;
+}
+
+/** Removes one run that has finished. */
+export async function removeRun(runId: string, config: Config): Promise<number> {
+  const { removePastRun } = await import('#service/history/remove-run.ts');
+  return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
+}
+
+/** Accepts runs for other processes, starts processes for them, and reaches the owners of running ones. */
+export type Control = StopTools & {
+  readonly history: History;
+  readonly places: WorkflowPlaces;
+  /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
+  readonly strict: boolean;
+  /** `lasting`: a daemon accepts the run, and its successor keeps the promise. */
+  readonly accept: (
+    request: StartRequest,
+    terms: { readonly lasting: boolean; readonly context: RunContext },
+  ) => Promise<AcceptedRun>;
+  /** Starts a process for a waiting run. */
+  readonly launch: (runId: string) => Carrier;
+};
+
+/** `starter`: starts carriers on behalf of this process, if it can. */
+export type ControlOptions = PastOptions & { readonly starter?: ReportingStarter };
+
+type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach };
+
+/** Controls the runs of all processes. */
+export function createControl(config: Config, { starter, ...options }: ControlOptions = {}): Control {
+  const env = withoutRun(config.processEnv);
+  const store = fileStore(config);
+  const own = { clock: systemClock, by: thisProcess() };
+  return {
+    ...createPast(config, options),
+    queue: store,
+    control: store,
+    wake: (owner) => sendSignal(owner, 'SIGCONT'),
+    signalStop: (owner, force) => {
+      if (!isOfThisPlace(owner) || !isAlive(owner)) return false;
+      sendSignal(owner, 'SIGTERM');
+      // The second signal ends a run at once.
+      if (force) sendSignal(owner, 'SIGINT');
+      return true;
+    },
+    clock: systemClock,
+    places: workflowPlaces(config),
+    strict: config.settings.read('strict').value,
+    accept: (request, { lasting, context }) =>
+      acceptRun(request, {
+        context,
+        store: (run, kept) => storeQueued(run, { ...own, queue: store, lasting, ...kept }),
+      }),
+    launch: (runId) => {
+      const flags = ['--runs', config.runsDir ?? '', '--report', String(reportFd)];
+      const program = { argv: [process.execPath, launcher, 'carry', runId, ...flags], cwd: config.cwd, env };
+      return launchRun(runId, {
+        openProcessLog: store.openProcessLog,
+        closeLog: closeSync,
+        start: ({ fd, path }) => starter?.start(program, path) ?? startReporting(program, fd),
+      });
+    },
+  };
+}
+
+/**
+ * The login of this user's own daemon if it listens at an address of this machine and has created a token; else null.
+ */
+export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
+  if (runsDir === null) return null;
+  const { findOwnDaemon } = await import('#store/files/control/own-daemon.ts');
+  return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
+}
+
+/** The launcher of this program. */
+const launcher = join(packageRoot, 'bin/wf.js');

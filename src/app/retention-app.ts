@@ -1,0 +1,29 @@
+import type { Config } from '#config/config.ts';
+import { isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
+import type { RetentionReport, RetentionRequest } from '#service/history/retention.ts';
+import type { Reach } from '#service/history/run-reference.ts';
+import { systemClock } from '#system/clock.ts';
+import { fileStore } from './run-store.ts';
+
+/** Removes past runs. */
+export type Retention = {
+  readonly apply: (request: RetentionRequest) => Promise<RetentionReport>;
+  /** Whether the last removal was more than a day ago; true for only one of several processes that ask. */
+  readonly isDue: () => boolean;
+};
+
+/** Sets up the removal of past runs. Every run asks whether it is due, so the modules that read past runs load when it is applied. */
+export function createRetention(config: Config, reach: Reach = { cwd: config.cwd, any: true }): Retention {
+  const archive = fileStore(config);
+  return {
+    apply: async (request) => {
+      const { createPast } = await import('./history-app.ts');
+      const { applyRetention } = await import('#service/history/retention.ts');
+      const { history } = createPast(config);
+      return applyRetention(request, { archive, history, clock: systemClock, isAlive: mayBeAlive, isElsewhere, reach });
+    },
+    isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
+  };
+}
+
+const tidyEveryMs = 86_400_000;

@@ -1,0 +1,27 @@
+import type { Config } from '#config/config.ts';
+import { declareGone, identify, isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
+import { processPlace } from '#processes/process-place.ts';
+import type { Processes } from '#store/files/control/owner.ts';
+import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
+import { WfError } from '#system/errors.ts';
+
+/** Process checks for code that needs to know whether a process is alive. */
+export const processes: Processes = {
+  identify,
+  isAlive: mayBeAlive,
+  elsewhere: {
+    get here() {
+      return processPlace();
+    },
+    isElsewhere,
+    declareGone,
+  },
+};
+
+/** The run store on the disk. Throws a `WfError` `storage` without a home directory. */
+export function fileStore({ runsDir }: Config, options: Pick<FileStoreOptions, 'queueSync'> = {}): FileStore {
+  if (runsDir !== null) return createFileStore({ runsDir, ...processes, ...options });
+  throw new WfError('storage', 'there is no home directory to store the run in', {
+    help: 'set HOME or WF_HOME, or run with --no-history',
+  });
+}

@@ -1,0 +1,66 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { failurePath, failureReason } from '#render/text/failures.ts';
+import { shortId } from '#render/text/short-id.ts';
+import { LastLines } from './log-text.tsx';
+import { StatusIcon } from './status-icon.tsx';
+import { presentLook } from './status-look.ts';
+import { MAX_TEXT, type RunFailure, type RunView, shortened } from './view.ts';
+
+type FailuresProps = {
+  readonly view: Pick<RunView, 'failures' | 'moreFailures'>;
+  /** The address of a failed step; null: it has none. */
+  readonly hrefOf: (failure: RunFailure) => string | null;
+  /** The position of a failed step in its file. */
+  readonly placeOf: (failure: RunFailure) => ComponentChildren;
+  /** What is below the last lines. */
+  readonly below?: (failure: RunFailure) => ComponentChildren;
+};
+
+/** What failed in a run: instances of fan-outs and steps of sub-workflows, with the reasons and the last lines. */
+export function FailureList({ view, hrefOf, placeOf, below }: FailuresProps): JSX.Element {
+  const { failures, moreFailures } = view;
+  return (
+    <>
+      {failures.map((failure) => (
+        <FailureBox key={failurePath(failure)} failure={failure} href={hrefOf(failure)} place={placeOf(failure)}>
+          {below?.(failure)}
+        </FailureBox>
+      ))}
+      {moreFailures > 0 && <p class="note">and {moreFailures.toLocaleString('en')} more failed</p>}
+    </>
+  );
+}
+
+type BoxProps = {
+  readonly failure: RunFailure;
+  readonly href: string | null;
+  readonly place: ComponentChildren;
+  readonly children: ComponentChildren;
+};
+
+function FailureBox({ failure, href, place, children }: BoxProps): JSX.Element {
+  const { runId, step, tolerated, kept, lines } = failure;
+  const name = <bdi>{failurePath(failure)}</bdi>;
+  return (
+    <article class="failure">
+      <h3>
+        <StatusIcon look={presentLook({ status: 'failed', tolerated })} />
+        {href === null ? name : <a href={href}>{name}</a>}
+        <span class="failure-why">{shortened(failureReason(failure), MAX_TEXT)}</span>
+        {tolerated !== undefined && (
+          <span class="quiet">
+            tolerated by <code>{`continueOn.${tolerated}`}</code>
+          </span>
+        )}
+        {kept && (
+          <span class="quiet">
+            in run <code>{shortId(runId)}</code>, not run again
+          </span>
+        )}
+        {place && <span class="quiet">at {place}</span>}
+      </h3>
+      <LastLines lines={lines.map((line) => line.slice(line.lastIndexOf('\r') + 1))} label={`Last lines of ${step}`} />
+      {children}
+    </article>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { formatDuration, formatElapsed } from '#render/text/duration.ts';
+import { shortId } from '#render/text/short-id.ts';
+import { type EarlierRun, earlierNote } from './earlier.ts';
+import { FoldButton } from './fan-out/fold-button.tsx';
+import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
+import { InstanceName } from './fan-out/instance-name.tsx';
+import { StatusIcon } from './status-icon.tsx';
+import { presentLook } from './status-look.ts';
+import { attemptsText } from './step-text.ts';
+import type { StepView } from './view.ts';
+
+type LineProps = {
+  readonly step: StepView;
+  readonly now: number;
+  readonly name: ComponentChildren;
+  readonly item?: string | null;
+  readonly earlier: EarlierRun | null;
+};
+
+/** A step in one line: status, name, reason and duration. */
+export function StepLine({ step, now, name, item = null, earlier }: LineProps): JSX.Element {
+  const look = presentLook(step);
+  const note = earlierNote(step, earlier);
+  const why = [
+    item,
+    step.items !== undefined && step.error === null && progressText(step.items),
+    step.error,
+    step.kept && 'kept from an earlier run',
+    attemptsText(step),
+  ];
+  return (
+    <>
+      <StatusIcon look={look} label={look.word} />
+      {name}
+      <span class="why">{why.filter(Boolean).join(' · ')}</span>
+      <span class="took">
+        {note !== '' && (
+          <span class="before" title={`Compared with run ${shortId(earlier?.runId ?? '')}`}>
+            {note}
+          </span>
+        )}{' '}
+        {durationText(step, now)}
+      </span>
+    </>
+  );
+}
+
+type RowProps = {
+  readonly step: StepView;
+  readonly href: string;
+  readonly isSelected: boolean;
+  readonly now: number;
+  /** The earlier run to compare the step with. */
+  readonly earlier?: EarlierRun | null;
+  /** For a list with rows outside of the document: the index of the row, and the total. */
+  readonly place?: { readonly index: number; readonly count: number };
+  /** Whether the instances of a fan-out are expanded; absent if they cannot be. */
+  readonly unfolding?: Unfolding;
+  /** The fan-out of an instance, and the instance. */
+  readonly of?: string | null;
+  readonly instance?: Instance | null;
+};
+
+/** A step, or an instance of a fan-out, as a row that selects it. */
+export function StepRow(props: RowProps): JSX.Element {
+  const { step, href, isSelected, now, earlier = null, place, unfolding, of = null, instance = null } = props;
+  const name = (
+    <span class="name">
+      {instance === null ? <bdi>{countedName(step)}</bdi> : <InstanceName instance={instance} />}
+    </span>
+  );
+  const isFanOut = step.items !== undefined && unfolding !== undefined;
+  const kind = isFanOut ? 'fan-out' : of === null ? undefined : 'instance';
+  return (
+    <li class={kind} {...(place && { 'aria-posinset': place.index + 1, 'aria-setsize': place.count })}>
+      {isFanOut && <FoldButton step={step} unfolding={unfolding} />}
+      <a class={`step-row ${step.status}`} href={href} aria-current={isSelected ? 'true' : undefined}>
+        <StepLine step={step} now={now} name={name} item={instance && itemText(instance)} earlier={earlier} />
+      </a>
+    </li>
+  );
+}
+
+function durationText({ durationMs, startedAt, status }: StepView, now: number): string {
+  if (durationMs !== null) return formatDuration(durationMs);
+  return startedAt !== null && status === 'running' ? formatElapsed(now - Date.parse(startedAt)) : '';
+}
