@@ -33,6 +33,19 @@ it('all output of a step is between its start and its end, whatever other steps 
   });
 });
 
+it.each([
+  ['for i in $(seq 30); do echo line $i; done; echo last >&2', 'stdout before stderr'],
+  ['for i in $(seq 30); do echo line $i >&2; done; echo last', 'stderr before stdout'],
+])('the log of a step with an output keeps the order of its streams: %s', (script) =>
+  withDirectory(async (cwd) => {
+    writeFileSync(join(cwd, 'w.yaml'), JSON.stringify({ steps: [{ name: 'a', shell: 'bash', script, output: 'V' }] }));
+    const env = { WF_HOME: join(cwd, 'home') };
+    await wf(['run', 'w.yaml'], { cwd, env });
+    const { stdout } = await wf(['logs', '@latest', 'a'], { cwd, env });
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('last');
+  }),
+);
+
 it('lines of the plain report are in that order too', async () => {
   await withDirectory(async (cwd) => {
     writeFileSync(join(cwd, 'w.yaml'), yaml);

@@ -62,7 +62,7 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
       const outcome = withCause(await work(context, attempt), output);
-      output.settle();
+      await output.settle();
       return afterEnd(outcome, context);
     });
     const report = await withFacts(context, outcome, { scope, env, cwd });

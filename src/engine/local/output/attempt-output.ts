@@ -10,8 +10,8 @@ export type AttemptOutput = {
   readonly write: Attempt['write'];
   /** The path of a file with this stream: of the stream alone if the step keeps it, else of its log. */
   readonly pathOf: (stream: ProgramStream) => string;
-  /** Call when the executor is done: on return, everything its process wrote is in the log. */
-  readonly settle: () => void;
+  /** Call when the executor is done: afterwards everything its process wrote is in the log. */
+  readonly settle: () => Promise<void> | null;
   /** The whole output of a stream as the value of an output; only after `settle`. */
   readonly text: (name: string, stream: ProgramStream) => OutputText;
   /** Releases the descriptors. */
@@ -24,7 +24,7 @@ export function directOutput(log: AttemptLog, maxOutputBytes: number): AttemptOu
     log,
     pathOf: (stream) => (stream === 'stdout' ? log.stdoutPath : log.stderrPath),
     write: (stream, chunk) => writeAll(stream === 'stdout' ? log.stdoutFd : log.stderrFd, bytesOf(chunk)),
-    settle: () => {},
+    settle: () => null,
     text: (name, stream) => {
       const fd = stream === 'stdout' ? log.stdoutFd : log.stderrFd;
       if (!isDeviceFull(log.stdoutPath)) return readOutput(fd, name, maxOutputBytes);

@@ -4,6 +4,7 @@ import { type MaskStream, mask } from '#core/secrets/mask-stream.ts';
 import type { Secrets } from '#core/secrets/secrets.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import type { OpenLogs, ProgramStream } from '#store/logs.ts';
+import { nextTurn } from '#system/turns.ts';
 import { type AttemptOutput, bytesOf, writeAll } from './attempt-output.ts';
 import { gatherOutput } from './output-text.ts';
 
@@ -59,7 +60,9 @@ export class MaskedOutputs {
         streams[stream === 'stdout' ? 'stderr' : 'stdout'].catchUp();
         streams[stream].write(bytesOf(chunk));
       },
-      settle: () => {
+      settle: async () => {
+        // The event loop reads the pipe first that had data first.
+        if (!isOne) await nextTurn();
         streams.stdout.settle();
         streams.stderr.settle();
       },

@@ -46,14 +46,15 @@ export async function openOutput(
   const isOther = step.executor.type === 'workflow';
   const isMasked = isOther || secrets.areInPlay;
   const keeps = keepsOf(step);
-  const isPiped = (stream: ProgramStream) =>
-    isMasked || (!form.isSeparate && (keeps.includes(stream) || stream in logs.kept || reopens(step)));
-  const piped = (['stdout', 'stderr'] as const).filter(isPiped);
-  if (piped.length === 0) return directOutput(log, maxOutputBytes);
+  // Both, for a stream that is written to the log at once would come before one that is read first.
+  const isDivided = keeps.length + form.kept.length > 0;
+  const isPiped = isMasked || (!form.isSeparate && (isDivided || reopens(step)));
+  if (!isPiped) return directOutput(log, maxOutputBytes);
+  const piped = ['stdout', 'stderr'] as const;
   const names = step.output === null ? (step.published ?? []).map(({ key }) => key) : [step.output];
   const isSecret = names.some((name) => secrets.isSecret(name));
   const onFailure = (error: unknown) => warn(step.name, notKept(step.name, messageOf(error)));
-  const isOne = !form.isSeparate && piped.length === 2 && keeps.length + form.kept.length === 0;
+  const isOne = !form.isSeparate && !isDivided;
   try {
     const pipes = await openPipes(piped, isOne, () => (isOther ? null : openPipe(journal.scratch())));
     return outputs.start(logs, { pipes, keeps, isSecret, maxOutputBytes, onFailure });
