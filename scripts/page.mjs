@@ -8,12 +8,24 @@ const compressions = [
   ['.br', (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })],
 ];
 
+/** Builds with Vite, which would add checks for developers if the environment had another `NODE_ENV`. */
+async function forProduction(options) {
+  const given = process.env.NODE_ENV;
+  process.env.NODE_ENV = 'production';
+  try {
+    return await build(options);
+  } finally {
+    if (given === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = given;
+  }
+}
+
 /**
  * Builds the web page: its document, and files with a content hash in their names, each with compressed copies. Writes
  * nothing. Throws with a message for the user.
  */
 export async function pageFiles(root, outDir) {
-  const { output } = await build({
+  const { output } = await forProduction({
     root: join(root, 'src/page'),
     configFile: false,
     // URLs are relative to the document's `<base>`, since a daemon can be served below a path.
