@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { checkParam } from '#core/param-rule.ts';
 import type { Param } from '#core/run/run.ts';
 import { expandText, lookupIn, namesIn, splitBackticks } from '#core/words/interpolate.ts';
@@ -84,6 +85,9 @@ export function paramText({ name, value }: Param, secrets: Workflow['secrets']):
   return secrets.some((secret) => secret.name === name) ? '' : `${name}=${value}`;
 }
 
+/** The maximum length of a value in characters: values that contain others twice or more can grow without limit. */
+const MAX_VALUE_LENGTH = 16 * 2 ** 20;
+
 type Slot = { readonly label: string; value: string | null; isBusy: boolean };
 
 /** One evaluation of all parameters and entries, each at most once. */
@@ -157,9 +161,11 @@ class Evaluation {
     if (place.value !== null) return place.value;
     if (place.isBusy) throw new EvaluationProblem(`${place.label} depends on itself`);
     place.isBusy = true;
-    place.value = await this.#evaluate(template, lookup, place.label);
+    const value = await this.#evaluate(template, lookup, place.label);
+    if (value.length > MAX_VALUE_LENGTH) throw tooLong(place.label);
+    place.value = value;
     place.isBusy = false;
-    return place.value;
+    return value;
   }
 
   async #evaluate(
@@ -225,11 +231,22 @@ function textOf(template: string, found: ReadonlyMap<string, string | undefined>
   try {
     return expandText(template, (name) => found.get(name));
   } catch (error) {
+    if (error instanceof RangeError) throw tooLong(label);
     if (!(error instanceof PathProblem)) throw error;
     throw new EvaluationProblem(`${label}: ${error.message}`);
   }
 }
 
+function tooLong(label: string): EvaluationProblem {
+  return new EvaluationProblem(`${label} is longer than ${MAX_VALUE_LENGTH / 2 ** 20} MB`);
+}
+
 function slot(label: string): Slot {
   return { label, value: null, isBusy: false };
+}
+
+/** A path of a workflow file as an absolute one: relative to a directory, or below the home directory (`~/x`). */
+export function pathFrom(dir: string, path: string, home: string | undefined): string {
+  if (home !== undefined && (path === '~' || path.startsWith('~/'))) return resolve(home, path.slice(2));
+  return resolve(dir, path);
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Param } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
 import { expandText, literalText, lookupIn, namesIn, splitBackticks } from '#core/words/interpolate.ts';
@@ -14,7 +13,7 @@ import {
 } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
 import { readRegular } from '#system/regular-file.ts';
-import { type Environment, mergeParams } from './environment.ts';
+import { type Environment, mergeParams, pathFrom } from './environment.ts';
 
 /** Secrets of a run that are known before anything of it is evaluated. */
 export type KnownSecrets = {
@@ -158,7 +157,7 @@ function readSource(
 ): { readonly value: string } | { readonly problem: string } | null {
   const inherited = env === null ? undefined : lookupIn(processEnv)(env);
   if (inherited !== undefined) return { value: inherited };
-  if (file !== null) return readSecretFile(resolve(dir, expandText(file, lookupIn(processEnv))));
+  if (file !== null) return readSecretFile(pathFrom(dir, expandText(file, lookupIn(processEnv)), processEnv['HOME']));
   return env === null ? null : { problem: `the environment has no variable "${env}"` };
 }
 

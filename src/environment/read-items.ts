@@ -2,7 +2,7 @@ import { itemKeys, itemsInText, itemText, linesInText } from '#core/fan-out/item
 import type { Item } from '#core/run/run.ts';
 import type { FanOut, ItemScalar, ItemValue } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
-import { EvaluationProblem } from './environment.ts';
+import { EvaluationProblem, pathFrom } from './environment.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import { evaluateText, type StepEnvContext } from './step-env.ts';
 import { fitsEnvironment } from './variables.ts';
@@ -26,7 +26,7 @@ export async function readItems(
 
   function itemsOf(text: string): Promise<readonly ItemValue[]> | readonly ItemValue[] {
     if (from === undefined) return itemsInText(text);
-    return from === 'lines' ? linesInText(text) : matches(linesInText(text), cwd);
+    return from === 'lines' ? linesInText(text) : matches(linesInText(text), cwd, context.scope('HOME'));
   }
 
   async function expand(value: ItemValue): Promise<ItemValue> {
@@ -41,13 +41,15 @@ export async function readItems(
 }
 
 /** The paths that match any of the patterns, each once. */
-async function matches(patterns: readonly string[], cwd: string): Promise<readonly string[]> {
+async function matches(patterns: readonly string[], cwd: string, home: string | undefined): Promise<readonly string[]> {
   const { matchingPaths, MOST_PATHS } = await import('#system/glob.ts');
   const found = new Set<string>();
   for (const pattern of patterns) {
-    const paths = await matchingPaths(pattern, cwd).catch((error: unknown) => {
-      throw new EvaluationProblem(`parallel: "${pattern}": ${messageOf(error)}`);
-    });
+    const paths = await matchingPaths(pattern.startsWith('~/') ? pathFrom(cwd, pattern, home) : pattern, cwd).catch(
+      (error: unknown) => {
+        throw new EvaluationProblem(`parallel: "${pattern}": ${messageOf(error)}`);
+      },
+    );
     if (paths === null) throw new EvaluationProblem(`parallel: "${pattern}" matches more than ${MOST_PATHS} paths`);
     for (const path of paths) found.add(path);
   }

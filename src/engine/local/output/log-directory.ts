@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import { expandText, previewText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { Environment } from '#environment/environment.ts';
+import { type Environment, pathFrom } from '#environment/environment.ts';
 import { WfError } from '#system/errors.ts';
 
 /**
@@ -20,10 +19,4 @@ export function logDirectory(workflow: Workflow, processEnv: Environment): strin
     if (!(error instanceof PathProblem)) throw error;
     throw new WfError('usage', `"logDir": ${error.message}`);
   }
-}
-
-/** A path of a workflow file as an absolute one: relative to a directory, or below the home directory (`~/x`). */
-export function pathFrom(dir: string, path: string, home: string | undefined): string {
-  if (home !== undefined && (path === '~' || path.startsWith('~/'))) return resolve(home, path.slice(2));
-  return resolve(dir, path);
 }

@@ -3,11 +3,11 @@ import type { Outputs } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { partOf } from '#core/words/json-path.ts';
 import type { OutputSource, Step } from '#core/workflow.ts';
+import { pathFrom } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { messageOf } from '#system/errors.ts';
 import { openRegular } from '#system/regular-file.ts';
 import type { AttemptOutput } from './attempt-output.ts';
-import { pathFrom } from './log-directory.ts';
 import { readOutput } from './output-text.ts';
 
 /** The sources of published outputs. */
