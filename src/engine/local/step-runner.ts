@@ -3,7 +3,7 @@ import { itemParams, itemVariables } from '#core/fan-out/items.ts';
 import { failed } from '#core/run/outcome.ts';
 import { neededFacts } from '#core/run/policies.ts';
 import type { Outcome, Outputs } from '#core/run/run.ts';
-import { instancesOf, type RunState, stepNode, stepState, steps } from '#core/run/run-state.ts';
+import { instancesOf, type RunState, type StepState, stepNode, stepState, steps } from '#core/run/run-state.ts';
 import { verdict } from '#core/run/verdict.ts';
 import { lookupIn } from '#core/words/interpolate.ts';
 import { resultNames, stepResult } from '#core/words/step-results.ts';
@@ -201,13 +201,18 @@ function handlerVariables(run: RunState): Readonly<Record<string, string>> {
       return step.status === 'failed' && instances.length > 0 ? instances : [step];
     })
     .filter((step) => step.status === 'failed')
-    .sort((a, b) => Number(a.restored) - Number(b.restored) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
+    .sort((a, b) => rank(a, run) - rank(b, run) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
   return {
     WF_STATUS: status,
     DAG_RUN_STATUS: status,
     WF_FAILED_STEP: failed?.name ?? '',
     WF_ERROR: failed?.message ?? message,
   };
+}
+
+/** Failures that count come first, and those of this run before those of an earlier one. */
+function rank({ tolerated, restored }: StepState, { strict }: RunState): number {
+  return 2 * Number(tolerated !== null && !strict) + Number(restored);
 }
 
 /** Programs get an empty variable for an output with a NUL character, which looks like an empty output. */

@@ -53,7 +53,8 @@ function row(run: RunSummary, { colors, commandOptions }: Look): readonly Cell[]
  * and damage of its files.
  */
 function note(run: RunSummary, commandOptions: string): string {
-  const failed = failedSteps(run)[0];
+  const all = failedSteps(run);
+  const failed = all.find(({ tolerated }) => tolerated === undefined || run.strict === true) ?? all[0];
   const why = failed === undefined || run.reason === 'lost' ? (run.error ?? '') : failureText(failed);
   const pending = pendingApprovals(run, commandOptions).map(({ approve }) => `approve: ${approve}`);
   return [why, ...pending, ...run.warnings].filter((text) => text !== '').join('; ');

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '#core/run/run.ts';
 import { failedSteps } from '#core/summary/failed-steps.ts';
-import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import type { Failure, RunSummary } from '#core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
@@ -56,7 +56,7 @@ function headline(summary: RunSummary, { colors, glyphs, columns }: RecapStyle):
   const paintWord = (text: string) => colors.bold(paintStatus(summary.status, colors, text));
   const name = nameText(summary.workflow, glyphs.ellipsis);
   const time = summary.durationMs === null ? '' : ` in ${formatDuration(summary.durationMs)}`;
-  const counts = countsText(summary.steps, glyphs.separator);
+  const counts = countsText(summary, glyphs.separator);
   const title = {
     text: `${word} ${name}${time}`,
     paint: () => `${paintWord(word)} ${colors.bold(name)}${time}`,
@@ -92,9 +92,10 @@ function finishedColor(status: FinishedStatus, colors: ChalkInstance): (text: st
 }
 
 /** The statuses in the order of the counts. */
-const countWords: Readonly<Record<StepStatus, string>> = {
+const countWords: Readonly<Record<StepStatus | 'tolerated', string>> = {
   succeeded: 'succeeded',
   failed: 'failed',
+  tolerated: 'failed (tolerated)',
   skipped: 'skipped',
   canceled: 'canceled',
   upstream_failed: 'not run',
@@ -104,11 +105,14 @@ const countWords: Readonly<Record<StepStatus, string>> = {
   pending: 'not reached',
 };
 
-function countsText(steps: readonly StepSummary[], separator: string): string {
-  const counts = new Map<StepStatus, number>();
-  for (const { status } of steps) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return (Object.keys(countWords) as StepStatus[])
-    .flatMap((status) => (counts.has(status) ? [`${counts.get(status)} ${countWords[status]}`] : []))
+function countsText({ steps, strict }: RunSummary, separator: string): string {
+  const counts = new Map<keyof typeof countWords, number>();
+  for (const { status, tolerated } of steps) {
+    const counted = status === 'failed' && tolerated !== undefined && strict !== true ? 'tolerated' : status;
+    counts.set(counted, (counts.get(counted) ?? 0) + 1);
+  }
+  return (Object.keys(countWords) as (keyof typeof countWords)[])
+    .flatMap((counted) => (counts.has(counted) ? [`${counts.get(counted)} ${countWords[counted]}`] : []))
     .join(separator);
 }
 

@@ -44,6 +44,17 @@ test('a handler gets the step that failed first, whatever its position in the fi
   expect(told).toMatchObject({ WF_FAILED_STEP: 'early', WF_ERROR: 'exit 2' });
 });
 
+test('a handler gets a failure that counts rather than an earlier one that is tolerated', async () => {
+  const { told, work } = listener();
+  const tolerated = step('a', { continueOn: { failure: true, skipped: false } });
+  const steps = [tolerated, step('b', { depends: ['a'] })];
+  const fails = { a: () => failure('exit 2'), b: () => failure('exit 3') };
+  await withEngine({ work: { ...fails, 'handlerOn.failure': work } }, async ({ start }) => {
+    await start(workflow({ steps, handlers })).finished;
+  });
+  expect(told).toMatchObject({ WF_FAILED_STEP: 'b', WF_ERROR: 'exit 3' });
+});
+
 test('a handler gets the timeout of the run as the reason if no step has failed itself', async () => {
   const { told, work } = listener();
   const slow: Workflow = workflow({ timeoutMs: 1000, steps: [step('a')], handlers });
