@@ -53,6 +53,7 @@ import { type Clock, systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { packageRoot } from '#system/package-root.ts';
 import type { SystemProblem } from '#system/system-problem.ts';
+import { ownTurn } from '#system/turns.ts';
 import { createControl, createPast, removeRun } from './history-app.ts';
 import { processes } from './run-store.ts';
 
@@ -321,6 +322,7 @@ async function succeededSince(
 /** Checks the parameters of a request in the thread if that may take long. */
 async function withParams(request: StartRequest, thread: TaskThread): Promise<StartRequest> {
   const { workflow, params } = request;
+  await ownTurn();
   if (!isLongCheck(workflow, params)) return request;
   return { ...request, accepted: await thread.run({ kind: 'accept', workflow, params }) };
 }

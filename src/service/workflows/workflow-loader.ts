@@ -1,5 +1,6 @@
 import { type LoadResult, loadWorkflow } from '#language/load.ts';
 import { TooManyBytes } from '#language/read/byte-limit.ts';
+import { ownTurn } from '#system/turns.ts';
 import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
 import type { TaskThread } from './task-thread.ts';
 import type { TaskResults, ThreadTask } from './thread-tasks.ts';
@@ -18,7 +19,10 @@ export type WorkflowLoader = {
 /** The maximum size that is read synchronously: about 20 ms, and one turn of the event loop may read several. */
 const MAX_BYTES_AT_ONCE = 32 * 1024;
 
-/** Creates a loader that reads small workflows synchronously, and large ones (with imports and base) in a thread. */
+/**
+ * Creates a loader that reads small workflows synchronously, those of requests one in a turn of the event loop, and large
+ * ones (with imports and base) in a thread.
+ */
 export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): WorkflowLoader {
   const atOnce = <Kind extends 'load' | 'check' | 'read'>(
     work: (limit: { readonly mostBytes: number }) => TaskResults[Kind],
@@ -33,8 +37,13 @@ export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): Workflow
   };
   return {
     load: (request) => atOnce((limit) => loadWorkflow({ ...request, ...limit }), { kind: 'load', request }),
-    check: (request) => atOnce((limit) => checkWorkflow({ ...request, ...limit }), { kind: 'check', request }),
-    read: (reference, places) =>
-      atOnce((limit) => readWorkflow(reference, places, limit), { kind: 'read', reference, places }),
+    check: async (request) => {
+      await ownTurn();
+      return atOnce((limit) => checkWorkflow({ ...request, ...limit }), { kind: 'check', request });
+    },
+    read: async (reference, places) => {
+      await ownTurn();
+      return atOnce((limit) => readWorkflow(reference, places, limit), { kind: 'read', reference, places });
+    },
   };
 }
