@@ -80,7 +80,7 @@ async function run(command: string, condition: string, context: PreconditionCont
   const { code, env } = withoutPathsOf(command, condition, context);
   const result = await context.capture(code, env);
   if (!result.ended) throw unevaluated(condition, result.message, context);
-  const missing = result.exitCode === 127 ? await missingProgram(code, context) : null;
+  const missing = result.ok ? null : await missingProgram(code, context);
   if (missing !== null) throw unevaluated(condition, `command not found: "${missing}"`, context);
   return result;
 }
@@ -90,7 +90,7 @@ async function run(command: string, condition: string, context: PreconditionCont
  * `command -v docker`.
  */
 async function missingProgram(command: string, { capture }: PreconditionContext): Promise<string | null> {
-  const program = /^\s*(\[\[|[\w./][\w./+-]*|"?\$\{?[A-Za-z_]\w*\}?"?)(?=\s|$)/.exec(command)?.[1];
+  const program = /^\s*(\[\[|[\w./][\w./+-]*|"?\$\{?[A-Za-z_]\w*\}?"?)(?=[\s;|&<>]|$)/.exec(command)?.[1];
   if (program === undefined) return null;
   const { ok } = await capture(`command -v ${program}`, {});
   return ok ? null : program;

@@ -27,6 +27,13 @@ describe('a precondition that cannot be evaluated fails its step', () => {
     ['a missing shell', 'shell: /no/shell', 'test 1 = 1', 'command not found: "/no/shell"'],
     ['a shell that is not one', 'shell: a | b', 'test 1 = 1', 'shell "a | b" is not a program with its options'],
     ['a missing program', '', 'no-such-program -q', 'command not found: "no-such-program"'],
+    ['a missing program in a pipe', '', 'no-such-program | grep x', 'command not found: "no-such-program"'],
+    [
+      'a missing program before another command',
+      '',
+      'no-such-program || false',
+      'command not found: "no-such-program"',
+    ],
     ['a test of bash in sh', '', '[[ a == b ]]', 'command not found: "[["'],
     ['too much output', '', 'yes | head -c 1100000', 'it printed more than 1048576 bytes'],
   ])('%s', async (_, setting, condition, why) => {

@@ -294,7 +294,7 @@ describe('a key of Dagu 2 that differs', () => {
   );
 
   it('reads maxActiveRuns as a limit of steps in a file without such a sign, with a warning', () => {
-    const text = `maxActiveRuns: 2\n${STEPS}`;
+    const text = `type: graph\nmaxActiveRuns: 2\n${STEPS}`;
     expect(found(text)).toEqual(['warning limit-of-runs']);
     expect(workflowOf(text)).toMatchObject({ maxActiveSteps: 2 });
     expect(workflowOf(text)).not.toHaveProperty('maxConcurrent');

@@ -60,7 +60,7 @@ const keepers = new Set(
 );
 
 const assignment = /^([A-Za-z_]\w*)\+?=([\s\S]*)$/;
-const shellName = /^(?:.*\/)?(?:a|ba|da|fi|k|mk|t?c|z)?sh$|^\$\{?(?:SHELL|BASH)(?:[}:]|$)/;
+const shellName = /^(?:.*\/)?(?:a|r?ba|da|fi|m?k|rk|mk|t?c|z)?sh$|^\$\{?(?:SHELL|BASH)(?:[}:]|$)/;
 
 /**
  * The shell that the words of a simple command start with code (`-c`): itself, or through a program such as `env` or
@@ -81,6 +81,10 @@ export function findLaunch(words: readonly string[]): ShellLaunch | null {
       for (const kept of /^--preserve-env=(.*)$/.exec(word)?.[1]?.split(',') ?? []) given.add(kept);
     }
     for (const removed of options.unset) changed.add(removed);
+    const split = name === 'env' ? options.words.findIndex((word) => /^-\w*S$|^--split-string$/.test(word)) : -1;
+    // Its text is a whole command, whose words are not known here.
+    if (split !== -1)
+      return { shell: at, code: options.end - 1, environment: 'unknown', launcher: 'env -S', given, changed };
     const { keeps, clears } = wrapper;
     const isCleared =
       options.words.some((word) => clears?.test(word)) || (keeps && !options.words.some((word) => keeps.test(word)));
@@ -153,6 +157,7 @@ function codeIndex(words: readonly string[], shell: number): number {
   for (let at = shell + 1; at < words.length; at++) {
     const word = words[at] ?? '';
     if (word === '--command') return at + 1;
+    if (word.startsWith('--command=')) return at;
     if (word === '--') return isAnnounced ? at + 1 : -1;
     if (/^--(?:rcfile|init-file|init-command)$/.test(word)) at++;
     else if (/^[-+][A-Za-z]+$/.test(word)) {

@@ -104,7 +104,7 @@ function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
 }
 
 /** A condition that compares a variable as shells, CI systems or programming languages do: a value that is no program. */
-const COMPARISON = /^\s*("?)(\$(?:[A-Za-z_]\w*|\{[A-Za-z_][^{}]*\}))\1\s*(=~|={1,3}|!=|<=?|>=?)\s*("?)(.*?)\4\s*$/;
+const COMPARISON = /^\s*("?)(\$(?:[A-Za-z_]\w*|\d|\{[A-Za-z_\d][^{}]*\}))\1\s*(=~|={1,3}|!=|<=?|>=?)\s*("?)(.*?)\4\s*$/;
 
 /** Reports conditions such as `$ENV == production`: as a command, the value of the variable would be a program. */
 function comparisonProblems(file: SpecFile): Problem[] {

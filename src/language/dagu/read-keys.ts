@@ -60,7 +60,7 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
 }
 
 /** Keys that Dagu has since 1.17, and Blackdagger and earlier Dagus have not. */
-const LATER_KEYS = ['labels', 'queue', 'dotenv', 'workingDir', 'container', 'registryAuths', 'type', 'maxActiveSteps'];
+const LATER_KEYS = ['labels', 'queue', 'dotenv', 'workingDir', 'container', 'registryAuths', 'maxActiveSteps'];
 const LATER_STEP_KEYS = ['id', 'parallel', 'container', 'workingDir', 'type', 'with', 'approval'];
 
 function isOfDagu117(top: JsonObject, written: ReadonlyMap<string, string>): boolean {

@@ -23,6 +23,8 @@ describe('a variable in the code of a nested shell is left to that shell', () =>
       'a >x 2>&1 <<E; sh -c "\\${P} a"\nsh -c "$P b"\nE\nsh -c "\\${P} c"',
     ],
     ['while sudo -u root -E -- sh -ec "$P x"; do :; done', 'while sudo -u root -E -- sh -ec "\\${P} x"; do :; done'],
+    ['rbash -c "echo $P"', 'rbash -c "echo \\${P}"'],
+    ['fish --command="echo $P"', 'fish "--command=echo \\$P"'],
     ['fish -c "echo \'$P\' $Q"', 'fish -c "echo \'\'\\"\\$P\\"\'\' \\$Q"'],
   ])('%s', (code, sealed) => {
     expect(sealNested(code, { isOwn })).toEqual({ code: sealed, problems: [] });
@@ -69,6 +71,8 @@ describe('a variable that cannot be left to the shell is a problem', () => {
     ['changed', '$P', 'env -u P sh -c "echo $P"'],
     ['unknown', '$P', 'docker exec x sh -c "echo $P"'],
     ['unknown', '$P', 'sudo -E kubectl exec x -- bash -c "echo $P"'],
+    ['unknown', '$P', 'env -S "sh -c \'echo $P\'"'],
+    ['unknown', '$P', 'env --split-string "sh -c $P"'],
     ['complex', '${P^^}', 'sh -c "echo ${P^^}"'],
     ['complex', '$(basename $P)', 'sh -c "echo $(basename $P)"'],
     ['complex', '$P', 'sh -c "cat <<\'E\'\n$P\nE\n"'],
