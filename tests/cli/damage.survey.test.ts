@@ -264,7 +264,7 @@ test('the real program reports the same', async () => {
       expect(await wf(...args)).toMatchObject({ code: 0, stderr: expect.not.stringContaining('bug') });
     }
     const listed = (await wf('history')).stdout.split('\n').find((line) => line.startsWith('bad-0 '));
-    expect(listed).toMatch(/^bad-0 +w .* failed .*journal\.jsonl" is empty: nothing is known of what the run did/);
+    expect(listed).toMatch(/^bad-0 +w .* failed .*journal\.jsonl" is empty: its events are unknown/);
     const retried = await wf('retry', 'bad-1', '--reporter', 'quiet');
     expect(retried).toMatchObject({ code: 1, stderr: expect.not.stringContaining('bug') });
   });

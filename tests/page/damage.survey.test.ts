@@ -40,7 +40,7 @@ describeWith('chromium', browserPath !== null, 'the page of a run with lost file
         await page.getByText('No log: this attempt ended before its start was recorded.').waitFor();
         expect(await accessibilityProblems(page)).toEqual([]);
         await page.goto(`${daemon.url}/runs/${empty.runId}`);
-        await page.getByText('nothing is known of what the run did').waitFor();
+        await page.getByText('its events are unknown').waitFor();
         expect(await page.locator('.outcome strong').textContent()).toBe('Failed');
         // At once: the daemon may still be writing the end of the run.
         renameSync(empty.directory, join(empty.directory, '../../removed'));

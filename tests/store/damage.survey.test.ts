@@ -50,7 +50,7 @@ test('a journal cut after its first line keeps every whole line, and the partial
 
 test('a journal without a whole line is reported, unless the run was just created', async () => {
   const { store, path, whole } = await closedRun();
-  const unknown = 'nothing is known of what the run did.';
+  const unknown = 'its events are unknown.';
   writeFileSync(path, '');
   expect(store.read('r1')).toMatchObject({ events: [], damage: [`"${path}" is empty: ${unknown}`] });
   writeFileSync(path, whole.subarray(0, 40));

@@ -141,7 +141,7 @@ test('a run can be read without its sources or its journal', async () => {
   expect(store.read('r1')).toMatchObject({ sources: [], events: stored(events(2)), damage: [sourcesLost] });
 
   rmSync(join(directory, 'journal.jsonl'));
-  const journalLost = `"${join(directory, 'journal.jsonl')}" is missing: nothing is known of what the run did.`;
+  const journalLost = `"${join(directory, 'journal.jsonl')}" is missing: its events are unknown.`;
   expect(store.read('r1')).toMatchObject({ events: [], damage: [journalLost, sourcesLost] });
 });
 

@@ -46,7 +46,7 @@ export function noAnswer(settings: ClientSettings, afterMs: number): WfError {
 export function notUnderstood({ url, source }: ClientSettings, what: string): WfError {
   return unreachable(
     `invalid response from ${url}: ${what}`,
-    `is that a wf daemon, of this version or a newer one? Its address comes from ${source}`,
+    `check that ${source} points to the base URL of a wf daemon of this version or a newer one`,
   );
 }
 

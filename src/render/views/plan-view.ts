@@ -95,7 +95,7 @@ function paramRows(params: readonly Param[]): readonly string[] {
     type ?? '',
     paramValueText(value),
   ]);
-  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => textWidth(row[column] ?? ''))));
+  const widths = [0, 1].map((column) => rows.reduce((width, row) => Math.max(width, textWidth(row[column] ?? '')), 0));
   return rows.map((row) => {
     const padded = row.map((cell, column) => padEnd(cell, widths[column] ?? 0));
     return padded

@@ -77,7 +77,7 @@ function readJournal(directory: string, path: string, isAlive: Processes['isAliv
 }
 
 function unknownText(path: string, problem: string): string {
-  return `"${path}" ${problem}: nothing is known of what the run did.`;
+  return `"${path}" ${problem}: its events are unknown.`;
 }
 
 /** The owner of a run without an event has just created it. A run that is being removed has no owner. */

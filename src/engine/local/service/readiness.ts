@@ -63,7 +63,8 @@ export async function whyTaken(readyWhen: Readiness, expand: Attempt['expand']):
   if (readyWhen.kind !== 'port') return null;
   const text = expand(readyWhen.port);
   const address = addressOf(text);
-  if (address === null) return `"readyWhen" has the port ${JSON.stringify(text)}, which is not a number or HOST:PORT`;
+  if (address === null)
+    return `"readyWhen" has the port ${JSON.stringify(text)}, which is neither a number from 1 to 65535 nor HOST:PORT`;
   const why = await connectTo(address, 0, AbortSignal.timeout(1000));
   return why === null ? `port ${text} is already taken` : null;
 }
