@@ -2,7 +2,7 @@ import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { workflowPlaces } from '#config/workflow-places.ts';
-import { queueRun as storeQueued } from '#engine/local/queue-run.ts';
+import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
 import { isOfThisPlace } from '#processes/process-place.ts';
 import { sendSignal } from '#processes/process-signals.ts';

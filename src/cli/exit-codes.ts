@@ -1,5 +1,4 @@
-import { failedSteps } from '#core/summary/failed-steps.ts';
-import type { RunSummary } from '#core/summary/summary.ts';
+import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { ErrorCode } from '#system/errors.ts';
 
 /** The exit codes. 0 includes runs whose failures the workflow tolerates. */

@@ -1,5 +1,4 @@
-import { isCalendarDay } from '#core/calendar-day.ts';
-import { parseSpan } from '#core/span.ts';
+import { isCalendarDay, parseSpan } from '#core/time-text.ts';
 import { WfError } from '#system/errors.ts';
 
 /**

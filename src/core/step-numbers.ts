@@ -1,4 +1,4 @@
-import { parseSpan } from './span.ts';
+import { parseSpan } from './time-text.ts';
 import { expandText } from './words/interpolate.ts';
 import type {
   Notification,

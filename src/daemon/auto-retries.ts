@@ -1,4 +1,4 @@
-import { autoRetryOf } from '#core/run/auto-retry.ts';
+import { autoRetryOf } from '#core/run/policies.ts';
 import { isFinished, type RunState } from '#core/run/run-state.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { PastRun } from '#service/history/past-run.ts';

@@ -4,8 +4,7 @@ import type { FanOut, ItemScalar, ItemValue } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
 import { EvaluationProblem, pathFrom } from './environment.ts';
 import type { RunSecrets } from './run-secrets.ts';
-import { evaluateText, type StepEnvContext } from './step-env.ts';
-import { fitsEnvironment } from './variables.ts';
+import { evaluateText, fitsEnvironment, type StepEnvContext } from './variables.ts';
 
 /**
  * Evaluates the items of a fan-out. Throws an `EvaluationProblem` or a `PathProblem` if they cannot be evaluated, or one

@@ -1,6 +1,5 @@
 import type { RunEvent } from '#core/run/run.ts';
-import { maskEvent } from '#core/secrets/mask-event.ts';
-import { maskWorkflow } from '#core/secrets/mask-workflow.ts';
+import { maskEvent, maskWorkflow } from '#core/secrets/mask.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
 import { expandText, lookupIn } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';

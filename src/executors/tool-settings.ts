@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listWords } from '#core/words/list-words.ts';
+import { listWords } from '#core/words/command-args.ts';
 import { expandWords, parseCommand } from '#core/words/words.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 

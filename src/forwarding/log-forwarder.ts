@@ -1,5 +1,5 @@
 import type { LogForwarding } from '#core/log-forwarding.ts';
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { LogFollower, LogFollowerOptions, StoredLogs } from '#store/logs.ts';
 import { nextTurn } from '#system/turns.ts';

@@ -1,13 +1,12 @@
 import { extname } from 'node:path';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
-import { endOfUnit } from '#core/words/shell-syntax.ts';
+import { endOfUnit } from '#core/words/shell-words.ts';
 import type { ParamDefault } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
 import type { Source } from './diagnostic.ts';
-import type { OpenTextMap, OpenTexts } from './raw.ts';
-import { isJsonObject } from './raw.ts';
+import { isJsonObject, type OpenTextMap, type OpenTexts } from './raw.ts';
 import { decode } from './read/decode.ts';
 import { fileProblem, placesOf } from './read/file-problem.ts';
 import { parse } from './read/parse.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { execWorkflow } from '#cli/commands/runs/exec-command.ts';
-import { listWords } from '#core/words/list-words.ts';
+import { listWords } from '#core/words/command-args.ts';
 import { temporaryDirectory } from '../executors/attempt.ts';
 import fc from '../support/fast-check.ts';
 import { withPlace } from '../support/past-runs.ts';

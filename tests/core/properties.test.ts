@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { buildGraph } from '#core/graph.ts';
-import { endsAttempt } from '#core/run/attempt-end.ts';
 import { evolve } from '#core/run/evolve.ts';
-import { mayStartAhead } from '#core/run/only-program.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
+import { mayStartAhead } from '#core/run/policies.ts';
 import type { RunEvent } from '#core/run/run.ts';
 import {
   initialRun,

@@ -1,5 +1,5 @@
 import { buildGraph } from '#core/graph.ts';
-import { mayStartAhead } from '#core/run/only-program.ts';
+import { mayStartAhead } from '#core/run/policies.ts';
 import type { Outcome, RunEvent, RunInput } from '#core/run/run.ts';
 import { initialRun, isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';

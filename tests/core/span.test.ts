@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 
 it.each([
   ['90s', 90_000],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 import { cronProblem, parseCron } from '#language/cron.ts';
 import { loadWorkflow } from '#language/load.ts';
 

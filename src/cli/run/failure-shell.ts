@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { failedSteps } from '#core/summary/failed-steps.ts';
-import type { RunSummary } from '#core/summary/summary.ts';
+import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { Console } from '../terminal/console.ts';

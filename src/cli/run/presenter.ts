@@ -1,8 +1,6 @@
 import type { StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import { failedSteps, shownFailures } from '#core/summary/failed-steps.ts';
-import { originsOf } from '#core/summary/origin.ts';
-import type { RunSummary } from '#core/summary/summary.ts';
+import { failedSteps, originsOf, type RunSummary, shownFailures } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';

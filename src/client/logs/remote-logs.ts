@@ -1,5 +1,5 @@
-import { isNamed } from '#core/fan-out/named-step.ts';
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { isNamed } from '#core/fan-out/instance-name.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { type AttemptReference, attemptsOf } from '#service/history/attempts.ts';

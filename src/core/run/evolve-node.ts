@@ -1,9 +1,8 @@
-import { itemAt, withItem } from '../data/vector.ts';
+import { itemAt, withItem } from '../data/collections.ts';
 import { countInstance } from '../fan-out/instances.ts';
 import { nodeAt } from '../graph.ts';
 import { withPlace } from './places.ts';
-import type { RunState, StepState } from './run-state.ts';
-import { isActive, isLeftOut, isServing, isSettled } from './run-state.ts';
+import { isActive, isLeftOut, isServing, isSettled, type RunState, type StepState } from './run-state.ts';
 
 /** Updates one node with its counters and sets, and of a service also its dependents. */
 export function evolveNode(run: RunState, index: number, change: Partial<StepState>): RunState {

@@ -1,13 +1,31 @@
-import { itemAt } from '../data/vector.ts';
+import { itemAt } from '../data/collections.ts';
 import { addInstances, cancelInstances, newInstances } from '../fan-out/instances.ts';
 import { nodeIndex } from '../graph.ts';
 import { withRunNumbers } from '../step-numbers.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
-import { attemptResult } from './attempt-result.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
+import { attemptResult } from './outcome.ts';
 import type { EarlierEnd, EarlierResult, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
-import type { Cancellation, Handling, RunState, StepState } from './run-state.ts';
-import { isSettled, stepNode, stepState } from './run-state.ts';
+import {
+  type Cancellation,
+  type Handling,
+  isSettled,
+  type RunState,
+  type StepState,
+  stepNode,
+  stepState,
+} from './run-state.ts';
+
+/**
+ * The private working copy of one decision. Each event is applied to the state as it is recorded, so that the state
+ * always matches the events, and the next decision starts from it.
+ */
+export type Draft = { run: RunState; readonly events: RunEvent[] };
+
+export function record(draft: Draft, event: RunEvent): void {
+  draft.run = evolve(draft.run, event);
+  draft.events.push(event);
+}
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 

@@ -1,4 +1,4 @@
-import { smallestIndex, withIndex, withoutIndex } from '../data/index-set.ts';
+import { smallestIndex, withIndex, withoutIndex } from '../data/collections.ts';
 import { nodeAt } from '../graph.ts';
 import { isSettled, type RunState, type StepState } from './run-state.ts';
 

@@ -1,10 +1,10 @@
 import type { Step, Waits } from '../workflow.ts';
-import { type AttemptResult, attemptResult } from './attempt-result.ts';
+import { type AttemptResult, attemptResult } from './outcome.ts';
 import type { AttemptFacts, Outcome, ToleratedBy } from './run.ts';
-import type { StepState } from './run-state.ts';
+import { type RunState, type StepState, steps } from './run-state.ts';
 
 /** The consequence of the end of an attempt: another attempt after a wait, or the end of the step. */
-export type FollowUp =
+type FollowUp =
   | { readonly why: 'retry' | 'repeat'; readonly waitMs: number; readonly tolerated: ToleratedBy | null }
   | { readonly why: null; readonly result: AttemptResult; readonly tolerated: ToleratedBy | null };
 
@@ -117,9 +117,51 @@ function exitCodeOf(outcome: Outcome): number | null {
 }
 
 /** The wait before the retry or repetition with this number, from 1. */
-export function waitMs(
-  { intervalMs, backoff = 1, maxIntervalMs = Number.POSITIVE_INFINITY }: Waits,
-  number: number,
-): number {
+function waitMs({ intervalMs, backoff = 1, maxIntervalMs = Number.POSITIVE_INFINITY }: Waits, number: number): number {
   return Math.round(Math.min(intervalMs * backoff ** (number - 1), maxIntervalMs));
+}
+
+/** The retries of a run by a daemon. */
+type AutoRetry = {
+  /** The number of this retry; 0 for the first run. */
+  readonly n: number;
+  /** The maximum number of retries. */
+  readonly limit: number;
+  /** When the next retry is due, in milliseconds since the epoch; null if none follows. */
+  readonly at: number | null;
+};
+
+/**
+ * The retries of a run by a daemon; null if there are none: its workflow has no `retryPolicy`, or no daemon started it.
+ * A retry follows a failed run, unless a person rejected a step.
+ */
+export function autoRetryOf(run: RunState): AutoRetry | null {
+  const { autoRetry, status, finishedAt } = run;
+  if (autoRetry === undefined) return null;
+  const { n, limit } = autoRetry;
+  const isRetried = status === 'failed' && n < limit && !isRejected(run);
+  return { n, limit, at: isRetried && finishedAt !== null ? finishedAt + waitMs(autoRetry, n + 1) : null };
+}
+
+function isRejected(run: RunState): boolean {
+  for (const { reason } of steps(run)) if (reason === 'rejected') return true;
+  return false;
+}
+
+/**
+ * Whether an attempt at the step only runs a program: before it starts, nothing is created but its logs and the script file.
+ */
+export function isOnlyProgram(step: Step): boolean {
+  const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;
+  if (executor.type !== 'command' || (command === null && script === null)) return false;
+  if (env.length > 0 || preconditions.length > 0 || stdout !== null || stderr !== null) return false;
+  return [numbers, fanOut, service, approval].every((extra) => extra === undefined);
+}
+
+/**
+ * Whether an attempt at the step can be prepared while independent steps run: neither does what follows from their ends
+ * concern it, as the failure of another instance of its fan-out does, nor does its own end change the variables of others.
+ */
+export function mayStartAhead(step: Step): boolean {
+  return isOnlyProgram(step) && step.output === null && step.published === undefined && step.instanceOf === undefined;
 }

@@ -1,7 +1,6 @@
 import { fanOutOf } from '../fan-out/instances.ts';
-import type { Graph } from '../graph.ts';
-import { closure, leftOut, nodeAt, nodeIndex } from '../graph.ts';
-import { originOf } from '../summary/origin.ts';
+import { closure, type Graph, leftOut, nodeAt, nodeIndex } from '../graph.ts';
+import { originOf } from '../summary/summary.ts';
 import type { Item, Restored, RestoredItems, RestoredStep } from './run.ts';
 import { instancesOf, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
 

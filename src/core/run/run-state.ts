@@ -1,9 +1,5 @@
-import type { IndexSet } from '../data/index-set.ts';
-import { indexSet } from '../data/index-set.ts';
-import type { Vector } from '../data/vector.ts';
-import { firstItems, itemAt, vectorOf } from '../data/vector.ts';
-import type { Graph, StepSelection } from '../graph.ts';
-import { nodeAt, nodeIndex } from '../graph.ts';
+import { firstItems, type IndexSet, indexSet, itemAt, type Vector, vectorOf } from '../data/collections.ts';
+import { type Graph, nodeAt, nodeIndex, type StepSelection } from '../graph.ts';
 import type { HandlerKind, RunRetryPolicy, Step, Workflow } from '../workflow.ts';
 import type {
   ApprovalAnswer,

@@ -1,16 +1,13 @@
-import { fanOutResult } from '../fan-out/fan-out-result.ts';
-import { fanOutOf } from '../fan-out/instances.ts';
+import { fanOutOf, fanOutResult } from '../fan-out/instances.ts';
 import { MAX_INSTANCES, MAX_ITEMS } from '../fan-out/items.ts';
 import { nodeIndex } from '../graph.ts';
 import { withNumbers } from '../step-numbers.ts';
 import { handlerKind } from '../workflow.ts';
-import { answer, expire, hold, holdRestored, needsApproval } from './approval.ts';
-import { cancel, cancelFanOut, lose } from './cancel.ts';
-import { type Draft, record } from './draft.ts';
-import { evolve } from './evolve.ts';
-import { announceWaits, beginHandling, continueHandling, initialize, warnOfHandler } from './handling.ts';
+import { cancel, cancelFanOut, endServices, lose, serviceOutcome } from './cancel.ts';
+import { type Draft, evolve, record } from './evolve.ts';
+import type { AttemptResult } from './outcome.ts';
 import { followUp, lastResult } from './policies.ts';
-import type { FinishedStatus, Outcome, RestoredItems, RunEvent, RunInput } from './run.ts';
+import type { FinishedStatus, Outcome, RestoredItems, RestoredStep, RunEvent, RunInput, ToleratedBy } from './run.ts';
 import {
   instancesOf,
   isActive,
@@ -21,9 +18,18 @@ import {
   stepNode,
   stepState,
 } from './run-state.ts';
-import { endDelay, scheduleReady } from './schedule.ts';
-import { endServices, serviceOutcome } from './services.ts';
-import { settle, settleDue } from './settle.ts';
+import {
+  announceWaits,
+  beginHandling,
+  continueHandling,
+  endDelay,
+  initialize,
+  lastEnd,
+  scheduleReady,
+  settle,
+  settleDue,
+  warnOfHandler,
+} from './settle.ts';
 import { type Verdict, verdict, verdictOfSteps } from './verdict.ts';
 
 type Input<Type extends RunInput['type']> = Extract<RunInput, { type: Type }>;
@@ -282,4 +288,74 @@ function notRunText({ pending, upstream_failed }: RunState['counts']): string {
 function presentVerdict({ status, reason, message }: RunState): Verdict {
   // A finished run has a finished status.
   return { status: status as FinishedStatus, reason, message };
+}
+
+type Answer = Omit<Extract<RunInput, { type: 'answer' }>, 'type' | 'step'>;
+
+/** The end of a step's last attempt, and the text for the person who decides. */
+type Held = AttemptResult & {
+  readonly tolerated: ToleratedBy | null;
+  readonly prompt: string;
+  /** For how long the step is held; 0: without a limit. */
+  readonly limitMs: number;
+};
+
+/** Whether the step is held after this end of its last attempt, since its dependents would start. */
+function needsApproval(run: RunState, name: string, end: Pick<Held, 'status' | 'tolerated'>): boolean {
+  const isPassing = end.status === 'succeeded' || (end.status === 'failed' && end.tolerated !== null);
+  return isPassing && stepNode(run, name).approval !== undefined;
+}
+
+/** Holds a step until a person answers. */
+function hold(draft: Draft, at: number, { name, attempt, outputs }: StepState, end: Held): void {
+  record(draft, {
+    type: 'step.held',
+    at,
+    step: name,
+    attempt,
+    reason: end.reason,
+    message: end.message,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    outputs: end.outputs ?? outputs,
+    ...(end.tolerated === null ? {} : { tolerated: end.tolerated }),
+    prompt: end.prompt,
+    until: end.limitMs === 0 ? null : at + end.limitMs,
+  });
+}
+
+/** Asks again for a step whose command ran in the run being retried. */
+function holdRestored(draft: Draft, at: number, restored: RestoredStep): void {
+  const { step, outputs, before, held, tolerated } = restored;
+  const limitMs = restored.limitMs ?? stepNode(draft.run, step).approval?.timeoutMs ?? 0;
+  const { reason = null, message = '', exitCode = null, signal = null } = before ?? {};
+  const asked = { tolerated: tolerated ?? null, prompt: held ?? '', limitMs };
+  const result = { reason, message, exitCode, signal, outputs, ...asked };
+  hold(draft, at, stepState(draft.run, step), { ...result, status: reason === null ? 'succeeded' : 'failed' });
+}
+
+/** Settles a held step as a person decided. The first answer counts; any other changes nothing. */
+function answer(draft: Draft, step: string, { at, decision, by, comment, inputs }: Answer): void {
+  const state = stepState(draft.run, step);
+  if (state.waitingFor !== 'approval') return;
+  record(draft, { type: 'step.answered', at, step, answer: decision, by, comment, inputs });
+  if (decision === 'approved') {
+    settle(draft, at, state, { ...lastEnd(draft.run, state), outputs: { ...state.outputs, ...inputs } });
+    return;
+  }
+  const who = by === null ? 'rejected' : `rejected by ${by}`;
+  const why = comment.replace(/\s+/g, ' ').trim();
+  const message = why === '' ? who : `${who}: ${why}`;
+  settle(draft, at, state, { status: 'failed', reason: 'rejected', message, exitCode: null, signal: null });
+}
+
+/** Answers for the person who did not in time. */
+function expire(draft: Draft, at: number, { name, approval }: StepState): void {
+  const limitMs = (approval?.until ?? at) - (approval?.heldAt ?? at);
+  const { onTimeout = 'reject', inputs = [] } = stepNode(draft.run, name).approval ?? {};
+  const comment = `not answered within ${limitMs / 1000}s`;
+  const defaults = Object.fromEntries(inputs.map((input) => [input.name, input.default]));
+  const isApproved = onTimeout === 'approve';
+  const given = { decision: isApproved ? 'approved' : 'rejected', inputs: isApproved ? defaults : {} } as const;
+  answer(draft, name, { at, by: null, comment, ...given });
 }

@@ -1,8 +1,16 @@
-import { autoRetryOf } from '../run/auto-retry.ts';
-import { handlerState } from '../run/handling.ts';
+import { autoRetryOf } from '../run/policies.ts';
 import type { RunStatus } from '../run/run.ts';
-import type { AskedApproval, RunState, StepState } from '../run/run-state.ts';
-import { heldSteps, instancesOf, stepNode, stepState, steps } from '../run/run-state.ts';
+import {
+  type AskedApproval,
+  heldSteps,
+  instancesOf,
+  type RunState,
+  type StepState,
+  stepNode,
+  stepState,
+  steps,
+} from '../run/run-state.ts';
+import { handlerState } from '../run/settle.ts';
 import type { Approval } from '../workflow.ts';
 import type { ApprovalSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 

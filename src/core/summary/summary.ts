@@ -12,7 +12,8 @@ import type {
   Trigger,
   WaitingFor,
 } from '../run/run.ts';
-import type { ApprovalInput, ItemValue } from '../workflow.ts';
+import { isLeftOut, type RunState, type StepState, steps } from '../run/run-state.ts';
+import { type ApprovalInput, handlerName, type ItemValue } from '../workflow.ts';
 
 /** One step or handler in a `RunSummary`. Times are ISO 8601 UTC, durations milliseconds; absent values are null. */
 export type StepSummary = {
@@ -149,3 +150,57 @@ export type RunSummary = Partial<Failures> & {
 
 /** A run in a list: everything but its steps, of which there may be many thousand in all. */
 export type RunHead = Omit<RunSummary, 'steps' | 'handlers' | 'warnings' | keyof Failures>;
+
+/** The steps and handlers that failed, without the handler `wait`, whose failure is a warning of the run. */
+export function failedSteps({ steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>): readonly StepSummary[] {
+  return [...steps, ...handlers].filter(isFailure);
+}
+
+/** Whether a step or handler is listed as a failure of its run. */
+function isFailure({ name, status }: Pick<StepSummary, 'name' | 'status'>): boolean {
+  return status === 'failed' && name !== handlerName('wait');
+}
+
+/** The most failed instances of a fan-out that are shown, and the most failures of a run with its child runs. */
+const MAX_INSTANCES = 3;
+export const MAX_FAILURES = 20;
+
+/**
+ * The failures of a run to show, those that count first: of a fan-out its first failed instances instead of itself. `more`:
+ * the number of the others.
+ */
+export function shownFailures(summary: Pick<RunSummary, 'steps' | 'handlers' | 'strict'>): {
+  readonly shown: readonly (StepSummary | InstanceSummary)[];
+  readonly more: number;
+} {
+  const all = failedSteps(summary).map(failedNodes);
+  const picked = all.flatMap((nodes) => nodes.slice(0, MAX_INSTANCES));
+  const shown = [...picked.filter((node) => !isTolerated(node)), ...picked.filter(isTolerated)].slice(0, MAX_FAILURES);
+  return { shown, more: all.flat().length - shown.length };
+
+  function isTolerated({ tolerated }: StepSummary): boolean {
+    return tolerated !== undefined && summary.strict !== true;
+  }
+}
+
+/** The failed instances of a fan-out, those whose failure counts first; the step itself if it has none. */
+function failedNodes(step: StepSummary): readonly (StepSummary | InstanceSummary)[] {
+  const failed = (step.items ?? []).filter(isFailure);
+  if (failed.length === 0) return [step];
+  return [...failed].sort((a, b) => Number(a.tolerated !== undefined) - Number(b.tolerated !== undefined));
+}
+
+/** The run that made the attempts of a restored step, and therefore has its logs; null for a step of the run itself. */
+export function originOf(run: RunState, step: StepState): string | null {
+  return step.origin ?? (step.restored && !isLeftOut(run, step) ? run.retryOf : null);
+}
+
+/** The origins of all restored steps, by step name. */
+export function originsOf(run: RunState): ReadonlyMap<string, string> {
+  return new Map(
+    [...steps(run)].flatMap((step) => {
+      const origin = originOf(run, step);
+      return origin === null ? [] : [[step.name, origin] as const];
+    }),
+  );
+}

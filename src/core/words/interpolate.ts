@@ -1,5 +1,5 @@
 import { type JsonPath, PATH, PathProblem, valueAt } from './json-path.ts';
-import { endOfUnit } from './shell-syntax.ts';
+import { endOfUnit } from './shell-words.ts';
 
 /** A part of a template: text whose variables are still to be replaced, or a command to be run. */
 export type TemplatePart = { readonly text: string } | { readonly command: string };

@@ -1,8 +1,7 @@
 import { PATH } from './json-path.ts';
 import { findLaunch, type ShellLaunch } from './shell-launch.ts';
 import { scanShell } from './shell-scan.ts';
-import { endOfUnit } from './shell-syntax.ts';
-import { bareNames, isSystemVariable } from './shell-words.ts';
+import { bareNames, endOfUnit, isSystemVariable } from './shell-words.ts';
 
 /** A variable in the code of a nested shell (`sh -c "... $X"`) that cannot be left to that shell. */
 export type NestedProblem = {

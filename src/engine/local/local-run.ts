@@ -1,8 +1,8 @@
 import { buildGraph } from '#core/graph.ts';
 import { evolve } from '#core/run/evolve.ts';
-import { startsNoMore } from '#core/run/last-programs.ts';
 import type { CancelReason, FinishedStatus, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
 import { initialRun, isFinished, isHeld, type RunState } from '#core/run/run-state.ts';
+import { startsNoMore } from '#core/run/settle.ts';
 import { type Decision, transition } from '#core/run/transition.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
@@ -11,21 +11,41 @@ import { ClockChanges } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import type { ActiveRun, Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
-import { createdEvent } from './created-event.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
-import { graceOf } from './grace-of.ts';
-import { Mailbox } from './mailbox.ts';
+import { createdEvent } from './new-run.ts';
 import { Notices } from './notices.ts';
 import { prepare } from './prepare.ts';
 import { RunEffects } from './run-effects.ts';
-import { RunLimit } from './run-limit.ts';
 import { RunRecord } from './run-record.ts';
-import { RunTimers } from './run-timers.ts';
-import { RunningAttempts } from './running-attempts.ts';
+import { RunLimit, RunTimers } from './run-timers.ts';
 import { RunParts } from './shared-parts.ts';
-import { StepAttempts } from './step-attempts.ts';
+import { RunningAttempts, StepAttempts } from './step-attempts.ts';
 import { StepRunner } from './step-runner.ts';
+import { graceOf } from './subworkflow.ts';
+
+/** Handles messages one at a time, in order; messages put while one is being read wait. */
+class Mailbox<Message> {
+  readonly #read: (message: Message) => void;
+  readonly #messages: Message[] = [];
+  #isReading = false;
+
+  constructor(read: (message: Message) => void) {
+    this.#read = read;
+  }
+
+  /** Throws what the reader throws; later messages then stay unread. */
+  put(message: Message): void {
+    this.#messages.push(message);
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      for (let next = this.#messages.shift(); next; next = this.#messages.shift()) this.#read(next);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+}
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const listenAfterMs = 100;

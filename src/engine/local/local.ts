@@ -5,7 +5,7 @@ import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
 import { createDescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
-import { logDirectory } from './output/log-directory.ts';
+import { logDirectory } from './new-run.ts';
 
 /** Creates an engine that runs every step as a child of this process. */
 export function createLocalEngine(options: LocalEngineOptions): Engine {

@@ -1,17 +1,15 @@
 import type { FinishedStatus, Outputs, RunEvent, RunInput } from '#core/run/run.ts';
 import { stepNode } from '#core/run/run-state.ts';
+import type { Step } from '#core/workflow.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
-import type { RunRequest } from '../engine.ts';
+import type { GivenAnswer, RunRequest } from '../engine.ts';
 import type { Notices } from './notices.ts';
-import type { RunLimit } from './run-limit.ts';
 import type { RunRecord } from './run-record.ts';
-import type { RunTimers } from './run-timers.ts';
-import type { RunningAttempts } from './running-attempts.ts';
-import type { StepAttempts } from './step-attempts.ts';
+import type { RunLimit, RunTimers } from './run-timers.ts';
+import type { RunningAttempts, StepAttempts } from './step-attempts.ts';
 import type { StepRunner } from './step-runner.ts';
-import { unattendedAnswer } from './unattended-answer.ts';
 
 /** Longest wait before a result that no step depends on is flushed to disk. */
 const flushDelayMs = 10;
@@ -20,7 +18,7 @@ const flushDelayMs = 10;
 const never = Number.MAX_SAFE_INTEGER;
 
 /** The dependencies of the effects of a run. */
-export type EffectParts = {
+type EffectParts = {
   readonly clock: Clock;
   readonly request: RunRequest;
   readonly record: RunRecord;
@@ -151,4 +149,21 @@ export class RunEffects {
       guard(record.flush());
     });
   }
+}
+
+/** The answer to an approval of a run for which no person is asked; null if one is. */
+function unattendedAnswer(
+  { approval }: Pick<Step, 'approval'>,
+  onApproval: RunRequest['onApproval'],
+): Omit<GivenAnswer, 'step'> | null {
+  const inputs = approval?.inputs ?? [];
+  const missing = inputs.find(({ default: value, rule }) => rule.required === true && value === '');
+  if (onApproval === undefined) return null;
+  if (onApproval === 'reject')
+    return { decision: 'rejected', by: null, comment: 'the run is not interactive', inputs: {} };
+  if (missing !== undefined) {
+    return { decision: 'rejected', by: null, comment: `the input "${missing.name}" is required`, inputs: {} };
+  }
+  const defaults = Object.fromEntries(inputs.map((input) => [input.name, input.default]));
+  return { decision: 'approved', by: null, comment: 'by --on-approval', inputs: defaults };
 }

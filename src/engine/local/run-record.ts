@@ -1,5 +1,5 @@
-import { endsAttempt } from '#core/run/attempt-end.ts';
 import { evolve } from '#core/run/evolve.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';

@@ -1,4 +1,4 @@
-import { mayStartAhead } from '#core/run/only-program.ts';
+import { mayStartAhead } from '#core/run/policies.ts';
 import type { RunPolicies, RunState } from '#core/run/run-state.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import type { ProgramSlot } from '#executors/executor.ts';

@@ -21,9 +21,9 @@ import type { Engine, FailedChild, RunRequest } from '../engine.ts';
 import { type AttemptReport, runAttempt } from './attempt/attempt.ts';
 import type { ServiceCalls } from './attempt/attempt-context.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
+import { MAX_OUTPUT_BYTES } from './output/attempt-output.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
-import { MAX_OUTPUT_BYTES } from './output/output-text.ts';
 import type { RunParts } from './shared-parts.ts';
 import { runSubworkflow } from './subworkflow.ts';
 

@@ -5,7 +5,6 @@ import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/
 import { WfError } from '#system/errors.ts';
 import type { ActiveRun, ChildRetryRequest, Engine, FailedChild, RetryChild, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
-import { graceOf } from './grace-of.ts';
 
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
@@ -120,4 +119,9 @@ function describe({ runId, workflow, result }: ActiveRun): SubworkflowResult {
     json: JSON.stringify({ name: workflow.name, runId, status, params: state.params, outputs }),
     message: ok ? '' : `run ${runId} of workflow "${workflow.name}" ended ${status}${why === '' ? '' : `: ${why}`}`,
   };
+}
+
+/** The time between the stop of a run and the kill of its steps: at most that of the run that runs it. */
+export function graceOf({ workflow, parentGraceMs }: Pick<RunRequest, 'workflow' | 'parentGraceMs'>): number {
+  return Math.min(workflow.graceMs, parentGraceMs ?? Number.POSITIVE_INFINITY);
 }

@@ -1,5 +1,4 @@
-import { appendArgs } from '#core/words/append-args.ts';
-import { listCommand } from '#core/words/list-words.ts';
+import { appendArgs, listCommand } from '#core/words/command-args.ts';
 import { sealedWords, withoutPaths } from '#core/words/shell-paths.ts';
 import { expandWords, hasForeignArray, parseCommand } from '#core/words/words.ts';
 import type { Template } from '#core/workflow.ts';

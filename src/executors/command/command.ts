@@ -1,6 +1,6 @@
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
-import { withCodeArgs } from '#core/words/code-args.ts';
+import { withCodeArgs } from '#core/words/command-args.ts';
 import { runProcess } from '#processes/subprocess.ts';
 import { messageOf } from '#system/errors.ts';
 import type { Attempt, Executor } from '../executor.ts';

@@ -1,5 +1,5 @@
 import { runVariables } from '#core/run-variables.ts';
-import { itemNames, workflowNames } from '#core/words/own-names.ts';
+import { itemNames, workflowNames } from '#core/words/mentions.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
 import type { Variables } from './docker-settings.ts';

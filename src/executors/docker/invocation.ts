@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
-import { withCodeArgs } from '#core/words/code-args.ts';
+import { withCodeArgs } from '#core/words/command-args.ts';
 import { mentionsIn } from '#core/words/mentions.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
 import { shellCodeIndex } from '#core/words/shell-launch.ts';
 import { sealedWords } from '#core/words/shell-paths.ts';
-import { endOfUnit } from '#core/words/shell-syntax.ts';
-import { isSystemVariable } from '#core/words/shell-words.ts';
+import { endOfUnit, isSystemVariable } from '#core/words/shell-words.ts';
 import { parseCommand } from '#core/words/words.ts';
 import type { Template } from '#core/workflow.ts';
 import { type CommandLine, commandLine, stepShell, throughShell } from '../command/command-line.ts';

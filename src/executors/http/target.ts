@@ -1,4 +1,4 @@
-import { listWords } from '#core/words/list-words.ts';
+import { listWords } from '#core/words/command-args.ts';
 import type { Attempt } from '../executor.ts';
 import { type Pairs, SettingProblem } from './header-fields.ts';
 import { shownUrlText } from './shown.ts';

@@ -1,10 +1,7 @@
 import { runVariables } from '#core/run-variables.ts';
-import { appendArgs } from '#core/words/append-args.ts';
-import { withCodeArgs } from '#core/words/code-args.ts';
+import { appendArgs, listCommand, withCodeArgs } from '#core/words/command-args.ts';
 import { valueAt } from '#core/words/json-path.ts';
-import { listCommand } from '#core/words/list-words.ts';
-import { mentionsIn } from '#core/words/mentions.ts';
-import { itemNames, workflowNames } from '#core/words/own-names.ts';
+import { itemNames, mentionsIn, workflowNames } from '#core/words/mentions.ts';
 import { singleQuoted } from '#core/words/quote-word.ts';
 import { sealedWords, withoutPaths } from '#core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '#core/words/words.ts';

@@ -1,7 +1,6 @@
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 import type { ExecutorSpec, Json, JsonObject, Workflow } from '#core/workflow.ts';
-import type { NamedTexts, RawContainer, RawWorkflow } from '../raw.ts';
-import { asList } from '../raw.ts';
+import { asList, type NamedTexts, type RawContainer, type RawWorkflow } from '../raw.ts';
 
 /** `dir` of the step, and the directory of the file. */
 type Place = { readonly dir: string | undefined; readonly fileDir: string; readonly isService?: boolean };

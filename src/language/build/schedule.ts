@@ -1,4 +1,4 @@
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 import type { Schedule } from '#core/workflow.ts';
 import type { RawSchedule, RawScheduleEntry, RawWorkflow } from '../raw.ts';
 import { parseMoment, scheduleEntries } from '../schedule-entries.ts';

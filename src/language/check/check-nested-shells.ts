@@ -1,4 +1,4 @@
-import { withCodeArgs } from '#core/words/code-args.ts';
+import { withCodeArgs } from '#core/words/command-args.ts';
 import { splitBackticks } from '#core/words/interpolate.ts';
 import { listProblem, mayNest, type NestedProblem, nestedMessage, sealNested } from '#core/words/nested-shells.ts';
 import { bareNames } from '#core/words/shell-words.ts';

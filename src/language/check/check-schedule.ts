@@ -1,4 +1,4 @@
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from '../cron.ts';
 import { type Path, type Problem, problem } from '../problem.ts';
 import { asList, type RawScheduleEntry } from '../raw.ts';

@@ -1,16 +1,13 @@
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 import type { Json } from '#core/workflow.ts';
 import type { Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import type { Problem } from '../problem.ts';
-import { pathMark } from '../problem.ts';
-import type { KnownKey } from '../schema/schema.ts';
-import { resolve, typesOf } from '../schema/schema.ts';
+import { type Problem, pathMark } from '../problem.ts';
+import { type KnownKey, resolve, typesOf } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
 import { admitsValue, reportAliasBomb } from './alias-limit.ts';
 import { DEEPEST } from './limits.ts';
-import type { PairContext } from './map-key.ts';
-import { guessedKey, keyOf, knownKey, refuseDuplicate, schemaFor } from './map-key.ts';
+import { guessedKey, keyOf, knownKey, type PairContext, refuseDuplicate, schemaFor } from './map-key.ts';
 import {
   type AliasNode,
   type ListNode,
@@ -20,8 +17,7 @@ import {
   type ScalarNode,
   textOf,
 } from './node.ts';
-import type { Range, Reader, Recorder, Target } from './reader.ts';
-import { rangeOf, report } from './reader.ts';
+import { type Range, type Reader, type Recorder, rangeOf, report, type Target } from './reader.ts';
 import { scalarValue } from './scalar.ts';
 import type { YamlDocument } from './yaml-document.ts';
 

@@ -1,4 +1,4 @@
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { hideSecretParams } from '../text/params-text.ts';

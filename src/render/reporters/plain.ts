@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { suggestApprove } from '../text/approve-command.ts';

@@ -1,6 +1,14 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import { failedSteps, MAX_FAILURES, shownFailures } from '#core/summary/failed-steps.ts';
-import type { Failure, Failures, InstanceSummary, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import {
+  type Failure,
+  type Failures,
+  failedSteps,
+  type InstanceSummary,
+  MAX_FAILURES,
+  type RunSummary,
+  type StepSummary,
+  shownFailures,
+} from '#core/summary/summary.ts';
 import type { Place } from '#language/diagnostic.ts';
 import { shortId } from './short-id.ts';
 import { suggestLogs, suggestStatus } from './suggested-commands.ts';

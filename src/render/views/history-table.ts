@@ -1,6 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { failedSteps } from '#core/summary/failed-steps.ts';
-import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { failedSteps, type RunSummary, type StepSummary } from '#core/summary/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { pendingApprovals } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';

@@ -1,7 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '#core/run/run.ts';
-import { failedSteps } from '#core/summary/failed-steps.ts';
-import type { Failure, RunSummary } from '#core/summary/summary.ts';
+import { type Failure, failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';

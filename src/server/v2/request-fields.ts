@@ -1,5 +1,5 @@
-import { isCalendarDay } from '#core/calendar-day.ts';
 import type { Param } from '#core/run/run.ts';
+import { isCalendarDay } from '#core/time-text.ts';
 import { parseParams } from '#language/params.ts';
 import type { Bodies } from '../generated/requests.mjs';
 import { HttpError } from '../route.ts';

@@ -1,4 +1,4 @@
-import { isNamed, namedStep } from '#core/fan-out/named-step.ts';
+import { isNamed, namedStep } from '#core/fan-out/instance-name.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import type { RunLogs } from '#store/logs.ts';

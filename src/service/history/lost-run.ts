@@ -1,4 +1,4 @@
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';

@@ -1,4 +1,4 @@
-import { namedStep } from '#core/fan-out/named-step.ts';
+import { namedStep } from '#core/fan-out/instance-name.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { handlerKind } from '#core/workflow.ts';

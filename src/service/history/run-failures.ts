@@ -1,8 +1,6 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import { shownFailures } from '#core/summary/failed-steps.ts';
-import { originsOf } from '#core/summary/origin.ts';
 import { summarize } from '#core/summary/summarize.ts';
-import type { RunSummary } from '#core/summary/summary.ts';
+import { originsOf, type RunSummary, shownFailures } from '#core/summary/summary.ts';
 import type { FailedChild, Notice } from '#engine/engine.ts';
 import { locateSteps } from '#language/locate.ts';
 import { type FailedRun, withFailures } from '#render/text/failures.ts';

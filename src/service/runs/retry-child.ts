@@ -2,7 +2,7 @@ import { buildGraph } from '#core/graph.ts';
 import { planRetry } from '#core/run/retry.ts';
 import type { Param, Restored } from '#core/run/run.ts';
 import { isFinished, type RunState, stepState } from '#core/run/run-state.ts';
-import { originOf } from '#core/summary/origin.ts';
+import { originOf } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { ChildRetryRequest } from '#engine/engine.ts';
 import type { History } from '../history/history.ts';

@@ -1,6 +1,6 @@
-import { namedStep } from '#core/fan-out/named-step.ts';
+import { namedStep } from '#core/fan-out/instance-name.ts';
 import { buildGraph, type Graph } from '#core/graph.ts';
-import { autoRetryOf } from '#core/run/auto-retry.ts';
+import { autoRetryOf } from '#core/run/policies.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '#core/run/retry.ts';
 import type { Param } from '#core/run/run.ts';
 import { isFinished, stepNode, stepState } from '#core/run/run-state.ts';

@@ -6,10 +6,10 @@ import { buildGraph, type StepSelection } from '#core/graph.ts';
 import type { Plan, PlannedStep } from '#core/plan.ts';
 
 import type { Param } from '#core/run/run.ts';
-import { type Hidden, maskParams, maskValue } from '#core/secrets/mask-event.ts';
+import { type Hidden, maskParams, maskValue } from '#core/secrets/mask.ts';
 import { withNumbers } from '#core/step-numbers.ts';
 import { lookupIn, previewText, references, shellReferences, splitBackticks } from '#core/words/interpolate.ts';
-import { workflowNames } from '#core/words/own-names.ts';
+import { workflowNames } from '#core/words/mentions.ts';
 import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
 import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';

@@ -1,5 +1,5 @@
 import type { Param } from '#core/run/run.ts';
-import { maskWorkflow } from '#core/secrets/mask-workflow.ts';
+import { maskWorkflow } from '#core/secrets/mask.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Environment } from '#environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest } from '#environment/known-secrets.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { indexSet, smallestIndex, withIndex, withoutIndex } from '#core/data/index-set.ts';
+import { indexSet, smallestIndex, withIndex, withoutIndex } from '#core/data/collections.ts';
 import fc from '../../support/fast-check.ts';
 
 const capacity = 3000;

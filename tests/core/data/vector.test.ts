@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstItems, itemAt, vectorOf, withItem } from '#core/data/vector.ts';
+import { firstItems, itemAt, vectorOf, withItem } from '#core/data/collections.ts';
 import fc from '../../support/fast-check.ts';
 
 test('behaves like an array, and leaves earlier lists unchanged', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { evolve } from '#core/run/evolve.ts';
 import { planRetry } from '#core/run/retry.ts';
-import { maskEvent } from '#core/secrets/mask-event.ts';
+import { maskEvent } from '#core/secrets/mask.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
 import { summarize } from '#core/summary/summarize.ts';
 import type { FanOut, Step } from '#core/workflow.ts';

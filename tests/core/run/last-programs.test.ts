@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startsNoMore } from '#core/run/last-programs.ts';
+import { startsNoMore } from '#core/run/settle.ts';
 import type { Step } from '#core/workflow.ts';
 import { DrivenRun } from '../../support/driven-run.ts';
 import { handler, step } from '../../support/workflow.ts';

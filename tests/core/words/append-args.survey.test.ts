@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { appendArgs } from '#core/words/append-args.ts';
+import { appendArgs } from '#core/words/command-args.ts';
 import fc from '../../support/fast-check.ts';
 
 describe('words can be appended', () => {

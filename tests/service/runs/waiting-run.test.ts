@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
-import { queueRun as storeQueued } from '#engine/local/queue-run.ts';
+import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createHistory } from '#service/history/history.ts';
 import { acceptRun } from '#service/runs/accept-run.ts';

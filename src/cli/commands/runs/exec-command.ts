@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { workflowPlaces } from '#config/workflow-places.ts';
-import { wordsAsList } from '#core/words/list-words.ts';
+import { wordsAsList } from '#core/words/command-args.ts';
 import { pathKind } from '#service/workflows/workflow-files.ts';
 import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '#service/workflows/workflows.ts';
 import { WfError } from '#system/errors.ts';

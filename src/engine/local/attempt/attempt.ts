@@ -6,7 +6,7 @@ import type { NumberValue, Service, Step } from '#core/workflow.ts';
 import { EvaluationProblem } from '#environment/environment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import { readItems } from '#environment/read-items.ts';
-import { addStepEnv } from '#environment/step-env.ts';
+import { addStepEnv } from '#environment/variables.ts';
 import type { Attempt, Scope } from '#executors/executor.ts';
 import { canceled } from '#processes/end-signal.ts';
 import type { LogFile, LogStream } from '#store/logs.ts';
@@ -21,8 +21,7 @@ import {
   stepEnvironment,
 } from './attempt-context.ts';
 import { attemptFacts } from './attempt-facts.ts';
-import { afterEnd, withCause } from './attempt-outcome.ts';
-import { withCopies } from './attempt-outputs.ts';
+import { afterEnd, withCause, withCopies } from './attempt-outputs.ts';
 
 /**
  * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could

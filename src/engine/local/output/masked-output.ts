@@ -1,12 +1,10 @@
 import { closeSync, readSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type MaskStream, mask } from '#core/secrets/mask-stream.ts';
-import type { Secrets } from '#core/secrets/secrets.ts';
+import { type MaskStream, mask, type Secrets } from '#core/secrets/secrets.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import type { OpenLogs, ProgramStream } from '#store/logs.ts';
 import { nextTurn } from '#system/turns.ts';
-import { type AttemptOutput, bytesOf, writeAll } from './attempt-output.ts';
-import { gatherOutput } from './output-text.ts';
+import { type AttemptOutput, bytesOf, gatherOutput, writeAll } from './attempt-output.ts';
 
 /** Opens a named pipe in a directory. Rejects if that is impossible. */
 export type OpenPipe = (directory: string) => Promise<Pipe>;

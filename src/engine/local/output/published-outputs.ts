@@ -7,8 +7,7 @@ import { pathFrom } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { messageOf } from '#system/errors.ts';
 import { openRegular } from '#system/regular-file.ts';
-import type { AttemptOutput } from './attempt-output.ts';
-import { readOutput } from './output-text.ts';
+import { type AttemptOutput, readOutput } from './attempt-output.ts';
 
 /** The sources of published outputs. */
 type Sources = {

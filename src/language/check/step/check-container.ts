@@ -1,7 +1,6 @@
-import { parseSpan } from '#core/span.ts';
+import { parseSpan } from '#core/time-text.ts';
 import { isService } from '../../build/build-service.ts';
-import type { Path, Problem } from '../../problem.ts';
-import { problem } from '../../problem.ts';
+import { type Path, type Problem, problem } from '../../problem.ts';
 import type { RawContainer } from '../../raw.ts';
 import { type SpecFile, spotIn } from '../../read/spec-file.ts';
 import { patternProblem } from '../pattern.ts';

@@ -1,5 +1,5 @@
 import { instanceName } from '#core/fan-out/instance-name.ts';
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import { behindGutter } from '../../text/pack-lines.ts';

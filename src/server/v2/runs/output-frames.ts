@@ -1,5 +1,5 @@
-import { isNamed } from '#core/fan-out/named-step.ts';
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { isNamed } from '#core/fan-out/instance-name.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import type { LogChunk, LogOffsets, LogPace } from '#store/logs.ts';

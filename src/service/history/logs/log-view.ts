@@ -1,4 +1,4 @@
-import { endsAttempt } from '#core/run/attempt-end.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished, isSettled, stepState } from '#core/run/run-state.ts';
 import { findTail, includesLog } from '#store/log-ends.ts';

@@ -1,5 +1,5 @@
 import { stepState } from '#core/run/run-state.ts';
-import { originOf } from '#core/summary/origin.ts';
+import { originOf } from '#core/summary/summary.ts';
 import type { PastRun } from '../past-run.ts';
 
 /** Explains why a run or a step has no output. */

@@ -7,3 +7,9 @@ export function parseSpan(text: string): number | null {
   const parts = [...text.matchAll(/([\d.]+)([smhdw])/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit as keyof typeof unitMs], 0);
 }
+
+/** Whether the day exists. `Date.parse` does not check this: it reads February 30 as March 2. */
+export function isCalendarDay(text: string): boolean {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}

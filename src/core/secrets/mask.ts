@@ -1,8 +1,7 @@
 import { itemText } from '../fan-out/items.ts';
 import type { EarlierEnd, Item, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
-import type { ItemScalar } from '../workflow.ts';
-import { mask } from './mask-stream.ts';
-import type { Secrets } from './secrets.ts';
+import type { ItemScalar, Workflow } from '../workflow.ts';
+import { mask, type Secrets } from './secrets.ts';
 
 /** The secrets of a run: these values, and the values of the variables with these names. */
 export type Hidden = { readonly secrets: Secrets; readonly names: ReadonlySet<string> };
@@ -107,4 +106,25 @@ function maskInputs(inputs: Outputs, hidden: Hidden): { inputs: Outputs; masked?
 /** Masks a value; a variable that is secret by its name is masked as a whole, however short its value is. */
 export function maskValue(name: string | null, value: string, { secrets, names }: Hidden): string {
   return value !== '' && name !== null && names.has(name) ? mask : secrets.mask(value);
+}
+
+/** Keys whose values are names that connect the parts of a workflow; they are not masked. */
+const names = new Set(['name', 'file', 'group', 'depends', 'type']);
+
+/** The workflow without the secrets in its texts, to be stored and shown. */
+export function maskWorkflow(workflow: Workflow, secrets: Secrets): Workflow {
+  return maskTexts(workflow, secrets, names) as Workflow;
+}
+
+function maskTexts(value: unknown, secrets: Secrets, kept: ReadonlySet<string>): unknown {
+  if (typeof value === 'string') return secrets.mask(value);
+  if (Array.isArray(value)) return value.map((item) => maskTexts(item, secrets, kept));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      if (kept.has(key)) return [key, item];
+      // The configuration of an executor has its own keys, none of which is such a name.
+      return [key, maskTexts(item, secrets, key === 'config' ? new Set() : kept)];
+    }),
+  );
 }
