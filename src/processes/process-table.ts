@@ -177,7 +177,7 @@ function readInto(path: string, start: number, isWhole = (_end: number) => false
 }
 
 /** Parses /proc/<pid>/stat; null for any other text. */
-export function parseStat(line: string): ProcessEntry | null {
+function parseStat(line: string): ProcessEntry | null {
   const field = numbers(line);
   if (Number.isNaN(field(23))) return null;
   return {

@@ -13,13 +13,13 @@ import { startByHandle } from './process-handle.ts';
 import { identityFor } from './process-identity.ts';
 import { explainSpawnError, type Program } from './spawn-problem.ts';
 import type { ProcessEnd, StartedProcess } from './started-process.ts';
-import { Starters } from './starter/starters.ts';
+import { ProgramStarter } from './starter/program-starter.ts';
 
-const starters = new Starters();
+const starter = new ProgramStarter();
 
-/** Lets the starter of programs flush a file; see `Starters.flush`. */
+/** Lets the starter of programs flush a file; see `ProgramStarter.flush`. */
 export function queueFlush(path: string): Promise<number | null> | null {
-  return starters.flush(path);
+  return starter.flush(path);
 }
 
 /**
@@ -38,11 +38,10 @@ export async function runProcess(
   if (workflow.steps.length > 1) startFileThreads();
   const expected = workflow.steps.length;
   const awaited = flush?.queued ?? null;
-  const asked =
+  const started =
     feed === undefined && log.files !== null
-      ? starters.start(program, log.files, { expected, awaited, slot, signal })
+      ? await starter.start(program, log.files, { expected, awaited, slot, signal })
       : null;
-  const started = asked instanceof Promise ? await asked : asked;
   if (started === null) {
     if (flush !== null) await flush.done;
     const untilFree = slot?.free() ?? null;

@@ -126,14 +126,14 @@ describeWith('unshare', canUnshare, 'a run in another container', () => {
 });
 
 describeWith('unshare', canUnshare, 'a run whose process cannot be asked', () => {
-  /** Without its socket, and seen without Perl. */
+  /** Without its socket, and seen without Python. */
   async function withoutWay(use: (home: Place, finish: () => Promise<unknown>) => Promise<void>): Promise<void> {
     await withPlace(files, async (home) => {
       const going = startIn(container, home, ...run);
       await going.until('| ready');
       await eventually(() => isListening(home));
       rmSync(join(home.runsDir, 'r1/owner.sock'));
-      await use({ ...home, env: { ...home.env, PATH: withoutPerl(home) } }, () => {
+      await use({ ...home, env: { ...home.env, PATH: withoutPython(home) } }, () => {
         home.write('go', '');
         return going.ended;
       });
@@ -222,8 +222,8 @@ describeWith('unshare', canUnshare, 'a daemon in another container', () => {
   });
 });
 
-/** A directory with the programs that these tests start, but for Perl. */
-function withoutPerl({ cwd }: Place): string {
+/** A directory with the programs that these tests start, but for Python. */
+function withoutPython({ cwd }: Place): string {
   const directory = join(cwd, 'bin');
   if (existsSync(directory)) return directory;
   mkdirSync(directory);

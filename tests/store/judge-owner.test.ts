@@ -64,10 +64,10 @@ describe('an owner in another namespace', () => {
   it('without a socket is alive as long as it has its file open', () =>
     withDirectory(async (directory) => {
       const { fd } = writeFirstOwner(directory, owner);
-      expect(await outsider().judge(directory)).toBe(isInstalled('perl') ? 'alive' : 'unknown');
+      expect(await outsider().judge(directory)).toBe(isInstalled('python3') ? 'alive' : 'unknown');
       closeSync(fd);
       const { judge, gone } = outsider();
-      expect([await judge(directory), gone]).toEqual(isInstalled('perl') ? ['gone', [owner]] : ['unknown', []]);
+      expect([await judge(directory), gone]).toEqual(isInstalled('python3') ? ['gone', [owner]] : ['unknown', []]);
     }));
 
   it('that has released this run may still own others', () =>

@@ -2,7 +2,6 @@ import type { ProcessIdentity } from '#core/run/run.ts';
 import { os } from '#start-up/os.ts';
 import { identityOf } from '../process-identity.ts';
 import { processPlace } from '../process-place.ts';
-import { parseStat } from '../process-table.ts';
 import type { FailedStart, OutputFiles, ProcessEnd } from '../started-process.ts';
 
 /** A program for a starter, by path, with the files its output is appended to. */
@@ -12,13 +11,6 @@ export type ProgramStart = OutputFiles & {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 };
-
-/** Parses a process number and, if present, the line of /proc/<pid>/stat. */
-export function parseIdentity(text: string): ProcessIdentity {
-  const pid = Number.parseInt(text, 10);
-  const entry = parseStat(text.slice(text.indexOf(' ') + 1));
-  return identityOf(pid, processPlace().hasOwnProc && entry !== null ? entry.startTime : null);
-}
 
 /** A report of the shared starter: a word and up to three numbers. */
 export type Report = {

@@ -96,21 +96,23 @@ function isSocket(path: string): boolean {
  * unknown.
  */
 const probe = `
-  $SIG{IO} = 'IGNORE';
-  open(my $file, '<', $ARGV[0]) or exit 3;
-  exit 0 if fcntl($file, 1024, 0);
-  exit($! == 11 ? 1 : 2);
+import fcntl, signal, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+try: file = open(sys.argv[1])
+except OSError: sys.exit(3)
+try: fcntl.fcntl(file, 1024, fcntl.F_RDLCK)
+except OSError as error: sys.exit(1 if error.errno == 11 else 2)
 `;
 
 /**
  * Whether any process of this kernel has a file open for writing; null if that cannot be determined, for example
- * without Perl.
+ * without Python.
  */
 async function isOpenForWriting(path: string): Promise<boolean | null> {
   if (process.platform !== 'linux') return null;
   const { spawn } = process.getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
-    const child = spawn('perl', ['-e', probe, path], { stdio: 'ignore' });
+    const child = spawn('python3', ['-I', '-S', '-c', probe, path], { stdio: 'ignore' });
     child.once('error', () => resolve(null));
     child.once('exit', (code) => resolve(code === 0 ? false : code === 1 ? true : null));
   });
