@@ -23,15 +23,15 @@ const ANY = '[a-z0-9_/]+';
 
 /** Files whose types nearly every folder may import: the words in which folders speak with each other. */
 const CONTRACTS = [
-  'config/(client|listed|server)-settings[.]ts$',
+  'config/(listed|login|server)-settings[.]ts$',
   'core/',
-  'doctor/check[.]ts$',
+  'doctor/machine[.]ts$',
   'engine/engine[.]ts$',
   'executors/executor[.]ts$',
   'language/(diagnostic|schema/schema-doc)[.]ts$',
   'processes/end-signal[.]ts$',
   'store/(flush|log-ends|logs|store)[.]ts$',
-  'system/(clock|system-problem)[.]ts$',
+  'system/clock[.]ts$',
 ];
 
 /** Which imports a rule is about: `import type` costs nothing at run time. */
@@ -44,27 +44,18 @@ const FOLDERS = {
   // What any folder may need of the machine and of the language; a folder names the files that it uses.
   system: { packages: ['re2js'], builtins: [ANY] },
   language: {
-    src: [
-      'core/',
-      'start-up/os[.]ts$',
-      'system/(descriptors|pattern-test|regular-file|remove-file|system-problem)[.]ts$',
-    ],
+    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|pattern-test|files)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'path'],
   },
   // Starting programs, knowing them and ending them.
   processes: {
-    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$'],
+    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|files|turns)[.]ts$'],
     packages: ['zx'],
     builtins: [ANY],
   },
   executors: {
-    src: [
-      'core/',
-      'mail/',
-      'processes/',
-      'system/(basic-login|descriptors|pattern-test|regular-file|remove-file|system-problem|time-limit)[.]ts$',
-    ],
+    src: ['core/', 'mail/', 'processes/', 'system/(basic-login|descriptors|pattern-test|files|time-limit)[.]ts$'],
     packages: ['dockerode', 'got', 'jq-web'],
     builtins: [ANY],
   },
@@ -74,7 +65,7 @@ const FOLDERS = {
       'core/',
       'render/text/(approve-command|duration|escape-html|failures)[.]ts$',
       'store/log-ends[.]ts$',
-      'system/(regular-file|system-problem)[.]ts$',
+      'system/files[.]ts$',
     ],
     packages: ['nodemailer'],
     builtins: [ANY],
@@ -83,22 +74,22 @@ const FOLDERS = {
   notifications: {
     src: [
       'core/',
-      'executors/http/(header-fields|http-request|json-template|url-login)[.]ts$',
+      'executors/http/(header-fields|http-request|json-template)[.]ts$',
       'render/text/(approve-command|duration|failures|sanitize)[.]ts$',
       'store/log-ends[.]ts$',
-      'system/pause[.]ts$',
+      'system/time-limit[.]ts$',
     ],
     builtins: ['crypto'],
   },
   // Short replacements for builtin modules that take long to load.
   'start-up': { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'start-up/', 'system/(descriptors|durable-file|regular-file|remove-file|system-problem)[.]ts$'],
+    src: ['core/', 'start-up/', 'system/(descriptors|durable-file|files)[.]ts$'],
     builtins: [ANY],
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
   environment: {
-    src: ['core/', 'system/(glob|pattern-test|regular-file)[.]ts$'],
+    src: ['core/', 'system/(glob|pattern-test|files)[.]ts$'],
     packages: ['re2js', 'yaml'],
     builtins: ['path'],
   },
@@ -109,7 +100,7 @@ const FOLDERS = {
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      'system/(clock|descriptors|glob|pattern-test|regular-file|system-problem|time-limit|turns)[.]ts$',
+      'system/(clock|descriptors|glob|pattern-test|files|time-limit|turns)[.]ts$',
     ],
     packages: ['re2js', 'yaml'],
     builtins: [ANY],
@@ -123,7 +114,7 @@ const FOLDERS = {
       'render/text/(failures|step-text)[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      'system/(descriptors|durable-file|pattern-test|regular-file|remove-file|system-problem|turns|untrusted)[.]ts$',
+      'system/(descriptors|durable-file|pattern-test|files|turns|untrusted)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -136,7 +127,7 @@ const FOLDERS = {
       'system/clock[.]ts$',
       'language/(cron|load|near-names)[.]ts$',
       'store/store[.]ts$',
-      'system/(descriptors|regular-file|remove-file|system-problem|turns)[.]ts$',
+      'system/(descriptors|files|turns)[.]ts$',
     ],
     packages: ['croner', 'cronstrue', 'prom-client'],
     builtins: [ANY],
@@ -148,11 +139,7 @@ const FOLDERS = {
     builtins: ['crypto', 'path'],
   },
   forwarding: {
-    src: [
-      'core/',
-      'executors/http/http-problem[.]ts$',
-      'system/(descriptors|pause|regular-file|remove-file|system-problem|turns)[.]ts$',
-    ],
+    src: ['core/', 'executors/http/http-problem[.]ts$', 'system/(descriptors|time-limit|files|turns)[.]ts$'],
     packages: ['got', 'prom-client'],
     builtins: [ANY],
   },
@@ -168,9 +155,9 @@ const FOLDERS = {
   config: {
     src: [
       'core/',
-      'language/(near-names|read/(canonical-key|decode|file-problem|node|parse))[.]ts$',
+      'language/(diagnostic|near-names|read/(decode|node|parse)|schema/schema-type)[.]ts$',
       'start-up/os[.]ts$',
-      'system/(basic-login|descriptors|regular-file|remove-file|system-problem|untrusted)[.]ts$',
+      'system/(basic-login|descriptors|files|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],
@@ -181,7 +168,7 @@ const FOLDERS = {
     src: [
       'core/',
       'service/',
-      'system/(basic-login|descriptors|stack|system-problem|turns)[.]ts$',
+      'system/(basic-login|descriptors|stack|turns)[.]ts$',
       'daemon/metrics[.]ts$',
       'render/(graph/graph-json|text/escape-html|views/(diagnostic-json|event-json|log-lines))[.]ts$',
       'language/params[.]ts$',
@@ -201,10 +188,10 @@ const FOLDERS = {
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'language/(locate|near-names|params|read/canonical-key|schema/(editor-schema|schema-doc)|span)[.]ts$',
+      'language/(locate|near-names|params|schema/(editor-schema|schema-doc|schema-type)|span)[.]ts$',
       'start-up/',
       'store/log-ends[.]ts$',
-      'system/(glob|pause|remove-file|stack|system-problem|time-limit|turns)[.]ts$',
+      'system/(glob|files|stack|time-limit|turns)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],
@@ -213,7 +200,7 @@ const FOLDERS = {
   page: {
     src: [
       'core/',
-      'language/(read/canonical-key|schema/schema-type)[.]ts$',
+      'language/schema/schema-type[.]ts$',
       'language/schema/workflow[.]schema[.]json$',
       'run-view/',
       'render/text/(byte-text|duration|failures|sanitize|sgr|short-id|width)[.]ts$',
@@ -307,7 +294,7 @@ module.exports = {
     {
       name: 'language-reads-the-disk-only-in-load',
       severity: 'error',
-      from: { path: '^src/language/', pathNot: '^src/language/load(-files)?[.]ts$' },
+      from: { path: '^src/language/', pathNot: '^src/language/load[.]ts$' },
       to: { path: '^(node:)?fs$' },
     },
     {

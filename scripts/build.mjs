@@ -87,7 +87,7 @@ export async function buildProgram({ entry, outDir, page = [] }) {
     bundles.push(await bundle(join(outDir, 'vendor/validate.cjs'), { entryPoints }));
   }
   bundles.forEach(assertAscii);
-  if (inputs.has('src/executors/jq/jq-thread/thread.ts')) bundles.push(...jqFiles(root, outDir));
+  if (inputs.has('src/executors/jq/jq.ts')) bundles.push(...jqFiles(root, outDir));
   const all = [...bundles, ...page];
   writeAll(outDir, [
     ...all,

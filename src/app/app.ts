@@ -1,20 +1,17 @@
-import { type Config, dagsDirFor } from '#config/config.ts';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { type Config, dagsDirFor, workflowPlaces } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import type { Engine, Notify, OnChild } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { createLocalEngine } from '#engine/local/local.ts';
-import { tellAttempts } from '#executors/attempt-teller.ts';
 import type { Attempt } from '#executors/executor.ts';
-import { loadExecutor } from '#executors/registry.ts';
+import { loadExecutor, tellAttempts } from '#executors/registry.ts';
 import type { LogForwarder, LogForwarderOptions } from '#forwarding/log-forwarder.ts';
 import { createMailNotifier } from '#mail/reports/mail-notifier.ts';
 import { createNotifier, joinNotifiers } from '#notifications/notifier.ts';
 import type { Delivery, NotifierOptions } from '#notifications/send-notifications.ts';
 import { capture } from '#processes/capture.ts';
 import type { NamedPipes } from '#processes/named-pipes.ts';
-import { thisProcess } from '#processes/process-identity.ts';
-import { processMoment } from '#processes/process-table.ts';
+import { processMoment, thisProcess } from '#processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import type { RunGroup } from '#processes/run-group.ts';
 import { queueFlush } from '#processes/subprocess.ts';
@@ -31,8 +28,7 @@ import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { fileStore } from './run-store.ts';
 
-export { lowerPriority } from '#processes/own-priority.ts';
-export { enterRunGroup } from '#processes/run-group.ts';
+export { enterRunGroup, lowerPriority } from '#processes/run-group.ts';
 
 /** The services that the CLI and the server are built on. */
 export type App = {

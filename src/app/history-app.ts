@@ -1,11 +1,9 @@
 import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config } from '#config/config.ts';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { type Config, workflowPlaces } from '#config/config.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
-import { isAlive, isElsewhere, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
-import { isOfThisPlace } from '#processes/process-place.ts';
-import { sendSignal } from '#processes/process-signals.ts';
+import { sendSignal } from '#processes/attempt-tree.ts';
+import { isAlive, isElsewhere, isOfThisPlace, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import { reportFd, startReporting } from '#processes/reporting-process.ts';
 import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';

@@ -1,6 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { declareGone, identify, isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
-import { processPlace } from '#processes/process-place.ts';
+import { declareGone, identify, isElsewhere, mayBeAlive, processPlace } from '#processes/process-identity.ts';
 import type { Processes } from '#store/files/control/owner.ts';
 import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
 import { WfError } from '#system/errors.ts';

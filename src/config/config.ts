@@ -1,7 +1,9 @@
+import { opendirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type OpenSettings, openSettings } from './open-settings.ts';
-import { findPlaces } from './places.ts';
-import { isInside } from './project-file.ts';
+import { WfError } from '#system/errors.ts';
+import { whyUntrusted } from '#system/untrusted.ts';
+import { findPlaces, findProjectFile, isInside, type Places, type ProjectFile } from './directories.ts';
+import { type Entry, type ReadSetting, readConfigFile, resolveSettings } from './resolve.ts';
 import { secretVariables } from './settings.ts';
 
 /** The locations and settings of a process. All paths are absolute. */
@@ -23,7 +25,7 @@ export type Config = {
 };
 
 /** Command-line options, keyed by setting; null or undefined if not given. */
-export type SettingFlags = Readonly<Record<string, unknown>>;
+type SettingFlags = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the configuration of a process. `isDaemon`: `.wf.yaml` is ignored, since a daemon must not depend on the
@@ -69,4 +71,112 @@ function forSteps(env: NodeJS.ProcessEnv): Record<string, string> {
     if (value !== undefined && !secretVariables.includes(name)) full[name] = value;
   }
   return full;
+}
+
+/** All sources of settings, read once. */
+export type OpenSettings = {
+  readonly read: ReadSetting;
+  /** The settings without those of the project. */
+  readonly own: ReadSetting;
+  /** The user's `config.yaml`; `entries` is null if it does not exist. */
+  readonly user: { readonly path: string | null; readonly entries: readonly Entry[] | null };
+  /** The project's `.wf.yaml`; null if there is none, or it was not searched for. */
+  readonly project: ProjectFile | null;
+};
+
+/** The caller's environment and options. */
+type Asker = {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Command-line options, keyed by setting; undefined if not given. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** False for the daemon, which must not depend on the directory in which it was started. */
+  readonly inProject: boolean;
+  /** False for a caller that only inspects locations, trusted or not. */
+  readonly requiresTrust?: boolean;
+};
+
+/**
+ * Reads the settings: flags, then `WF_*` variables, then the nearest `.wf.yaml`, then `config.yaml`, then defaults.
+ * Throws a `WfError` `usage` for an invalid file, and for locations that others can change.
+ */
+export function openSettings({ env, cwd, flags, inProject, requiresTrust = true }: Asker): OpenSettings {
+  const places = findPlaces(env, cwd);
+  if (requiresTrust) requireTrusted(places, env);
+  const { configDir } = places;
+  const path = configDir === null ? null : join(configDir, 'config.yaml');
+  const entries = path === null ? null : readConfigFile(path);
+  const project = inProject ? findProjectFile(cwd, env) : null;
+  const ofProject = project === null || project.ignored !== null ? null : readConfigFile(project.path);
+  const own = resolveSettings({ flags, env, cwd, project: [], user: entries ?? [] });
+  const read = ofProject === null ? own : resolveSettings({ flags, env, cwd, project: ofProject, user: entries ?? [] });
+  return { read, own, user: { path, entries }, project };
+}
+
+/** A path that is not used, the reason, and what to do. */
+type UntrustedPath = { readonly path: string; readonly why: string; readonly help: string };
+
+/**
+ * Finds untrusted directories of the user, and untrusted files there that determine what runs: a user who can change them
+ * can run commands as this user.
+ */
+export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.ProcessEnv): readonly UntrustedPath[] {
+  const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));
+  const paths = [configDir, stateDir, ...files].filter((path) => path !== null);
+  return [...new Set(paths)].flatMap((path) => {
+    const stat = statIfThere(path);
+    const why = stat === null ? null : whyUntrusted(stat, env);
+    if (why === null) return [];
+    const mend = why.startsWith('it belongs') ? 'change its owner' : `chmod o-w "${path}"`;
+    return [{ path, why, help: `${mend}, or set WF_HOME to a directory of your own` }];
+  });
+}
+
+/** Throws a `WfError` `usage` for the first of the user's directories that cannot be trusted. */
+function requireTrusted(places: Places, env: NodeJS.ProcessEnv): void {
+  const [first] = untrustedPaths(places, env);
+  if (first !== undefined)
+    throw new WfError('usage', `will not use "${first.path}": ${first.why}`, { help: first.help });
+}
+
+/** A file that cannot be inspected is reported when it is read. */
+function statIfThere(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Directories searched for workflows. */
+export function workflowPlaces({ cwd, dagsDir, configDir, presets }: Config): {
+  readonly cwd: string;
+  readonly dagsDir: string | null;
+  /** The file with the defaults of all workflows. */
+  readonly base: string | null;
+  readonly presets: Config['presets'];
+} {
+  return { cwd, dagsDir, base: configDir === null ? null : join(configDir, 'base.yaml'), presets };
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a directory',
+};
+
+/**
+ * Requires a workflows directory named by this command to exist; the default directory may be missing. Throws a
+ * `WfError` `not-found`.
+ */
+export function requireNamedDags({ settings }: Pick<Config, 'settings'>): void {
+  const { value, level, source } = settings.read('dags');
+  if (value === null || (level !== 'flag' && level !== 'variable')) return;
+  try {
+    opendirSync(value).closeSync();
+  } catch (error) {
+    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
+    throw new WfError('not-found', `the workflows directory "${value}" ${reason}`, {
+      help: `${source} names it; without ${source}, the default is used`,
+    });
+  }
 }

@@ -1,7 +1,6 @@
 import type { Config } from './config.ts';
-import { forwardingSettings } from './forwarding-settings.ts';
-import { cacheDirectory } from './places.ts';
-import { readForwardingValues } from './read-log-forwarding.ts';
+import { cacheDirectory } from './directories.ts';
+import { forwardingSettings, readForwardingValues } from './forwarding-settings.ts';
 import type { Level, Sourced } from './resolve.ts';
 import { type Setting, type SettingKey, settings, variableOf } from './settings.ts';
 

@@ -1,12 +1,11 @@
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { canonicalKey } from '#language/read/canonical-key.ts';
+import { canonicalKey } from '#language/schema/schema-type.ts';
 import { WfError } from '#system/errors.ts';
-import type { Entry } from './config-file.ts';
+import { type OpenSettings, openSettings } from './config.ts';
 import { basicLogin, secret } from './login-settings.ts';
-import { type OpenSettings, openSettings } from './open-settings.ts';
-import type { ReadSetting } from './resolve.ts';
-import type { QueueLimit } from './setting-kinds.ts';
-import type { SettingKey } from './settings.ts';
+import type { Entry, ReadSetting } from './resolve.ts';
+import type { QueueLimit, SettingKey } from './settings.ts';
 
 /** The settings of `wf serve`. Files are absolute paths; secrets are in plain text: never print them. */
 export type ServerSettings = {
@@ -111,4 +110,26 @@ function isNetwork(text: string): boolean {
 
 function missing(key: SettingKey, problem: string): WfError {
   return new WfError('usage', problem, { help: `set "${key}", or remove the other setting` });
+}
+
+const READABLE_BY_GROUP = 0o040;
+const READABLE_BY_ALL = 0o004;
+
+/**
+ * Warnings about files with secrets that others can read, by their modes. Group access to a file of another owner is a
+ * usual way to share it with a daemon (`root:wf`, 0640), so only files of this user are checked for their group.
+ */
+export function exposedFiles(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)].flatMap((path) => {
+    const readers = readersOf(path);
+    return readers === null ? [] : [`warning: ${readers} can read "${path}", which holds a secret: chmod 600 it`];
+  });
+}
+
+function readersOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  if ((stat.mode & READABLE_BY_ALL) !== 0) return 'every user of this machine';
+  const isOwn = stat.uid === process.getuid?.();
+  return isOwn && (stat.mode & READABLE_BY_GROUP) !== 0 ? 'the group of the file' : null;
 }

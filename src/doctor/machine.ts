@@ -1,11 +1,192 @@
-import { connect, notDocker } from '#executors/docker/api/daemon.ts';
-import { DockerProblem, isRequestError, requestMessage } from '#executors/docker/docker-problem.ts';
-import type { Check } from './check.ts';
-import { type CheckedPlaces, checkPlaces } from './checked-places.ts';
-import { checkPrograms } from './programs.ts';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { connect, DockerProblem, isRequestError, notDocker, requestMessage } from '#executors/docker/docker-daemon.ts';
+import { capture } from '#processes/capture.ts';
+
+/** Result of one check of `wf doctor`. */
+export type Check = {
+  /** The subject: an executor's tool, a directory, a property of the machine. */
+  readonly name: string;
+  readonly ok: boolean;
+  /** Null if there is none or it is unknown. */
+  readonly version: string | null;
+  /** One line: its location, or the problem. */
+  readonly detail: string;
+  /** How to fix the problem; null if there is none. */
+  readonly help: string | null;
+};
+
+/** The user's directories; null if the user has no home directory. */
+type CheckedPlaces = {
+  readonly configDir: string | null;
+  readonly dagsDir: string | null;
+  readonly runsDir: string | null;
+  readonly cacheDir: string | null;
+  /** Directories that commands ignore because other users can change them. */
+  readonly untrusted: readonly { readonly path: string; readonly why: string; readonly help: string }[];
+};
+
+/** Checks whether the directories of a run can be read and written, without writing to them. */
+function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }: CheckedPlaces): readonly Check[] {
+  return [
+    checkDirectory('configuration', configDir),
+    checkDirectory('workflows', dagsDir),
+    checkDirectory('runs', runsDir),
+    checkCache(cacheDir),
+    ...untrusted.map(({ path, why, help }) => {
+      return { name: 'home', ok: false, version: null, detail: `${path}: not used, ${why}`, help };
+    }),
+    checkUmask(),
+    checkProc(),
+  ];
+}
+
+/** A missing directory counts as usable if it can be created. */
+function checkDirectory(name: string, path: string | null): Check {
+  const check = { name, version: null };
+  if (path === null) return { ...check, ok: false, detail: 'there is no home directory', help: 'set HOME or WF_HOME' };
+  const existing = nearestExisting(path);
+  const problem = directoryProblem(existing);
+  if (problem === null)
+    return { ...check, ok: true, detail: existing === path ? path : `${path} (not created yet)`, help: null };
+  const help = 'change its owner or mode, or set WF_HOME to a directory that can be written';
+  return { ...check, ok: false, detail: `${path}: "${existing}" ${problem}`, help };
+}
+
+/** The launcher loads no code that other users could have written. */
+function checkCache(path: string | null): Check {
+  const check = checkDirectory('code cache', path);
+  if (path === null || !check.ok || !existsSync(path) || (statSync(path).mode & 0o022) === 0) return check;
+  return { ...check, ok: false, detail: `${path}: not used, since others can write there`, help: `chmod go-w ${path}` };
+}
+
+function nearestExisting(path: string): string {
+  const parent = dirname(path);
+  return parent === path || existsSync(path) ? path : nearestExisting(parent);
+}
+
+function directoryProblem(path: string): string | null {
+  try {
+    if (!statSync(path).isDirectory()) return 'is not a directory';
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return null;
+  } catch {
+    return 'cannot be written';
+  }
+}
+
+/** Stored runs are private whatever the umask; files made by steps are not corrected. */
+function checkUmask(): Check {
+  const umask = process.umask();
+  const [name, version, detail] = ['umask', null, umask.toString(8).padStart(4, '0')];
+  if ((umask & 0o700) !== 0) {
+    return {
+      name,
+      version,
+      ok: false,
+      detail: `${detail}: steps cannot use the files they make`,
+      help: 'set umask 077 or 022',
+    };
+  }
+  if ((umask & 0o002) === 0) {
+    return {
+      name,
+      version,
+      ok: false,
+      detail: `${detail}: all users can change the files that steps make`,
+      help: 'set umask 022',
+    };
+  }
+  return { name, version, ok: true, detail, help: null };
+}
+
+/**
+ * Without /proc a process cannot be distinguished from a later one with the same number, nor leftovers of steps be
+ * found.
+ */
+function checkProc(): Check {
+  const [name, version] = ['/proc', null];
+  try {
+    readFileSync(join('/proc', String(process.pid), 'stat'));
+    return { name, version, ok: true, detail: 'processes can be identified', help: null };
+  } catch {
+    const detail = 'missing: background processes of steps may not be found';
+    return { name, version, ok: false, detail, help: 'mount it: mount -t proc proc /proc' };
+  }
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A program that steps may need, how to get its version, and how to install it. */
+type Program = {
+  readonly name: string;
+  /** Option that prints the version; null if there is none. */
+  readonly option: string | null;
+  /** Finds the version in the output. */
+  readonly version: RegExp;
+  readonly help: string;
+};
+
+const number = /(\d+\.\d+\S*)/;
+
+const programs: readonly Program[] = [
+  { name: 'sh', option: null, version: number, help: 'every system has it in /bin: check PATH' },
+  { name: 'bash', option: '--version', version: /version ([\d.]+)/, help: 'install the package "bash"' },
+  { name: 'zsh', option: '--version', version: number, help: 'install the package "zsh"' },
+  { name: 'fish', option: '--version', version: number, help: 'install the package "fish"' },
+  {
+    name: 'terraform',
+    option: 'version',
+    version: /Terraform v(\S+)/,
+    help: 'install Terraform (https://developer.hashicorp.com/terraform/install)',
+  },
+  {
+    name: 'ansible-playbook',
+    option: '--version',
+    version: /(\d+\.\d+[^\s\]]*)/,
+    help: 'install Ansible (package "ansible-core", or "pipx install ansible-core")',
+  },
+  {
+    name: 'ssh',
+    option: '-V',
+    version: /OpenSSH_([^\s,]+)/,
+    help: 'install the OpenSSH client (package "openssh-client")',
+  },
+];
+
+/** Time limit for printing a version, in milliseconds. */
+const programTimeoutMs = 10_000;
+
+/** Checks all programs that steps run, in parallel. */
+async function checkPrograms(env: Environment, cwd: string): Promise<readonly Check[]> {
+  const scratch = mkdtempSync(join(tmpdir(), 'wf-doctor-'));
+  try {
+    // Even to print its version, Ansible creates a directory at home and Terraform contacts the network.
+    const quiet = { ...env, ANSIBLE_LOCAL_TEMP: scratch, CHECKPOINT_DISABLE: '1' };
+    return await Promise.all(programs.map((program) => checkProgram(program, quiet, cwd)));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function checkProgram({ name, option, version, help }: Program, env: Environment, cwd: string): Promise<Check> {
+  const timeout = AbortSignal.timeout(programTimeoutMs);
+  const ask = (command: string) => capture(command, { env, cwd, shell: '/bin/sh', signal: timeout });
+  const found = await ask(`command -v ${name}`);
+  if (!found.ok) return { name, ok: false, version: null, detail: 'not found in PATH', help };
+  const printed = option === null ? null : await ask(`${name} ${option} 2>&1`);
+  const known = printed === null ? undefined : version.exec(printed.stdout)?.[1];
+  if (printed?.ok === false) {
+    const why = timeout.aborted ? `no answer within ${programTimeoutMs / 1000}s` : printed.message;
+    const detail = `${found.stdout} does not report its version: ${why}`;
+    return { name, ok: false, version: known ?? null, detail, help: `try "${name} ${option}"` };
+  }
+  return { name, ok: true, version: known ?? null, detail: found.stdout, help: null };
+}
 
 /** Input of the checks: the environment and directory of steps, and the user's directories. */
-export type Machine = {
+type Machine = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly places: CheckedPlaces;

@@ -12,7 +12,7 @@ import {
   type Workflow,
 } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
-import { readRegular } from '#system/regular-file.ts';
+import { readRegular } from '#system/files.ts';
 import { type Environment, mergeParams, pathFrom } from './environment.ts';
 
 /** Secrets of a run that are known before anything of it is evaluated. */

@@ -1,7 +1,7 @@
 import type { ContainerRef, Outcome, ProcessIdentity } from '#core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '#core/workflow.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { OutputFiles } from '#processes/started-process.ts';
+import type { OutputFiles } from '#processes/started-program.ts';
 import type { Flush } from '#store/flush.ts';
 
 /** Looks up a variable (`NAME`, or `1` for `$1`); undefined if it does not exist. */

@@ -1,5 +1,5 @@
 import { executor as command } from './command/command.ts';
-import type { Executor } from './executor.ts';
+import type { Attempt, Executor } from './executor.ts';
 
 /** Loads an executor: synchronously if nearly every workflow needs it, else with its packages for the first step. */
 type Entry = { readonly load: () => Executor | Promise<Executor> };
@@ -23,4 +23,22 @@ export function loadExecutor(type: string): Executor | Promise<Executor> {
   const entry = Object.hasOwn(registry, type) ? registry[type] : undefined;
   if (entry === undefined) throw new Error(`no executor has the type "${type}"`);
   return entry.load();
+}
+
+type FindExecutor = (type: string) => Executor | Promise<Executor>;
+
+/**
+ * Wraps executors so that `tell` is called before each attempt, with its directory and environment, secrets included.
+ */
+export function tellAttempts(find: FindExecutor, tell: (attempt: Attempt) => void): FindExecutor {
+  const telling = ({ run }: Executor): Executor => ({
+    run: (config, attempt) => {
+      tell(attempt);
+      return run(config, attempt);
+    },
+  });
+  return (type) => {
+    const executor = find(type);
+    return executor instanceof Promise ? executor.then(telling) : telling(executor);
+  };
 }

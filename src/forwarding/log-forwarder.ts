@@ -3,10 +3,8 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { LogFollower, LogFollowerOptions, StoredLogs } from '#store/logs.ts';
 import { nextTurn } from '#system/turns.ts';
-import { type ForwardCounts, ForwardQueue } from './forward-queue.ts';
-import { eventLine, type LineSource, makeRecord } from './forwarded-record.ts';
-import { openHttpSink } from './http-sink.ts';
-import { LineFeed } from './line-feed.ts';
+import { type ForwardCounts, ForwardQueue, openHttpSink } from './forward-queue.ts';
+import { eventLine, LineFeed, type LineSource, makeRecord } from './line-feed.ts';
 import { openMonitor } from './monitor.ts';
 
 /** Forwards the lines of a running run. */

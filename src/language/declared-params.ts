@@ -4,7 +4,7 @@ import { matchesPattern } from '#system/pattern-test.ts';
 import { patternProblem } from './check/pattern.ts';
 import { nearNames } from './near-names.ts';
 import type { OpenTextMap } from './raw.ts';
-import { canonicalKey } from './read/canonical-key.ts';
+import { canonicalKey } from './schema/schema-type.ts';
 
 /** A key of a declared parameter and why its value is invalid; `key` null: the entry as a whole. */
 export type DeclarationFault = {

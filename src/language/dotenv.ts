@@ -1,4 +1,4 @@
-import { VARIABLE_NAME } from './build/assignments.ts';
+import { VARIABLE_NAME } from './raw.ts';
 
 /** One variable of a dotenv file, and its line, from 1. */
 export type DotenvEntry = { readonly name: string; readonly value: string; readonly line: number };

@@ -1,8 +1,7 @@
-import type { Place, Source } from './diagnostic.ts';
-import { canonicalKey } from './read/canonical-key.ts';
-import { lineIndex } from './read/line-index.ts';
+import { lineIndex, type Place, type Source } from './diagnostic.ts';
 import { type MapNode, type Node, textOf } from './read/node.ts';
 import { parse } from './read/parse.ts';
+import { canonicalKey } from './schema/schema-type.ts';
 
 /**
  * Finds the positions of steps, and of handlers as `handlerOn.<kind>`, in the texts of a workflow. The position of a

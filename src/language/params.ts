@@ -5,13 +5,12 @@ import { endOfUnit } from '#core/words/shell-words.ts';
 import type { ParamDefault } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
-import type { Source } from './diagnostic.ts';
+import { fileProblem, placesOf, type Source } from './diagnostic.ts';
 import { isJsonObject, type OpenTextMap, type OpenTexts } from './raw.ts';
 import { decode } from './read/decode.ts';
-import { fileProblem, placesOf } from './read/file-problem.ts';
+import type { Recorder } from './read/node.ts';
 import { parse } from './read/parse.ts';
 import { read } from './read/read.ts';
-import type { Recorder } from './read/reader.ts';
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;

@@ -1,9 +1,18 @@
-import type { HandlerKind, Json, JsonObject, NotificationService, RegistryAuth, RunConfig } from '#core/workflow.ts';
+import type {
+  Assignment,
+  HandlerKind,
+  Json,
+  JsonObject,
+  NotificationService,
+  RegistryAuth,
+  RunConfig,
+} from '#core/workflow.ts';
+import type { Path } from './diagnostic.ts';
 
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
 /** A map of texts. */
-export type TextMap = { readonly [name: string]: string };
+type TextMap = { readonly [name: string]: string };
 /** `env`, and `params` of a step: texts, single-entry maps or one map. */
 export type NamedTexts = TextMap | readonly (string | TextMap)[];
 /** `params` of a workflow; null stands for a parameter without a value. */
@@ -13,7 +22,7 @@ export type OpenTextMap = { readonly [name: string]: string | null | readonly st
 export type RawCondition = string | RawConditionMap;
 type RawConditionMap = { readonly condition?: string; readonly expected?: string; readonly negate?: boolean };
 export type RawConditions = RawCondition | readonly RawCondition[];
-export type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
+type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
 
 /** A number, or a text that is one variable. */
 export type RawNumber = number | string;
@@ -212,7 +221,7 @@ export type RawSchedule =
 
 /** A file checked against the schema: documented spelling, correct types, every key optional. */
 /** Whether the two streams of a step have one log, or one each. */
-export type LogOutput = 'merged' | 'separate';
+type LogOutput = 'merged' | 'separate';
 
 /** The settings that apply to workflows without such a key. */
 export type Presets = {
@@ -307,4 +316,48 @@ export function commaList(value: TextOrList | undefined): string[] {
 /** Whether a value is a map. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A valid variable name in programs and shells. `__proto__` is excluded: no map of names and values can hold it. */
+export const VARIABLE_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * Variables that control shells, the loader or wf: a step must not set them for later steps. `ENV`, `DOCKER_HOST` and
+ * `GIT_COMMIT` are not included: outputs often have these names.
+ */
+export const STEERING_NAME =
+  /^(?:PATH|IFS|HOME|CDPATH|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|MAKEFLAGS|TAR_OPTIONS|BASH_ENV|NODE_OPTIONS|(?:LD|DYLD|WF)_\w*)$/;
+
+/** An entry of `env`, and its path within `env`; `isBare`: a text without `=`, whose value is empty. */
+type LocatedAssignment = Assignment & { readonly path: Path; readonly isBare: boolean };
+
+/** The entries of `env` in order, in any of its forms. */
+export function assignments(env: NamedTexts | undefined): LocatedAssignment[] {
+  if (env === undefined) return [];
+  if (!Array.isArray(env)) return ofMap(env as { [name: string]: string }, []);
+  return env.flatMap((entry: string | { [name: string]: string }, index) =>
+    typeof entry === 'string' ? [ofText(entry, index)] : ofMap(entry, [index]),
+  );
+}
+
+function ofMap(map: { readonly [name: string]: string }, path: Path): LocatedAssignment[] {
+  return Object.entries(map).map(([name, value]) => ({ name, value, path: [...path, name], isBare: false }));
+}
+
+function ofText(text: string, index: number): LocatedAssignment {
+  const at = text.indexOf('=');
+  const isBare = at === -1;
+  const name = isBare ? text : text.slice(0, at);
+  return { name: name.trim(), value: isBare ? '' : text.slice(at + 1), path: [index], isBare };
+}
+
+/** The name in `NAME`, `$NAME` or `${NAME}`; null if there is none. */
+export function variableName(text: string): string | null {
+  const name = /^\$\{(.*)\}$/.exec(text)?.[1] ?? text.replace(/^\$/, '');
+  return VARIABLE_NAME.test(name) ? name : null;
+}
+
+/** The variable that `output` names; null without one. */
+export function outputName({ output }: { readonly output?: unknown }): string | null {
+  return typeof output === 'string' ? output.replace(/^\$?\{?|\}$/g, '') : null;
 }

@@ -1,8 +1,13 @@
-import type { Path } from './problem.ts';
+import { resolve } from 'node:path';
+import { parseSpan } from '#core/time-text.ts';
+import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from './cron.ts';
+import { type Path, type Problem, problem, type Source, type Spot } from './diagnostic.ts';
 import { asList, type RawSchedule, type RawScheduleEntry } from './raw.ts';
+import type { FoundImport } from './read/imports.ts';
+import { type SpecFile, spotIn } from './read/spec-file.ts';
 
 /** An entry of `schedule`, for what it is and where it is in the file. */
-export type ScheduleEntry = {
+type ScheduleEntry = {
   readonly action: 'start' | 'stop' | 'restart';
   readonly path: Path;
   readonly entry: RawScheduleEntry;
@@ -46,11 +51,236 @@ export function parseMoment(text: string): Date | null {
 }
 
 /** The forms of a day of `notOn`. */
-export const DAYS_HELP = 'Write a day as "2026-12-25", or as "12-25" for every year.';
+const DAYS_HELP = 'Write a day as "2026-12-25", or as "12-25" for every year.';
 
 /** Whether a text is a day that exists: `2026-12-25`, or `12-25` for one of every year. */
-export function isDay(text: string): boolean {
+function isDay(text: string): boolean {
   // A leap year: 02-29 is a day of some years.
   const day = /^\d\d-\d\d$/.test(text) ? `2024-${text}` : text;
   return /^\d{4}-\d\d-\d\d$/.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
+}
+
+/** The days of `notOn`, and the files that have them. */
+export type Days = {
+  readonly days: readonly string[];
+  readonly sources: readonly Source[];
+  readonly problems: readonly Problem[];
+};
+
+/**
+ * Reads the days on which a workflow does not start: those of the key, and those of the files that it names, relative to
+ * `dir`. In a file, `#` begins a comment.
+ */
+export function readDays(file: SpecFile, dir: string, open: (path: string) => FoundImport): Days {
+  const { notOn } = file.raw;
+  const read = asList(notOn).map((entry, index): Days => {
+    if (isDay(entry) || isLikeDay(entry)) return { days: [entry], sources: [], problems: [] };
+    return readFile(
+      entry,
+      spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']),
+      open(resolve(dir, entry)),
+    );
+  });
+  return {
+    days: read.flatMap(({ days }) => days),
+    sources: read.flatMap(({ sources }) => sources),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+}
+
+/** Whether a text that is not a day was meant to be one. */
+function isLikeDay(text: string): boolean {
+  return /^[\d\s./-]*$/.test(text);
+}
+
+function readFile(name: string, spot: Spot, found: FoundImport): Days {
+  if (found.kind !== 'file') {
+    const message = `the file "${name}" of "notOn" ${whyNot(found)}`;
+    return { days: [], sources: [], problems: [problem('unreadable', spot, message, { help: DAYS_HELP })] };
+  }
+  const { source } = found;
+  const lines = daysIn(source.text);
+  const wrong = lines.filter(({ text }) => !isDay(text));
+  const problems = wrong.map(({ text, at }) =>
+    problem('wrong-value', { source, range: [at, at + text.length] }, `"${text}" is not a day`, { help: DAYS_HELP }),
+  );
+  return { days: lines.map(({ text }) => text), sources: [source], problems: [...found.problems, ...problems] };
+}
+
+function whyNot(found: Exclude<FoundImport, { readonly kind: 'file' }>): string {
+  switch (found.kind) {
+    case 'missing':
+      return 'does not exist';
+    case 'outside':
+      return 'is outside the directory of the workflow file';
+    case 'unreadable':
+      return `cannot be read: ${found.why}`;
+  }
+}
+
+/** The words of a text with their offsets, one a line, without comments and empty lines. */
+function daysIn(text: string): readonly { readonly text: string; readonly at: number }[] {
+  return [...text.matchAll(/^[^\S\n]*([^#\s][^#\n]*)/gm)].map((match) => {
+    const day = match[1] ?? '';
+    return { text: day.trimEnd(), at: match.index + match[0].length - day.length };
+  });
+}
+
+/** Checks the schedule of a file. */
+export function scheduleProblems(file: SpecFile): Problem[] {
+  return [
+    ...expressionProblems(file),
+    ...notOnProblems(file),
+    ...timeZoneProblems(file),
+    ...windowProblems(file),
+    ...retentionProblems(file),
+  ];
+}
+
+function expressionProblems(file: SpecFile): Problem[] {
+  const { schedule } = file.raw;
+  const mixed =
+    typeof schedule === 'object' && 'kind' in schedule
+      ? (['start', 'stop', 'restart'] as const).filter((key) => key in schedule)
+      : [];
+  return [
+    ...mixed.map((key) =>
+      problem('conflicting-keys', spotIn(file, ['schedule', key], 'key'), `"kind" and "${key}" exclude each other`, {
+        help: `Write the entry with "kind" below "${key}".`,
+      }),
+    ),
+    ...scheduleEntries(schedule).flatMap((entry) => entryProblems(file, entry)),
+  ];
+}
+
+function entryProblems(file: SpecFile, { action, path, entry }: ScheduleEntry): Problem[] {
+  if (typeof entry === 'string') return cronProblems(file, path, entry);
+  return kindProblems(file, path, entry) ?? momentProblems(file, path, { action, entry });
+}
+
+type RawEntry = Exclude<RawScheduleEntry, string>;
+
+/** The problems of an entry of `kind: cron`; null for any other. */
+function kindProblems(file: SpecFile, path: Path, { kind, expression, at }: RawEntry): Problem[] | null {
+  // A wrong kind was reported already.
+  if (kind === undefined) return [];
+  const surplus = kind === 'at' ? expression : at;
+  const [own, other] = kind === 'at' ? ['at', 'expression'] : ['expression', 'at'];
+  if (surplus !== undefined) {
+    const message = `"${other}" is not a key of "kind: ${kind}"`;
+    return [problem('ignored-key', spotIn(file, [...path, other], 'key'), message, { help: `Write "${own}".` })];
+  }
+  if (kind === 'at') return null;
+  if (expression !== undefined) return cronProblems(file, [...path, 'expression'], expression);
+  if (file.damaged.has(file.raw.schedule)) return [];
+  const help = 'For example {kind: cron, expression: "0 5 * * *"}.';
+  return [problem('missing-key', spotIn(file, path), '"kind: cron" needs an "expression"', { help })];
+}
+
+function momentProblems(
+  file: SpecFile,
+  path: Path,
+  { action, entry: { at } }: Pick<ScheduleEntry, 'action'> & { readonly entry: RawEntry },
+): Problem[] {
+  const help = 'For example {kind: at, at: "2026-12-24T18:00:00+01:00"}.';
+  if (action !== 'start') {
+    const message = `"kind: at" is only for "start", not for "${action}"`;
+    return [problem('wrong-value', spotIn(file, [...path, 'kind']), message)];
+  }
+  if (at === undefined) return [problem('missing-key', spotIn(file, path), '"kind: at" needs "at"', { help })];
+  if (parseMoment(at) !== null) return [];
+  const message = `"${at}" is not a date and time with an offset from UTC`;
+  return [problem('wrong-value', spotIn(file, [...path, 'at']), message, { help })];
+}
+
+function cronProblems(file: SpecFile, path: Path, expression: string): Problem[] {
+  const found = cronProblem(expression);
+  return found === null ? neverDue(file, path, expression) : [invalidCron(file, path, { expression, found })];
+}
+
+/** Checks the days of the key; those of files are checked where they are read. */
+function notOnProblems(file: SpecFile): Problem[] {
+  const { notOn, schedule } = file.raw;
+  if (notOn === undefined) return [];
+  const wrong = asList(notOn).flatMap((day, index) =>
+    isDay(day) || !isLikeDay(day)
+      ? []
+      : [
+          problem(
+            'wrong-value',
+            spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']),
+            `"${day}" is not a day`,
+            { help: DAYS_HELP },
+          ),
+        ],
+  );
+  if (schedule !== undefined || wrong.length > 0) return wrong;
+  const message = '"notOn" has no effect without a "schedule"';
+  return [problem('ignored-key', spotIn(file, ['notOn'], 'key'), message, { severity: 'warning', label: 'ignored' })];
+}
+
+type Invalid = { readonly expression: string; readonly found: CronProblem };
+
+function invalidCron(file: SpecFile, path: Path, { expression, found }: Invalid): Problem {
+  const help =
+    cronOfOthers(expression) ??
+    'A cron expression is "minute hour day-of-month month day-of-week", such as "0 5 * * 1-5".';
+  const spot = { source: file.source, path, part: 'value', word: found.word } as const;
+  const message = `invalid cron expression "${expression}": ${found.message}`;
+  return problem('invalid-cron', spot, message, { label: found.label ?? '', help });
+}
+
+/** How to write an expression of another scheduler; null if that is not known. */
+function cronOfOthers(expression: string): string | null {
+  const text = expression.trim().replace(/^(?:CRON_)?TZ=\S+\s+/, '');
+  if (/^@reboot$/i.test(text)) return 'Start it with the machine: a service of the system runs "wf run".';
+  const [, count, unit = ''] = /^@?every\s+(\d+)\s*(m|h)(?:in(?:ute)?s?|(?:ou)?rs?)?$/i.exec(text) ?? [];
+  if (count !== undefined) return evenly(Number(count), unit.toLowerCase());
+  const words = text.split(/\s+/);
+  if (words.length < 6 || words.length > 7) return null;
+  return `Remove the field of seconds${words.length === 7 ? ' and that of years' : ''}: "${words.slice(1, 6).join(' ')}".`;
+}
+
+/** An interval that cron can express: one that divides the hour or the day. */
+function evenly(count: number, unit: string): string | null {
+  const whole = unit === 'h' ? 24 : 60;
+  if (count < 1 || count >= whole || whole % count !== 0) return null;
+  return unit === 'h' ? `Write "0 */${count} * * *".` : `Write "*/${count} * * * *".`;
+}
+
+function neverDue(file: SpecFile, path: Path, expression: string): Problem[] {
+  const cron = parseCron(expression);
+  if (cron === null || !isNeverDue(cron)) return [];
+  const message = `the cron expression "${expression}" is never due: its months have no such day`;
+  return [problem('never-due', spotIn(file, path), message, { severity: 'warning', label: 'never' })];
+}
+
+function timeZoneProblems(file: SpecFile): Problem[] {
+  const { timezone } = file.raw;
+  if (timezone === undefined || isTimeZone(timezone)) return [];
+  const help = 'Use a name from the IANA time zone database, such as "Europe/Berlin" or "UTC".';
+  const options = { label: () => nearTimeZones(timezone), help };
+  return [problem('invalid-time-zone', spotIn(file, ['timezone']), `unknown time zone "${timezone}"`, options)];
+}
+
+function windowProblems(file: SpecFile): Problem[] {
+  const { catchup, catchupWindow } = file.raw;
+  if (catchupWindow === undefined) return [];
+  const spot = spotIn(file, ['catchupWindow']);
+  if (parseSpan(catchupWindow) === null) {
+    const help = 'For example "90m", "6h" or "2d12h"; a plain number is seconds.';
+    return [problem('wrong-value', spot, `"${catchupWindow}" is not a valid "catchupWindow"`, { help })];
+  }
+  if (catchup !== 'none') return [];
+  const message = '"catchupWindow" has no effect: "catchup" is "none"';
+  return [problem('ignored-key', spot, message, { severity: 'warning', label: 'ignored' })];
+}
+
+function retentionProblems(file: SpecFile): Problem[] {
+  const { histRetentionDays, histRetentionRuns } = file.raw;
+  if (histRetentionDays === undefined || histRetentionRuns === undefined) return [];
+  const message = '"histRetentionRuns" and "histRetentionDays" exclude each other';
+  return [
+    problem('conflicting-keys', spotIn(file, ['histRetentionRuns'], 'key'), message, { help: 'Remove one of them.' }),
+  ];
 }

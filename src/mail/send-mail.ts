@@ -1,6 +1,186 @@
-import type { Address } from './addresses.ts';
-import { explainMailError, MailProblem, refusedRecipient } from './mail-problem.ts';
-import { isLocalServer, type MailServer } from './mail-server.ts';
+import { isIPv4 } from 'node:net';
+import { certificateProblems, isUntrusted } from '#core/certificate-problem.ts';
+import type { SmtpSettings, Template } from '#core/workflow.ts';
+
+/** Why a mail was not sent, as one line for the user. */
+export class MailProblem extends Error {}
+
+/** Server fields used in messages. */
+type NamedServer = {
+  readonly host: string;
+  readonly port: number;
+  readonly login: { readonly username: string } | null;
+};
+
+/** A recipient rejected by the server, with its answer. */
+type RefusedRecipient = { readonly recipient?: string | undefined; readonly response?: string | undefined };
+
+/** Fields of nodemailer errors. */
+type MailError = Error & {
+  readonly code?: string;
+  /** The underlying system or TLS error code. */
+  readonly originalCode?: string;
+  readonly command?: string;
+  readonly response?: string;
+  readonly timeoutType?: string;
+  readonly rejectedErrors?: readonly RefusedRecipient[];
+};
+
+const byCode: { readonly [code: string]: string } = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed before the mail was accepted',
+  ECONNECTION: 'the connection was closed before the mail was accepted',
+  EPIPE: 'the connection was closed before the mail was accepted',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  EAI_AGAIN: 'its name cannot be resolved: no name server responds',
+  EPROTO: 'the server does not speak TLS on this port',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS on this port',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the server does not speak TLS on this port',
+  ...certificateProblems,
+};
+
+const byTimeout: { readonly [type: string]: string } = {
+  CONNECT_TIMEOUT: 'the connection timed out',
+  GREETING_TIMEOUT: 'it accepts connections but sends no greeting (for TLS from the start, use port 465)',
+  SOCKET_TIMEOUT: 'it stopped responding',
+};
+
+/** Explains a mail server error in one line. */
+function explainMailError(error: unknown, server: NamedServer): string {
+  const cause: MailError = error instanceof Error ? error : new Error(String(error));
+  return `mail server ${server.host}:${server.port}: ${explain(cause, server)}`;
+}
+
+/** The recipient with the server's answer. */
+function refusedRecipient({ recipient = '', response = '' }: RefusedRecipient): string {
+  return response === '' ? recipient : `${recipient} (${firstLine(response)})`;
+}
+
+function refused({ rejectedErrors = [], response = '', message }: MailError): string {
+  if (rejectedErrors.length > 0)
+    return `it rejected every recipient: ${rejectedErrors.map(refusedRecipient).join(', ')}`;
+  return response === '' ? firstLine(message) : `it rejected the sender: ${firstLine(response)}`;
+}
+
+function explain(error: MailError, { host, login }: NamedServer): string {
+  const { code = '', originalCode = '', response = '', timeoutType = '', command = '' } = error;
+  if (code === 'EENVELOPE') return refused(error);
+  if (code === 'EAUTH') return `it rejected the login as "${login?.username ?? ''}": ${said(error)}`;
+  if (code === 'EDNS') return byCode[originalCode] ?? `unknown host "${host}"`;
+  if (code === 'ETIMEDOUT') return byTimeout[timeoutType] ?? 'it stopped responding';
+  const known = byCode[originalCode];
+  if (known !== undefined) return known + certificateHelp(originalCode);
+  if (code === 'ETLS') return noTls(command, response);
+  if (response !== '') return `it rejected the mail: ${firstLine(response)}`;
+  return byCode[code] ?? firstLine(error.message);
+}
+
+function noTls(command: string, response: string): string {
+  const why = response === '' ? '' : ` (${firstLine(response)})`;
+  if (command !== 'STARTTLS') return `TLS negotiation failed${why}`;
+  return `it offers no TLS${why}, and a password is not sent without it`;
+}
+
+function said({ response = '', message }: MailError): string {
+  return firstLine(response === '' ? message : response);
+}
+
+function certificateHelp(code: string): string {
+  if (!/SELF_SIGNED|ISSUER|LEAF_SIGNATURE|^CERT_|ALTNAME/.test(code)) return '';
+  const trust = isUntrusted(code) ? '; set NODE_EXTRA_CA_CERTS to a file with the certificate to trust' : '';
+  return ` (${code})${trust}`;
+}
+
+function firstLine(text: string): string {
+  return text.split(/[\r\n]/, 1)[0] ?? '';
+}
+
+/** A mail address; `name` is empty if only the address is known. */
+type Address = { readonly name: string; readonly address: string };
+
+/**
+ * Trims a text for use in a header. Throws a `MailProblem` for a line break or NUL, which could inject headers and
+ * recipients.
+ */
+export function headerText(text: string, key: string): string {
+  const trimmed = text.trim();
+  if (/[\r\n\0]/.test(trimmed))
+    throw new MailProblem(`"${key}" contains a line break, which is not allowed in headers`);
+  return trimmed;
+}
+
+/**
+ * Parses the addresses in one or several comma-separated texts after replacing variables: `ops@example.com`, `Ops
+ * <ops@example.com>`, `"Doe, Jo" <jo@example.com>`, or the name of a local user of the server. Throws a `MailProblem`
+ * for anything else: a recipient must never be dropped silently.
+ */
+export function addresses(
+  texts: readonly Template[],
+  key: string,
+  expand: (text: Template) => string,
+): readonly Address[] {
+  return texts.flatMap((text) => splitList(headerText(expand(text), key))).map((text) => parseAddress(text, key));
+}
+
+/** Splits at commas outside quotes. */
+function splitList(text: string): readonly string[] {
+  const entries = text.match(/(?:"(?:[^"\\]|\\.)*"|[^,"]|")+/g) ?? [];
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
+function parseAddress(text: string, key: string): Address {
+  const [, name = '', address = text] = /^(.*?)\s*<([^<>]*)>$/.exec(text) ?? [];
+  if (/^[^\s<>@",;:()[\]\\]+(?:@[^\s<>@",;()\\]+)?$/.test(address)) return { name: unquoted(name), address };
+  throw new MailProblem(`${JSON.stringify(text)} in "${key}" is not an address such as name@example.com`);
+}
+
+function unquoted(name: string): string {
+  return /^".*"$/.test(name) ? name.slice(1, -1).replace(/\\(.)/g, '$1') : name;
+}
+
+/** A mail server with every variable replaced. */
+export type MailServer = {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; otherwise STARTTLS if the server offers it. */
+  readonly secure: boolean;
+  readonly login: { readonly username: string; readonly password: string } | null;
+};
+
+/** The port for implicit TLS (RFC 8314). */
+const securePort = 465;
+
+/** The server configured by a workflow's `smtp`. Throws a `MailProblem` that names the missing or invalid key. */
+export function mailServer(smtp: SmtpSettings | null, expand: (text: Template) => string): MailServer {
+  if (smtp === null) throw new MailProblem('the workflow has no "smtp": give it the "host" of a mail server');
+  const value = (text: Template | null) => expand(text ?? '').trim();
+  const host = value(smtp.host).replace(/^\[(.*)\]$/, '$1');
+  if (!/^[^\s/@]+$/.test(host))
+    throw new MailProblem(`"smtp.host" is ${JSON.stringify(host)}, which is not a host name`);
+  const port = portNumber(value(smtp.port));
+  return { host, port, secure: port === securePort, login: login(value(smtp.username), expand(smtp.password ?? '')) };
+}
+
+/** Whether the server is on this machine, so that nothing crosses a network. */
+export function isLocalServer({ host }: Pick<MailServer, 'host'>): boolean {
+  if (isIPv4(host)) return host.startsWith('127.');
+  return host === '::1' || /^(?:.+\.)?localhost\.?$/i.test(host);
+}
+
+function portNumber(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65535) return port;
+  throw new MailProblem(`"smtp.port" is ${JSON.stringify(text)}, which is not a port from 1 to 65535`);
+}
+
+/** Unset variables become empty texts: no login if both are empty, an error if only one is. */
+function login(username: string, password: string): MailServer['login'] {
+  if (username === '' && password === '') return null;
+  if (username === '') throw new MailProblem('"smtp.password" is given but "smtp.username" is empty');
+  if (password === '') throw new MailProblem('"smtp.username" is given but "smtp.password" is empty');
+  return { username, password };
+}
 
 /** A mail to be sent. */
 export type Mail = {

@@ -2,14 +2,126 @@ import { createHmac } from 'node:crypto';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Json, Notification, NotificationEvent } from '#core/workflow.ts';
-import { headerPairs, type Pairs, SettingProblem } from '#executors/http/header-fields.ts';
+import { headerPairs, type Pairs, SettingProblem, urlLogin } from '#executors/http/header-fields.ts';
+import { type RequestEnd, type RequestOptions, sendRequest } from '#executors/http/http-request.ts';
 import { expandJson } from '#executors/http/json-template.ts';
-import { urlLogin } from '#executors/http/url-login.ts';
-import type { Message } from './deliver.ts';
-import { cut, type Part } from './run-text.ts';
+import { pendingApprovals } from '#render/text/approve-command.ts';
+import { formatDuration, utcTime } from '#render/text/duration.ts';
+import { failurePath, failureReason, failuresIn } from '#render/text/failures.ts';
+import { stripControls } from '#render/text/sanitize.ts';
+
+/** A part of a message: a text, or lines of output. */
+type Part = { readonly text: string } | { readonly lines: readonly string[] };
+
+/** Limits of the default message: failed steps with their last lines, and characters of a line. */
+const most = { failures: 10, lineLength: 300 };
+
+/** The default title of a notification. */
+export function runTitle({ workflow, status }: RunSummary, event: NotificationEvent): string {
+  if (event === 'recovery') return `${workflow} recovered`;
+  if (event === 'waiting') return `${workflow} waits for approval`;
+  return `${workflow} ${status.replaceAll('_', ' ')}`;
+}
+
+/** The default text: duration, time, what waits for approval with the commands to answer, and the failures with their last lines. */
+export function runText(summary: RunSummary): readonly Part[] {
+  const { durationMs, finishedAt, reason, error } = summary;
+  const { failures, moreFailures } = failuresIn(summary);
+  const took = durationMs === null ? [] : [`Took ${formatDuration(durationMs)}`];
+  const at = finishedAt === null ? [] : [`finished ${utcTime(finishedAt)}`];
+  const head = [...took, ...at].join(', ');
+  const parts: Part[] = head === '' ? [] : [{ text: head }];
+  for (const { text, approve, reject } of pendingApprovals(summary)) {
+    parts.push({ text: stripControls(text) }, { lines: [approve, reject] });
+  }
+  // The steps that follow say the same, and more.
+  if (error !== null && !(reason === 'step' && failures.length > 0)) parts.push({ text: stripControls(error) });
+  for (const failure of failures.slice(0, most.failures)) {
+    const { lines, command } = failure;
+    parts.push({ text: stripControls(`${failurePath(failure)}: ${failureReason(failure)}`) });
+    if (lines.length > 0) parts.push({ lines: lines.map((line) => cut(stripControls(line), most.lineLength)) });
+    if (command !== null && failure.path.length > 1) parts.push({ text: command });
+  }
+  const more = moreFailures + Math.max(0, failures.length - most.failures);
+  return more > 0 ? [...parts, { text: `and ${more} more failed` }] : parts;
+}
+
+/** Shortens a text to a number of characters. */
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 3)}...` : text;
+}
+
+/** A request that delivers a notification. */
+export type Message = {
+  readonly method: string;
+  /** Without credentials, which are in a header. */
+  readonly url: URL;
+  readonly headers: Pairs;
+  readonly body: string;
+};
+
+/** How to deliver. `pause` waits for the milliseconds, or until the signal is aborted. */
+type DeliveryOptions = {
+  readonly env: Readonly<Record<string, string>>;
+  /** Limit of one try. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+const MAX_TRIES = 3;
+/** Longest wait between two tries, whatever the server asks for. */
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Sends the message, up to three times if the connection fails or the server is busy (429) or faulty (5xx). Resolves to
+ * the reason why it was not accepted, or null.
+ */
+export async function deliver(message: Message, options: DeliveryOptions): Promise<string | null> {
+  const { env, timeoutMs, signal, pause } = options;
+  const request = { env, timeoutMs, signal, skipTlsVerify: null, follows: () => false, holdsSecret: () => true };
+  for (let tried = 1; ; tried++) {
+    const end = await send(message, request);
+    const problem = problemOf(end);
+    if (problem === null || !isPassing(end) || tried === MAX_TRIES || signal.aborted) return problem;
+    await pause(waitAfter(end, tried), signal);
+    if (signal.aborted) return problem;
+  }
+}
+
+type ResponseHead = Extract<RequestEnd, { readonly head: unknown }>['head'];
+
+/** Only the status counts; a truncated or oversized body is ignored. */
+async function send(message: Message, options: RequestOptions): Promise<RequestEnd> {
+  const heads: ResponseHead[] = [];
+  const onHead = (head: ResponseHead) => void heads.push(head);
+  const end = await sendRequest(message, options, { onHop: () => {}, onHead, onBody: () => {} });
+  const [head] = heads;
+  return head === undefined ? end : { hop: end.hop, head };
+}
+
+function problemOf(end: RequestEnd): string | null {
+  if ('problem' in end) return end.problem;
+  const { status, statusText } = end.head;
+  if (status >= 200 && status < 300) return null;
+  const redirect = status >= 300 && status < 400 ? ' (redirects are not followed)' : '';
+  return `${status} ${statusText}`.trimEnd() + redirect;
+}
+
+/** Whether another try may succeed. */
+function isPassing(end: RequestEnd): boolean {
+  return 'problem' in end || end.head.status === 429 || end.head.status >= 500;
+}
+
+/** The server's `Retry-After` in seconds, else a second more after each try. */
+function waitAfter(end: RequestEnd, tried: number): number {
+  const asked = 'problem' in end ? undefined : end.head.headers.find(([name]) => name.toLowerCase() === 'retry-after');
+  const seconds = Number(asked?.[1] ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(Math.ceil(seconds * 1000), MAX_WAIT_MS) : tried * 1000;
+}
 
 /** The content of a notification. */
-export type Content = {
+type Content = {
   readonly event: NotificationEvent;
   readonly title: string;
   readonly parts: readonly Part[];
@@ -21,7 +133,7 @@ export type Content = {
 type Scope = (name: string) => string | undefined;
 
 /** Limits of the services, in characters; for ntfy in bytes. */
-const most = { slack: 4000, teams: 10_000, discordTitle: 256, discord: 4096, ntfy: 4000 };
+const lengths = { slack: 4000, teams: 10_000, discordTitle: 256, discord: 4096, ntfy: 4000 };
 
 const json: Pairs = [['content-type', 'application/json']];
 
@@ -63,7 +175,7 @@ function addressOf(text: string): Address {
 function slackText({ title, parts, runUrl }: Content): string {
   const escaped = (text: string) => text.replace(/[&<>]/g, (sign) => slackEscapes[sign] ?? sign);
   const lines = [`*${escaped(title)}*`, ...parts.map((part) => escaped(markdown(part)))];
-  return [cut(lines.join('\n'), most.slack), ...(runUrl === null ? [] : [`<${escaped(runUrl)}|Open the run>`])].join(
+  return [cut(lines.join('\n'), lengths.slack), ...(runUrl === null ? [] : [`<${escaped(runUrl)}|Open the run>`])].join(
     '\n',
   );
 }
@@ -85,7 +197,7 @@ function teamsCard({ title, parts, runUrl }: Content): Json {
   const body = parts.map((part) =>
     // A single line break is none in a card.
     'text' in part
-      ? block(cut(part.text, most.teams).replaceAll('\n', '\n\n'), {})
+      ? block(cut(part.text, lengths.teams).replaceAll('\n', '\n\n'), {})
       : block(part.lines.join('\n\n'), { fontType: 'Monospace', spacing: 'Small' }),
   );
   const actions = runUrl === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open the run', url: runUrl }];
@@ -113,8 +225,8 @@ const colors: { readonly [event in NotificationEvent]: number } = {
 
 function discordEmbed({ event, title, parts, runUrl }: Content): Json {
   return {
-    title: cut(title, most.discordTitle),
-    description: cut(parts.map(markdown).join('\n'), most.discord),
+    title: cut(title, lengths.discordTitle),
+    description: cut(parts.map(markdown).join('\n'), lengths.discord),
     color: colors[event],
     ...(runUrl === null ? {} : { url: runUrl }),
   };
@@ -134,7 +246,7 @@ function ntfyMessage(notification: Notification, { url, headers }: Address, { sc
   const body = {
     topic: decodeURIComponent(topic),
     title: content.title,
-    message: cutBytes(plainText(content.parts), most.ntfy),
+    message: cutBytes(plainText(content.parts), lengths.ntfy),
     ...(tags.length === 0 ? {} : { tags }),
     ...(priority === null ? {} : { priority }),
     ...(content.runUrl === null ? {} : { click: content.runUrl }),

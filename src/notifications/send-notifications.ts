@@ -6,11 +6,9 @@ import type { Notification, NotificationEvent } from '#core/workflow.ts';
 import type { Notice } from '#engine/engine.ts';
 import { SettingProblem } from '#executors/http/header-fields.ts';
 import { failuresIn } from '#render/text/failures.ts';
-import { pause } from '#system/pause.ts';
-import { deliver, type Message } from './deliver.ts';
-import { messageFor } from './messages.ts';
+import { pause } from '#system/time-limit.ts';
+import { deliver, type Message, messageFor, runText, runTitle } from './messages.ts';
 import { reported } from './reported-event.ts';
-import { runText, runTitle } from './run-text.ts';
 
 /** Dependencies of notifications. */
 export type NotifierOptions = {

@@ -1,12 +1,174 @@
+import { type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { RunMark } from '#engine/engine.ts';
 import type { EndSignal } from './end-signal.ts';
-import { findMarked, toIdentities, withDescendants } from './process-selection.ts';
-import { areGone, groupAnswers, sendSignal, signalGroup } from './process-signals.ts';
-import { listProcesses, listProcessesOnce, type ProcessEntry } from './process-table.ts';
+import {
+  identityOf,
+  isAlive,
+  isInThisNamespace,
+  isOfThisPlace,
+  listProcesses,
+  listProcessesOnce,
+  type ProcessEntry,
+  readEnvironment,
+} from './process-identity.ts';
+
+/** Polling intervals while waiting for processes to end, in milliseconds. */
+const firstPauseMs = 4;
+const maxPauseMs = 100;
+
+/** Sends a signal if the process still has the same identity; to its group if the system cannot tell (macOS). */
+export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isOfThisPlace(target)) return;
+  if (target.startTime === null) signalGroup(target.pid, signal);
+  else if (isAlive(target)) trySignal(target.pid, signal);
+}
+
+/** Sends a signal to every member of a process group that may be signalled. */
+export function signalGroup(group: number, signal: NodeJS.Signals): void {
+  trySignal(-group, signal);
+}
+
+/** Whether the process group has a member. */
+export function groupAnswers(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Waits until all have ended, `limitMs` have passed or `cut` is aborted; true if all have ended. */
+export async function areGone(
+  processes: readonly ProcessIdentity[],
+  limitMs: number,
+  cut?: AbortSignal,
+): Promise<boolean> {
+  let left = processes.filter(isPresent);
+  let pauseMs = firstPauseMs;
+  for (let waitedMs = 0; left.length > 0 && waitedMs < limitMs && cut?.aborted !== true; waitedMs += pauseMs) {
+    pauseMs = Math.min(pauseMs * 2, maxPauseMs, limitMs - waitedMs);
+    await pause(pauseMs, cut);
+    left = left.filter(isPresent);
+  }
+  return left.length === 0;
+}
+
+function isPresent(target: ProcessIdentity): boolean {
+  if (!isOfThisPlace(target)) return false;
+  return target.startTime === null ? groupAnswers(target.pid) : isAlive(target);
+}
+
+/** The timer keeps this process alive: nothing else may do so. */
+async function pause(ms: number, cut: AbortSignal | undefined): Promise<void> {
+  // Loaded on demand: most runs end nothing and start faster without it.
+  const { setTimeout } = process.getBuiltinModule('node:timers/promises');
+  try {
+    await setTimeout(ms, undefined, cut === undefined ? {} : { signal: cut });
+  } catch (error) {
+    if (cut?.aborted !== true) throw error;
+  }
+}
+
+function trySignal(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch (error) {
+    // The process has just ended or belongs to another user; nothing can be done in either case.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+/** The roots and their descendants; never this process, its ancestors, or zombies. */
+export function withDescendants(
+  entries: readonly ProcessEntry[],
+  roots: Iterable<ProcessEntry>,
+): readonly ProcessEntry[] {
+  const children = groupBy(entries, ({ parent }) => parent);
+  const spared = selfAndAncestors(entries);
+  const found = new Set<ProcessEntry>();
+  const add = (entry: ProcessEntry) => {
+    if (!spared.has(entry.pid)) found.add(entry);
+  };
+  for (const root of roots) add(root);
+  // A set is iterated in insertion order, including entries added on the way.
+  for (const entry of found) for (const child of children.get(entry.pid) ?? []) add(child);
+  return [...found].filter(({ isZombie }) => !isZombie);
+}
+
+/** Groups processes by a field: parent, session. */
+export function groupBy(
+  entries: readonly ProcessEntry[],
+  key: (entry: ProcessEntry) => number,
+): ReadonlyMap<number, readonly ProcessEntry[]> {
+  const groups = new Map<number, ProcessEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(key(entry));
+    if (group === undefined) groups.set(key(entry), [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+/** The identities of processes. */
+export function toIdentities(entries: readonly ProcessEntry[]): ProcessIdentity[] {
+  return entries.map(({ pid, startTime }) => identityOf(pid, startTime));
+}
+
+/** Processes with the run's mark in their environment, and the step named there, by process number. */
+export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: RunMark): ReadonlyMap<number, string> {
+  const mark = Buffer.from(`\0WF_RUN_ID=${runId}\0`);
+  const marked = new Map<number, string>();
+  for (const { pid, hasMemory } of entries) {
+    const environment = hasMemory ? readEnvironment(pid) : null;
+    if (!environment?.includes(mark)) continue;
+    const log = variableOf(environment, 'WF_LOG_FILE');
+    const step = variableOf(environment, 'WF_STEP');
+    if ((log === '' || dirname(log) === logs) && isOfThisHome(pid, logs)) marked.set(pid, step);
+  }
+  return marked;
+}
+
+/**
+ * Whether the logs directory named by a process is that of the run: a container may have another home at the same path
+ * while its processes are visible from outside.
+ */
+function isOfThisHome(pid: number, logs: string): boolean {
+  if (isInThisNamespace(pid)) return true;
+  const ours = statSync(logs, { throwIfNoEntry: false });
+  const theirs = statOrNull(`/proc/${pid}/root${logs}`);
+  return ours !== undefined && theirs !== null && ours.ino === theirs.ino && ours.dev === theirs.dev;
+}
+
+function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function variableOf(environment: Buffer, name: string): string {
+  const start = environment.indexOf(`\0${name}=`);
+  if (start < 0) return '';
+  const from = start + name.length + 2;
+  return environment.toString('utf8', from, environment.indexOf(0, from));
+}
+
+function selfAndAncestors(entries: readonly ProcessEntry[]): ReadonlySet<number> {
+  const parents = new Map(entries.map(({ pid, parent }) => [pid, parent]));
+  const line = new Set<number>();
+  for (let pid: number | undefined = process.pid; pid !== undefined && !line.has(pid); pid = parents.get(pid)) {
+    line.add(pid);
+  }
+  return line;
+}
 
 /** The end signals of a tree and the marks of its processes. */
-export type AttemptTreeOptions = {
+type AttemptTreeOptions = {
   /** When aborted, the leader's group gets `stopSignal`. */
   readonly signal: EndSignal;
   /** When aborted, every process gets SIGKILL. */

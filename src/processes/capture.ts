@@ -3,9 +3,8 @@ import { lookupIn } from '#core/words/interpolate.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { EndSignal } from './end-signal.ts';
 import { identityFor } from './process-identity.ts';
-import { shellArgv, shellWords } from './shell-argv.ts';
-import { explainSpawnError, type Program } from './spawn-problem.ts';
-import { describeEnd, spawnDetached } from './subprocess.ts';
+import { explainSpawnError, type Program } from './started-program.ts';
+import { describeEnd, shellArgv, shellWords, spawnDetached } from './subprocess.ts';
 
 /** Options of a captured command. */
 export type CaptureOptions = {

@@ -2,8 +2,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { someAtOnce } from '#system/turns.ts';
 import { endGroup } from './end-group.ts';
-import { isAlive } from './process-identity.ts';
-import { processPlace } from './process-place.ts';
+import { isAlive, processPlace } from './process-identity.ts';
 import { groupKinds, groupPlaces, ownFiles } from './run-group.ts';
 
 /** Of the four threads of Node, the others remain for logs and flushes. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 
 /** Both ends of a pipe; reading does not block. */
 export type Pipe = {

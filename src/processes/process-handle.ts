@@ -1,9 +1,27 @@
-import { nodeInternals } from './node-internals.ts';
-import type { Program } from './spawn-problem.ts';
-import type { ProcessEnd } from './started-process.ts';
+import type { ProcessEnd, Program } from './started-program.ts';
+
+/** The release line whose last release is out: its undocumented parts stay as they are. */
+const KNOWN_LINE = '20.';
+
+/**
+ * A part of Node that its own modules are built on, by name; null if this Node has none, or forbids it. Null in other
+ * release lines than 20, too: any release may change such a part (24.20 changed how a process is started), and a call in
+ * the earlier form aborts the process. If Node is to warn about interfaces that may go, it replaces the function by one
+ * of another name, which warns.
+ */
+export function nodeInternals(name: 'process_wrap' | 'stream_wrap'): { readonly [name: string]: unknown } | null {
+  if (!process.versions.node.startsWith(KNOWN_LINE)) return null;
+  const binding: unknown = Reflect.get(process, 'binding');
+  if (typeof binding !== 'function' || binding.name !== 'binding') return null;
+  try {
+    return Reflect.apply(binding, process, [name]);
+  } catch {
+    return null;
+  }
+}
 
 /** A program that was started by Node's handle. */
-export type HandledProcess = {
+type HandledProcess = {
   readonly pid: number;
   readonly ended: Promise<ProcessEnd>;
   readonly abandon: () => void;

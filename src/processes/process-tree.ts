@@ -1,10 +1,16 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment, RunMark } from '#engine/engine.ts';
 import { os } from '#start-up/os.ts';
-import { isOfThisPlace } from './process-place.ts';
-import { findMarked, groupBy, toIdentities, withDescendants } from './process-selection.ts';
-import { areGone, groupAnswers, sendSignal } from './process-signals.ts';
-import { listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-table.ts';
+import {
+  areGone,
+  findMarked,
+  groupAnswers,
+  groupBy,
+  sendSignal,
+  toIdentities,
+  withDescendants,
+} from './attempt-tree.ts';
+import { isOfThisPlace, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
 
 /**
  * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its

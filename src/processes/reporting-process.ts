@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { Program } from './spawn-problem.ts';
+import type { Program } from './started-program.ts';
 import { describeEnd, spawnDetached } from './subprocess.ts';
 
 /** The descriptor of the pipe in a reporting process. */

@@ -1,5 +1,5 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import { startFileThreads } from './file-threads.ts';
+import { startFileThreads } from './subprocess.ts';
 
 /** Starts a thread. Throws an error that `systemProblem` knows where the limit of processes, which counts threads, is reached. */
 export function startThread(file: string, options: WorkerOptions): Worker {

@@ -1,19 +1,48 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { access } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
-import type { Attempt } from '#executors/executor.ts';
+import { expandWords, parseCommand } from '#core/words/words.ts';
+import type { Attempt, Scope } from '#executors/executor.ts';
 import { os } from '#start-up/os.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
-import { startFileThreads } from './file-threads.ts';
 import { startByHandle } from './process-handle.ts';
 import { identityFor } from './process-identity.ts';
-import { explainSpawnError, type Program } from './spawn-problem.ts';
-import type { ProcessEnd, StartedProcess } from './started-process.ts';
-import { ProgramStarter } from './starter/program-starter.ts';
+import { explainSpawnError, type ProcessEnd, type Program, type StartedProcess } from './started-program.ts';
+import { ProgramStarter } from './starter/starter.ts';
+
+let hasFileThreads = false;
+
+/**
+ * Starts the threads with which Node reads files. Node starts them on first use and aborts silently at the process
+ * limit; before the first program or thread there is room for them.
+ */
+export function startFileThreads(): void {
+  if (hasFileThreads) return;
+  hasFileThreads = true;
+  access('/', () => {});
+}
+
+/** Splits a `shell` setting into program and options (`bash -e`). Null if it contains more than that. */
+export function shellWords(shell: string, scope: Scope): readonly string[] | null {
+  const parsed = parseCommand(shell);
+  const words = parsed.kind === 'words' ? expandWords(parsed.words, scope) : [];
+  return words.length > 0 ? words : null;
+}
+
+/**
+ * The arguments that run a text in a shell. The text is not changed; `params` become `$1`, `$2`...; values reach it
+ * only as parameters and environment.
+ */
+export function shellArgv(shell: readonly string[], code: string, params: readonly string[]): readonly string[] {
+  // The shell would take a leading dash or plus for an option.
+  const text = /^[-+]/.test(code) ? ` ${code}` : code;
+  return [...shell, '-c', text, shell[0] ?? '', ...params];
+}
 
 const starter = new ProgramStarter();
 

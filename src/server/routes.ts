@@ -1,5 +1,5 @@
 import type { Metrics } from '#daemon/metrics.ts';
-import type { SystemProblem } from '#system/system-problem.ts';
+import type { SystemProblem } from '#system/errors.ts';
 import type { LoopLag } from './connection/loop-lag.ts';
 import { documentRoutes } from './docs/docs-routes.ts';
 import { type Handler, jsonReply, type Reply, type Route } from './route.ts';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, statSync } from 'node:fs';
 
 /** The module `node:os`. Loading it takes half a millisecond, which most commands save: call this where it is needed. */
 export function os(): typeof import('node:os') {
@@ -18,5 +18,24 @@ function readHostName(): string {
     return readFileSync('/proc/sys/kernel/hostname', 'utf8').trimEnd() || os().hostname();
   } catch {
     return os().hostname();
+  }
+}
+
+/**
+ * Whether a descriptor is a terminal. Only devices other than the null device are checked with `node:tty`, because loading it
+ * takes longer than most commands.
+ */
+export function isTerminal(fd: 0 | 1 | 2): boolean {
+  return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
+}
+
+/** Whether a descriptor is a device other than the null device. A closed terminal is no terminal, but still a device. */
+export function mayBeTerminal(fd: 0 | 1 | 2): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null').rdev;
+  } catch {
+    // The descriptor is closed, or the system has no such file.
+    return true;
   }
 }

@@ -1,6 +1,6 @@
 import { closeSync, fsync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { removeIfPossible } from './remove-file.ts';
+import { removeIfPossible } from './files.ts';
 
 /** `open` opens the draft for writing, a path in the same directory. */
 type DraftTools = { readonly open: (draft: string) => number; readonly write: (fd: number) => void };

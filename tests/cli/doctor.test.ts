@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Check } from '#doctor/check.ts';
+import type { Check } from '#doctor/machine.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 
 type World = {

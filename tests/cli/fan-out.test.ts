@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { readProcess } from '#processes/process-table.ts';
+import { readProcess } from '#processes/process-identity.ts';
 import { withPlace } from '../support/past-runs.ts';
 
 /** The keys and statuses of the items of a run's first step. */

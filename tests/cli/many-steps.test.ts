@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { readProcess } from '#processes/process-table.ts';
+import { readProcess } from '#processes/process-identity.ts';
 import { startWf, wf, withDirectory } from '../support/wf.ts';
 
 /** Large enough that starters start most of them. */

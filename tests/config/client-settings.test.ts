@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readClientSettings } from '#config/client-settings.ts';
-import { openSettings } from '#config/open-settings.ts';
+import { openSettings } from '#config/config.ts';
+import { readClientSettings } from '#config/login-settings.ts';
 import { certificateFile } from '../support/http-server.ts';
 import { withDirectory } from '../support/wf.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exposedFiles } from '#config/exposed-files.ts';
+import { exposedFiles } from '#config/server-settings.ts';
 import { withDaemons } from '../support/daemon.ts';
 import { withDirectory } from '../support/wf.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '#config/config.ts';
-import { readLogForwarding } from '#config/read-log-forwarding.ts';
+import { readLogForwarding } from '#config/forwarding-settings.ts';
 import { withDirectory } from '../support/wf.ts';
 
 /** What these settings come to. */

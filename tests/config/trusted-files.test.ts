@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { untrustedPaths } from '#config/trusted-files.ts';
+import { untrustedPaths } from '#config/config.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 

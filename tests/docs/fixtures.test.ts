@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { canonicalKey } from '#language/read/canonical-key.ts';
 import { documentationOf } from '#language/schema/schema-doc.ts';
+import { canonicalKey } from '#language/schema/schema-type.ts';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '#config/config.ts';
-import { readLogForwarding } from '#config/read-log-forwarding.ts';
+import { readLogForwarding } from '#config/forwarding-settings.ts';
 import { closedPort, httpServer } from '../support/http-server.ts';
 import { wf, withDirectory } from '../support/wf.ts';
 

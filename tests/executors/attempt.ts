@@ -9,9 +9,9 @@ import type { Step } from '#core/workflow.ts';
 import { RunParts } from '#engine/local/shared-parts.ts';
 import { executor } from '#executors/command/command.ts';
 import type { Attempt, Containment } from '#executors/executor.ts';
+import { sendSignal } from '#processes/attempt-tree.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
-import { sendSignal } from '#processes/process-signals.ts';
 import { findRunProcesses } from '#processes/process-tree.ts';
 import { step, workflow } from '../support/workflow.ts';
 

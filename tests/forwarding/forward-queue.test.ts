@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ForwardQueue, type ForwardQueueOptions } from '#forwarding/forward-queue.ts';
-import type { ForwardedRecord } from '#forwarding/forwarded-record.ts';
-import { openHttpSink } from '#forwarding/http-sink.ts';
+import { ForwardQueue, type ForwardQueueOptions, openHttpSink } from '#forwarding/forward-queue.ts';
+import type { ForwardedRecord } from '#forwarding/line-feed.ts';
 import { until } from '../executors/attempt.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalSignal } from '#language/check/signals.ts';
+import { canonicalSignal } from '#language/build/build-step.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { knownKeys, resolve, workflowSchema } from '#language/schema/schema.ts';
 import fc from '../support/fast-check.ts';

@@ -7,7 +7,7 @@ import type { Diagnostic } from '#language/diagnostic.ts';
 import { loadWorkflow } from '#language/load.ts';
 import { nearNames } from '#language/near-names.ts';
 import { decode } from '#language/read/decode.ts';
-import { keyDepthCounter } from '#language/read/parse-yaml.ts';
+import { keyDepthCounter } from '#language/read/parse.ts';
 import { patternSize } from '#system/pattern-test.ts';
 
 vi.mock('#language/near-names.ts', { spy: true });

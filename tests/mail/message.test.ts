@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addresses, headerText } from '#mail/addresses.ts';
-import { isLocalServer, mailServer } from '#mail/mail-server.ts';
-import { htmlToText, isHtml } from '#mail/send-mail.ts';
+import { addresses, headerText, htmlToText, isHtml, isLocalServer, mailServer } from '#mail/send-mail.ts';
 import { escapeHtml } from '#render/text/escape-html.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };

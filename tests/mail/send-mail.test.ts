@@ -1,8 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MailProblem } from '#mail/mail-problem.ts';
-import type { MailServer } from '#mail/mail-server.ts';
-import { type Mail, type MailPatience, sendMail } from '#mail/send-mail.ts';
+import { type Mail, type MailPatience, MailProblem, type MailServer, sendMail } from '#mail/send-mail.ts';
 import { smtpServer } from '../support/smtp-server.ts';
 
 const mail: Mail = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deliver } from '#notifications/deliver.ts';
+import { deliver } from '#notifications/messages.ts';
 import { closedPort, httpServer, httpsServer, tcpServer } from '../support/http-server.ts';
 
 /** Delivers a message; returns the problem and the waits between the tries, which take no time. */

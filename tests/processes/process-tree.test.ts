@@ -6,10 +6,15 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment } from '#engine/engine.ts';
 import { executor } from '#executors/command/command.ts';
-import { identify, isAlive, mayBeAlive } from '#processes/process-identity.ts';
-import { withDescendants } from '#processes/process-selection.ts';
-import { sendSignal } from '#processes/process-signals.ts';
-import { listProcesses, numberBefore, processMoment } from '#processes/process-table.ts';
+import { sendSignal, withDescendants } from '#processes/attempt-tree.ts';
+import {
+  identify,
+  isAlive,
+  listProcesses,
+  mayBeAlive,
+  numberBefore,
+  processMoment,
+} from '#processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import { fileText, program, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { readProcess } from '#processes/process-table.ts';
+import { readProcess } from '#processes/process-identity.ts';
 import { eventually, journalOf, untilOver } from '../support/background-runs.ts';
 import { type Daemon, type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { loweredBy, sessionPriority } from '../support/priorities.ts';

@@ -1,7 +1,6 @@
 import { createApp } from '#app/app.ts';
 import { createPast } from '#app/history-app.ts';
-import type { Config } from '#config/config.ts';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { type Config, workflowPlaces } from '#config/config.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import { fileOf } from '#service/runs/local-runs.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
-import type { MailServer } from '#mail/mail-server.ts';
+import type { MailServer } from '#mail/send-mail.ts';
 
 /** A mail as it came over the wire. */
 export type Received = {

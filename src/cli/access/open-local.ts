@@ -1,6 +1,4 @@
-import type { Config } from '#config/config.ts';
-import { requireNamedDags } from '#config/named-dags.ts';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { type Config, requireNamedDags, workflowPlaces } from '#config/config.ts';
 import type { Reach } from '#service/history/run-reference.ts';
 import { createLocalService, type LocalService } from '#service/local-service.ts';
 import { beginRun } from '#service/runs/start-carrier.ts';

@@ -1,6 +1,6 @@
 import type { DaemonClient } from '#client/daemon-client.ts';
-import { type ClientSettings, readClientSettings } from '#config/client-settings.ts';
 import type { Config } from '#config/config.ts';
+import { type ClientSettings, readClientSettings } from '#config/login-settings.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { Reach } from '#service/history/run-reference.ts';
 import type { Service } from '#service/service.ts';

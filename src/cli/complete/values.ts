@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { defaultWorkflow } from '#service/workflows/workflow-files.ts';

@@ -1,6 +1,6 @@
 import type { AppOptions } from '#app/app.ts';
 import type { Config } from '#config/config.ts';
-import { readLogForwarding } from '#config/read-log-forwarding.ts';
+import { readLogForwarding } from '#config/forwarding-settings.ts';
 import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '#engine/engine.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { ReporterKind } from '#render/reporters/select.ts';

@@ -1,5 +1,4 @@
-import type { Config } from '#config/config.ts';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { type Config, workflowPlaces } from '#config/config.ts';
 import type { StepSelection } from '#core/graph.ts';
 import type { Param } from '#core/run/run.ts';
 import { quoteWord } from '#core/words/quote-word.ts';

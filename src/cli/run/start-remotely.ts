@@ -1,7 +1,7 @@
 import type { DaemonClient } from '#client/daemon-client.ts';
 import { createRemoteService } from '#client/remote-service.ts';
-import type { ClientSettings } from '#config/client-settings.ts';
 import type { Config } from '#config/config.ts';
+import type { ClientSettings } from '#config/login-settings.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { Param } from '#core/run/run.ts';
 import { requireRunOf } from '#service/history/run-reference.ts';

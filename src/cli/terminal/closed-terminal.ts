@@ -1,4 +1,4 @@
-import { mayBeTerminal } from '#start-up/is-terminal.ts';
+import { mayBeTerminal } from '#start-up/os.ts';
 
 /**
  * Ends this process like the default action of SIGHUP if it may be on a terminal: a shell reports the exit code 129. Node

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPlaces } from '#config/places.ts';
-import { findProjectFile } from '#config/project-file.ts';
+import { findPlaces, findProjectFile } from '#config/directories.ts';
 import { WfError } from '#system/errors.ts';
 
 /**
@@ -48,7 +47,7 @@ function hasFiles(env: NodeJS.ProcessEnv): boolean {
 
 /** An invalid setting is reported by the command that reads the settings, without colours. */
 async function readColor(env: NodeJS.ProcessEnv): Promise<boolean | null> {
-  const { openSettings } = await import('#config/open-settings.ts');
+  const { openSettings } = await import('#config/config.ts');
   try {
     return openSettings({ env, cwd: process.cwd(), flags: {}, inProject: true }).read('color').value;
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Terminal } from '#render/reporters/reporter.ts';
-import { isTerminal } from '#start-up/is-terminal.ts';
+import { isTerminal } from '#start-up/os.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** The output streams of a command and their properties. */

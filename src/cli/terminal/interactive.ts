@@ -1,4 +1,4 @@
-import { isTerminal } from '#start-up/is-terminal.ts';
+import { isTerminal } from '#start-up/os.ts';
 import { isSet } from '../reporters/reporters.ts';
 import type { Console } from './console.ts';
 

@@ -1,9 +1,8 @@
 import type { CommanderError } from 'commander';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
-import { type ErrorCode, WfError } from '#system/errors.ts';
+import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
-import { systemProblem } from '#system/system-problem.ts';
 import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { WfError } from '#system/errors.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such directory',

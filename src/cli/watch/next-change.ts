@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
-import { pause } from '#system/pause.ts';
+import { pause } from '#system/time-limit.ts';
 import { changedPaths, type FileTimes, type Scan, scan, type WatchTargets } from './scan.ts';
 
 /** Changes within this time count as one, since editors and generators write several files, or one file in several steps. */

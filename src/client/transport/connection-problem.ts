@@ -1,4 +1,4 @@
-import type { ClientSettings } from '#config/client-settings.ts';
+import type { ClientSettings } from '#config/login-settings.ts';
 import { isUntrusted } from '#core/certificate-problem.ts';
 import { WfError } from '#system/errors.ts';
 

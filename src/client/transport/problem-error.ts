@@ -1,4 +1,4 @@
-import type { ClientSettings } from '#config/client-settings.ts';
+import type { ClientSettings } from '#config/login-settings.ts';
 import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
 import { type ErrorCode, WfError } from '#system/errors.ts';

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { rootCertificates } from 'node:tls';
-import type { ClientSettings } from '#config/client-settings.ts';
+import type { ClientSettings } from '#config/login-settings.ts';
 import type { WfError } from '#system/errors.ts';
 import { connectionProblem, noAnswer } from './connection-problem.ts';
 

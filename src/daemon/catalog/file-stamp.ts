@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { readRegular } from '#system/regular-file.ts';
+import { readRegular } from '#system/files.ts';
 
 /** Distinguishes states of a file without reading it. */
 export type FileStamp = {

@@ -12,8 +12,7 @@ import { RunVariables } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal } from '#store/store.ts';
-import { messageOf, WfError } from '#system/errors.ts';
-import { systemProblem, systemReason } from '#system/system-problem.ts';
+import { messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import type { RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 

@@ -16,7 +16,7 @@ import type { AttemptSignals } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
 import type { ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
-import { systemProblem } from '#system/system-problem.ts';
+import { systemProblem } from '#system/errors.ts';
 import type { Engine, FailedChild, RunRequest } from '../engine.ts';
 import { type AttemptReport, runAttempt } from './attempt/attempt.ts';
 import type { ServiceCalls } from './attempt/attempt-context.ts';

@@ -5,10 +5,18 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { literalText } from '#core/words/interpolate.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { runTool, stoppedByInterrupt, wantsColor } from '../tool.ts';
-import { expandHome, sortedEntries, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';
+import {
+  expandHome,
+  runTool,
+  sortedEntries,
+  stepWords,
+  stoppedByInterrupt,
+  type ToolSettings,
+  toolSettings,
+  wantsColor,
+} from '../tool.ts';
 
 const install = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
 

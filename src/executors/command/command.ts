@@ -4,8 +4,14 @@ import { withCodeArgs } from '#core/words/command-args.ts';
 import { runProcess } from '#processes/subprocess.ts';
 import { messageOf } from '#system/errors.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { type CommandLine, commandLine, stepShell } from './command-line.ts';
-import { interpreterLine, type ScriptFile, writeScript } from './script-file.ts';
+import {
+  type CommandLine,
+  commandLine,
+  interpreterLine,
+  type ScriptFile,
+  stepShell,
+  writeScript,
+} from './command-line.ts';
 
 /** Runs `command` with its `args`, or a `script` with its interpreter, as a process that writes directly to the log. */
 export const executor: Executor = { run: (_config, attempt) => runStep(attempt) };

@@ -4,9 +4,96 @@ import type { Outcome } from '#core/run/run.ts';
 import { isAskedToEnd } from '#processes/end-signal.ts';
 import { withTimeLimit } from '#system/time-limit.ts';
 import type { Attempt } from '../executor.ts';
-import type { Daemon } from './api/daemon.ts';
-import { ask, parseAnswer } from './api/docker-request.ts';
-import { isRequestError } from './docker-problem.ts';
+import { ask, type Daemon, DockerProblem, isRequestError, parseAnswer } from './docker-daemon.ts';
+
+/** Output being copied to the log: `done` resolves at its end; call `finish` when its program has ended. */
+type CopiedOutput = { readonly done: Promise<void>; readonly finish: () => void };
+
+type CopyOptions = {
+  /** A terminal has a single stream, without frames. */
+  readonly hasTerminal: boolean;
+  readonly write: WriteOutput;
+};
+
+/**
+ * Time limit for remaining output after the program's end, in milliseconds; other holders of the output are not waited
+ * for.
+ */
+const drainTimeoutMs = 2000;
+
+/** Copies a container's output; reading waits for writing, so that nothing accumulates. */
+export function copyOutput(stream: NodeJS.ReadableStream, { hasTerminal, write }: CopyOptions): CopiedOutput {
+  const output = stream as NodeJS.ReadableStream & { destroy: (error?: Error) => void };
+  const take = hasTerminal ? (chunk: Buffer) => write('stdout', chunk) : demultiplexer(write);
+  let timer: NodeJS.Timeout | undefined;
+  let isDone = false;
+  const done = new Promise<void>((resolve, reject) => {
+    output.once('error', reject);
+    output.once('close', resolve);
+    output.on('data', (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        output.destroy();
+        reject(error);
+      }
+    });
+  }).finally(() => {
+    isDone = true;
+    clearTimeout(timer);
+  });
+  // Avoids an unhandled rejection if it is not awaited yet.
+  done.catch(() => {});
+  return {
+    done,
+    finish: () => {
+      if (!isDone) timer = setTimeout(() => output.destroy(), drainTimeoutMs);
+    },
+  };
+}
+
+/** Receives a chunk of a container's output. */
+type WriteOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
+
+/** Passes output on and keeps its first 1,000 characters, where a runtime reports why a program could not start. */
+export function remembering(write: WriteOutput): { readonly write: WriteOutput; readonly beginning: () => string } {
+  let kept = '';
+  return {
+    write: (stream, chunk) => {
+      if (kept.length < 1000) kept += chunk.toString();
+      write(stream, chunk);
+    },
+    beginning: () => kept.slice(0, 1000),
+  };
+}
+
+const headerLength = 8;
+
+/**
+ * Splits the stream of a container without a terminal into frames: a header (stream number, three zeros, length in four
+ * bytes) and the payload. Partial frames are passed on at once, so that nothing accumulates. Source: Docker Engine API,
+ * "Attach to a container", stream format.
+ */
+export function demultiplexer(write: WriteOutput): (chunk: Buffer) => void {
+  const header = Buffer.alloc(headerLength);
+  let filled = 0;
+  let left = 0;
+  return (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      if (left > 0) {
+        const part = chunk.subarray(at, at + left);
+        write(header[0] === 1 ? 'stdout' : 'stderr', part);
+        left -= part.length;
+        at += part.length;
+      } else {
+        const copied = chunk.copy(header, filled, at);
+        at += copied;
+        filled = (filled + copied) % headerLength;
+        if (filled === 0) left = header.readUInt32BE(4);
+      }
+    }
+  };
+}
 
 type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
 
@@ -91,4 +178,42 @@ export function exitOutcome(exitCode: number, memory: MemoryEnd): Outcome {
 function why(exitCode: number, { isOutOfMemory, limit }: MemoryEnd): string {
   if (isOutOfMemory) return `: out of memory${limit > 0 ? ` (the limit is ${Math.round(limit / 1024 ** 2)} MiB)` : ''}`;
   return exitCode === killedCode ? ': killed (SIGKILL)' : '';
+}
+
+/**
+ * Explains why a container could not start its program, from the message of the runtime, with the exit code a shell
+ * would return: 127 not found, 126 not executable. Null for other causes. `where` names the image or container.
+ */
+export function programProblem(message: string, where: string): DockerProblem | null {
+  const [, program, why = ''] = /exec: ("(?:[^"\\]|\\.)*"): (.*)$/m.exec(message) ?? [];
+  if (program === undefined) return null;
+  if (/executable file not found|no such file or directory/.test(why)) {
+    return new DockerProblem(`${program} does not exist in ${where}`, 127);
+  }
+  return new DockerProblem(`${program} cannot be executed in ${where}: ${plain(why)}`, 126);
+}
+
+/** The same for everything that keeps a command from starting in a running container, such as a missing directory. */
+export function startProblem(message: string, where: string): DockerProblem | null {
+  const problem = programProblem(message, where);
+  const [, why] = refusal.exec(message) ?? [];
+  if (problem !== null || why === undefined) return problem;
+  return new DockerProblem(`the command could not start in ${where}: ${plain(why.trim())}`, 126);
+}
+
+/** The prefix of the runtime's message depends on its version. */
+const refusal =
+  /^OCI runtime exec failed: (?:exec failed: )?(?:unable to start container process: |.*starting container process caused: )?(.+)$/m;
+
+/** The same for a program that the init process of a container could not start. Source: tini, which Docker calls docker-init. */
+export function initProblem(printed: string, exitCode: number, where: string): DockerProblem | null {
+  if (exitCode !== 127 && exitCode !== 126) return null;
+  const [, program, why = ''] = /^\[FATAL tini \(\d+\)\] exec (.*) failed: (.*)$/m.exec(printed) ?? [];
+  if (program === undefined) return null;
+  return programProblem(`exec: ${JSON.stringify(program)}: ${why.trim().toLowerCase()}`, where);
+}
+
+/** The runtime appends ": unknown" to unclassified errors. */
+function plain(why: string): string {
+  return why.replace(/: unknown$/, '');
 }

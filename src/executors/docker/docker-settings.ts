@@ -4,11 +4,57 @@ import { withoutPaths } from '#core/words/shell-paths.ts';
 import { expandWords, parseCommand } from '#core/words/words.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
-import { apiName, settingValue } from './api/api-settings.ts';
-import { DockerProblem } from './docker-problem.ts';
+import { DockerProblem } from './docker-daemon.ts';
+
+/** Settings that are not texts in Docker's API. A variable can still provide them (`memory: $LIMIT`). */
+const truths = names(`
+  argsEscaped attachStderr attachStdin attachStdout init networkDisabled oomKillDisable openStdin privileged
+  publishAllPorts readonlyRootfs stdinOnce tty`);
+const wholeNumbers = names(`
+  blkioWeight cpuCount cpuPercent cpuPeriod cpuQuota cpuRealtimePeriod cpuRealtimeRuntime cpuShares ioMaximumBandwidth
+  ioMaximumIOps memorySwappiness nanoCpus oomScoreAdj pidsLimit stopTimeout`);
+const sizes = names('kernelMemory kernelMemoryTCP memory memoryReservation memorySwap shmSize');
+
+const oddNames: { readonly [name: string]: string } = {
+  ioMaximumBandwidth: 'IOMaximumBandwidth',
+  ioMaximumIOps: 'IOMaximumIOps',
+  utsMode: 'UTSMode',
+};
+
+/** The name of a setting in Docker's API. */
+function apiName(name: string): string {
+  return oddNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** Converts a setting to the value in Docker's API: sizes in bytes, also given as `512m`. Throws a `DockerProblem`. */
+export function settingValue(name: string, value: Json): Json {
+  if (typeof value !== 'string') return value;
+  if (truths.has(name)) return truth(name, value);
+  if (sizes.has(name)) return bytes(name, value);
+  if (!wholeNumbers.has(name)) return value;
+  if (/^-?\d+$/.test(value)) return Number(value);
+  throw new DockerProblem(`"${name}" is "${value}", which is not a whole number`);
+}
+
+function truth(name: string, value: string): boolean {
+  if (/^(true|yes|on|1)$/i.test(value)) return true;
+  if (/^(false|no|off|0|)$/i.test(value)) return false;
+  throw new DockerProblem(`"${name}" is "${value}", which is neither true nor false`);
+}
+
+/** -1 removes a limit. */
+function bytes(name: string, value: string): number {
+  const [, number, unit = ''] = /^(-1|\d+(?:\.\d+)?)\s*(?:([kmgt])(?:i?b)?|b)?$/i.exec(value.trim()) ?? [];
+  if (number === undefined) throw new DockerProblem(`"${name}" is "${value}", which is not a size such as 512m`);
+  return Math.floor(Number(number) * 1024 ** ' kmgt'.indexOf(unit.toLowerCase() || ' '));
+}
+
+function names(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}
 
 /** The settings of a step: a container of its own, or a command in a running one. */
-export type DockerSettings = ContainerSettings | ExecSettings;
+type DockerSettings = ContainerSettings | ExecSettings;
 
 export type ContainerSettings = {
   readonly kind: 'container';
@@ -52,7 +98,7 @@ export type CommandShell = readonly string[] | null;
 export type Variables = Readonly<Record<string, string | null>>;
 
 /** The context for evaluating the settings of a container. */
-export type SettingsScope = Pick<Attempt, 'expand' | 'scope' | 'env' | 'cwd'>;
+type SettingsScope = Pick<Attempt, 'expand' | 'scope' | 'env' | 'cwd'>;
 
 /**
  * Expands the variables of a checked `config` and translates every setting to its name in the API. Throws a

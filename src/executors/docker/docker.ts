@@ -3,12 +3,11 @@ import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { connect } from './api/daemon.ts';
 import { runInContainer } from './container.ts';
-import { DockerProblem, isRequestError, requestMessage } from './docker-problem.ts';
+import { connect, DockerProblem, isRequestError, requestMessage } from './docker-daemon.ts';
 import { readSettings } from './docker-settings.ts';
-import { runInRunning } from './exec/exec.ts';
-import { reapOrphans } from './reap.ts';
+import { runInRunning } from './exec.ts';
+import { reapOrphans } from './orphans.ts';
 import { runInShared } from './shared-container.ts';
 
 /** Runs a step in a container: a new one (`image`), or a running one (`containerName` with `exec`). */

@@ -8,15 +8,22 @@ import { canceled, EndSignal, eitherEnd, isAskedToEnd } from '#processes/end-sig
 import { patternTest } from '#system/pattern-test.ts';
 import { withTimeLimit } from '#system/time-limit.ts';
 import type { Attempt, RunScope, Shared } from '../executor.ts';
-import { connect, type Daemon, silence } from './api/daemon.ts';
-import { provideImage } from './api/image.ts';
 import { engineDefaults, healthProblem, start } from './container.ts';
-import { copyOutput } from './container-output.ts';
+import { copyOutput } from './container-end.ts';
 import { createContainer } from './create.ts';
-import { DockerProblem, isRequestError, requestMessage, requestStatus } from './docker-problem.ts';
+import {
+  connect,
+  type Daemon,
+  DockerProblem,
+  isRequestError,
+  requestMessage,
+  requestStatus,
+  silence,
+} from './docker-daemon.ts';
 import { type ContainerSettings, type ExecSettings, readSettings } from './docker-settings.ts';
-import { runInRunning } from './exec/exec.ts';
-import { reapOrphans } from './reap.ts';
+import { runInRunning } from './exec.ts';
+import { provideImage } from './image.ts';
+import { reapOrphans } from './orphans.ts';
 
 /** The container that the steps of a run share. */
 type SharedContainer = Shared & {

@@ -2,14 +2,10 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
-import { type Pairs, SettingProblem } from './header-fields.ts';
-import { requestLine } from './http-problem.ts';
-import { type RequestEnd, type ResponseReader, sendRequest } from './http-request.ts';
-import type { HttpSettings } from './http-settings.ts';
-import type { Hop, ResponseHead } from './redirect.ts';
-import { shownHeader, shownUrl } from './shown.ts';
-import { type Target, withQuery } from './target.ts';
-import { urlLogin } from './url-login.ts';
+import { type Pairs, SettingProblem, urlLogin } from './header-fields.ts';
+import { requestLine, shownHeader, shownUrl } from './http-problem.ts';
+import { type Hop, type RequestEnd, type ResponseHead, type ResponseReader, sendRequest } from './http-request.ts';
+import { type HttpSettings, type Target, withQuery } from './http-settings.ts';
 
 /** A request and the statuses that count as success. */
 export type Call = {

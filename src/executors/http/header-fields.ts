@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Json, JsonObject } from '#core/workflow.ts';
+import { basicHeader } from '#system/basic-login.ts';
 
 /** An invalid setting; the message is shown to the user. */
 export class SettingProblem extends Error {}
@@ -76,4 +77,19 @@ function asText(value: Json, name: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw new SettingProblem(`"${name}" must be a text`);
+}
+
+/** The `Basic ...` header for the credentials in a URL; null if it has none. */
+export function urlLogin({ username, password }: URL): string | null {
+  if (username === '' && password === '') return null;
+  return basicHeader({ username: decoded(username), password: decoded(password) });
+}
+
+/** A percent sign that starts no escape stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

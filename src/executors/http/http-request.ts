@@ -1,13 +1,17 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions as PlainRequestOptions,
+} from 'node:http';
+import { request as httpsRequest, type RequestOptions as TlsRequestOptions } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, rootCertificates } from 'node:tls';
 import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
 import { messageOf } from '#system/errors.ts';
-import { readRegular } from '#system/regular-file.ts';
-import type { Pairs } from './header-fields.ts';
-import { explainRequestError, RequestProblem } from './http-problem.ts';
-import { proxyFor, requestThroughProxy, tunnelThroughProxy } from './proxy.ts';
-import { type Hop, nextHop, type ResponseHead } from './redirect.ts';
+import { readRegular } from '#system/files.ts';
+import { type Pairs, urlLogin } from './header-fields.ts';
+import { explainRequestError, RequestProblem, shownUrl, shownUrlText } from './http-problem.ts';
 
 /** Options of a request and its redirects. */
 export type RequestOptions = {
@@ -183,4 +187,161 @@ async function readBody(stream: Request, reader: ResponseReader): Promise<void> 
     if (length > maxBodyBytes) throw new RequestProblem('the body is larger than the limit of 10 MiB');
     reader.onBody(chunk);
   }
+}
+
+/** One request as sent. */
+export type Hop = {
+  readonly method: string;
+  /** Without credentials, which are in a header. */
+  readonly url: URL;
+  readonly headers: Pairs;
+  /** Empty: none. */
+  readonly body: string;
+};
+
+/** The head of an answer; headers as sent. */
+export type ResponseHead = {
+  readonly httpVersion: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Pairs;
+};
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+const forOneOrigin = new Set(['authorization', 'cookie', 'proxy-authorization', 'host']);
+/** Header names that suggest a credential: `X-Api-Key`, `Private-Token`, `X-Vault-Token`. */
+const namesCredential = /key|token|auth|secret|passw|session|signature/i;
+
+/**
+ * The request that an answer redirects to, or null. Like in browsers, 303 makes it a GET, and so do 301 and 302 for a
+ * POST (RFC 9110, 15.4). For another origin credentials are dropped: headers with a telling name, or whose value
+ * `holdsSecret`. Throws a `RequestProblem` for a location that is neither http nor https.
+ */
+export function nextHop(
+  hop: Hop,
+  { status, headers }: ResponseHead,
+  holdsSecret: (text: string) => boolean,
+): Hop | null {
+  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  if (location === undefined || !redirects.has(status)) return null;
+  const url = locationUrl(location, hop.url);
+  const isCredential = (name: string, value: string) =>
+    forOneOrigin.has(name) || namesCredential.test(name) || holdsSecret(value);
+  const sent = isSameOrigin(hop.url, url) ? hop.headers : without(hop.headers, isCredential);
+  const isGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
+  if (!isGet) return { ...hop, url, headers: sent };
+  return { method: 'GET', url, headers: without(sent, (name) => name.startsWith('content-')), body: '' };
+}
+
+function locationUrl(location: string, from: URL): URL {
+  // Node decodes headers as Latin-1, but servers send UTF-8.
+  const text = Buffer.from(location, 'latin1').toString();
+  const url = URL.canParse(text, from.href) ? new URL(text, from) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new RequestProblem(`it redirects to "${shownUrlText(text)}", which is neither http nor https`);
+  }
+  // Only the user provides credentials, not a redirect.
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+/** Switching to https on the same host and port, or between the default ports, keeps the origin here. */
+function isSameOrigin(from: URL, to: URL): boolean {
+  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
+  return from.origin === to.origin || (isUpgrade && (from.port === to.port || portOf(from) === portOf(to)));
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80');
+}
+
+function without(headers: Pairs, isLeftOut: (name: string, value: string) => boolean): Pairs {
+  return headers.filter(([name, value]) => !isLeftOut(name.toLowerCase(), value));
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * The proxy for a URL according to `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (lower case takes precedence); null for
+ * none. `NO_PROXY` lists hosts separated by commas or blanks: `example.com` matches the host and its subdomains,
+ * `host:8080` one port, `*` every host. Throws a `RequestProblem` for an invalid proxy URL.
+ */
+export function proxyFor(url: URL, env: Environment): URL | null {
+  const scheme = url.protocol.slice(0, -1);
+  const text = env[`${scheme}_proxy`] ?? env[`${scheme.toUpperCase()}_PROXY`] ?? '';
+  if (text === '' || isExempt(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return null;
+  const full = text.includes('://') ? text : `http://${text}`;
+  const proxy = URL.canParse(full) ? new URL(full) : null;
+  if (proxy !== null && (proxy.protocol === 'http:' || proxy.protocol === 'https:')) return proxy;
+  throw new RequestProblem(`the proxy "${shownUrlText(text)}" is not a URL that begins with http:// or https://`);
+}
+
+/** Requests an unencrypted URL from a proxy: the request line contains the whole URL. */
+function requestThroughProxy(proxy: URL, url: URL, options: PlainRequestOptions): ClientRequest {
+  const headers = { host: url.host, ...options.headers, ...proxyAuthorization(proxy) };
+  return requestTo(proxy, { ...options, agent: false, path: `${url.origin}${url.pathname}${url.search}`, headers });
+}
+
+/**
+ * Connects to the host of a URL through a proxy and speaks TLS with the host. Existing agent packages keep waiting for
+ * the proxy when the request is aborted.
+ */
+function tunnelThroughProxy(proxy: URL, url: URL, tls: ConnectionOptions, signal: AbortSignal): Promise<Socket> {
+  const host = `${url.hostname}:${url.port || '443'}`;
+  const headers = { host, ...proxyAuthorization(proxy) };
+  const authorities = tls.ca === undefined ? {} : { ca: tls.ca };
+  const request = requestTo(proxy, { method: 'CONNECT', path: host, headers, agent: false, signal, ...authorities });
+  return new Promise((resolve, reject) => {
+    request.once('error', reject);
+    request.once('connect', (response, socket) => {
+      if (response.statusCode === 200) return resolve(connectTls({ ...tls, socket, ...serverName(url) }));
+      socket.destroy();
+      reject(
+        new RequestProblem(`the proxy ${shownUrl(proxy)} refuses: ${response.statusCode} ${response.statusMessage}`),
+      );
+    });
+    request.end();
+  });
+}
+
+/** "skipTLSVerify" applies to the server; the proxy's certificate is always verified. */
+function requestTo(proxy: URL, options: TlsRequestOptions): ClientRequest {
+  const isTls = proxy.protocol === 'https:';
+  const hostname = bareHost(proxy);
+  const port = proxy.port || (isTls ? '443' : '80');
+  const to = { ...options, protocol: proxy.protocol, hostname, host: hostname, port };
+  if (!isTls) return httpRequest(to);
+  return httpsRequest({ ...to, rejectUnauthorized: true, servername: isIP(hostname) === 0 ? hostname : '' });
+}
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  const login = urlLogin(proxy);
+  return login === null ? {} : { 'proxy-authorization': login };
+}
+
+/** The server name for TLS, which has none for IP addresses. */
+function serverName(url: URL): ConnectionOptions {
+  const host = bareHost(url);
+  return isIP(host) === 0 ? { host, servername: host } : { host };
+}
+
+/** URLs put IPv6 addresses in brackets; nothing else does. */
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function isExempt(url: URL, list: string): boolean {
+  return list
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => matches(entry.toLowerCase(), url));
+}
+
+function matches(entry: string, url: URL): boolean {
+  if (entry === '*') return true;
+  const [, host = '', port] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  if (port !== undefined && port !== (url.port || (url.protocol === 'https:' ? '443' : '80'))) return false;
+  const name = host.replace(/^\*?\.|^\[|\]$/g, '');
+  return bareHost(url) === name || bareHost(url).endsWith(`.${name}`);
 }

@@ -1,7 +1,6 @@
 import type { Executor } from '../executor.ts';
 import { makeCall } from './call.ts';
-import { expandedSettings, httpKeys, httpSettings } from './http-settings.ts';
-import { stepTarget } from './target.ts';
+import { expandedSettings, httpKeys, httpSettings, stepTarget } from './http-settings.ts';
 
 /**
  * Makes the request in `command` (`METHOD url`) with the settings of `config` or of `script`, and prints the answer. A

@@ -2,8 +2,7 @@ import type { JsonObject } from '#core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { type Call, makeCall } from './call.ts';
 import { statusCodes, textField } from './header-fields.ts';
-import { expandedSettings, httpKeys, httpSettings } from './http-settings.ts';
-import { target } from './target.ts';
+import { expandedSettings, httpKeys, httpSettings, target } from './http-settings.ts';
 
 /** Calls the `url` in its settings, with POST unless `method` says otherwise; `successStatusCodes` defines success. */
 export const executor: Executor = { run: (config, attempt) => makeCall(attempt, () => readCall(config, attempt)) };

@@ -3,10 +3,17 @@ import { basename, resolve } from 'node:path';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { addresses, headerText } from '#mail/addresses.ts';
-import { MailProblem } from '#mail/mail-problem.ts';
-import { type MailServer, mailServer } from '#mail/mail-server.ts';
-import { type Attachment, type Mail, type Sent, sendMail } from '#mail/send-mail.ts';
+import {
+  type Attachment,
+  addresses,
+  headerText,
+  type Mail,
+  MailProblem,
+  type MailServer,
+  mailServer,
+  type Sent,
+  sendMail,
+} from '#mail/send-mail.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
 

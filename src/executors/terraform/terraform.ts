@@ -2,8 +2,15 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { runTool, stoppedByInterrupt, wantsColor } from '../tool.ts';
-import { expandHome, stepWords, type ToolSettings, toolSettings } from '../tool-settings.ts';
+import {
+  expandHome,
+  runTool,
+  stepWords,
+  stoppedByInterrupt,
+  type ToolSettings,
+  toolSettings,
+  wantsColor,
+} from '../tool.ts';
 
 const install = 'install Terraform (https://developer.hashicorp.com/terraform/install), or name it with "binary"';
 

@@ -1,7 +1,38 @@
-import type { Precondition, RepeatPolicy, RetryPolicy, RunRetryPolicy, Tolerance, Waits } from '#core/workflow.ts';
-import type { RawCondition, RawConditions, RawRepeat, RawRetry, RawTolerance, RawWaits } from '../raw.ts';
-import { asList } from '../raw.ts';
-import { fixedNumber, fixedNumbers } from './number-texts.ts';
+import { isNumberText } from '#core/step-numbers.ts';
+import type {
+  FanOut,
+  ItemScalar,
+  ItemValue,
+  Json,
+  JsonObject,
+  NotifyNumberKey,
+  NumberText,
+  Precondition,
+  RepeatPolicy,
+  RetryPolicy,
+  RunNumberKey,
+  RunRetryPolicy,
+  Tolerance,
+  Waits,
+} from '#core/workflow.ts';
+import {
+  asList,
+  isJsonObject,
+  type RawAction,
+  type RawCondition,
+  type RawConditions,
+  type RawFanOut,
+  type RawItem,
+  type RawMatrix,
+  type RawNotification,
+  type RawNumber,
+  type RawRepeat,
+  type RawRetry,
+  type RawStep,
+  type RawTolerance,
+  type RawWaits,
+  type RawWorkflow,
+} from '../raw.ts';
 
 /** The factor of `backoff: true`, and the longest wait of a backoff without `maxIntervalSec`. */
 const DEFAULT_BACKOFF = 2;
@@ -85,4 +116,135 @@ function waitsOf({ intervalSec, backoff = false, maxIntervalSec }: RawWaits): Wa
     ...(factor === undefined ? {} : { backoff: factor }),
     ...(longest === undefined ? {} : { maxIntervalMs: toMs(longest) }),
   };
+}
+
+/** The number of a key; undefined if it has none, or a variable gives it. */
+export function fixedNumber(value: RawNumber | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The numbers of a list without those that a variable gives. */
+function fixedNumbers(value: RawNumber | readonly RawNumber[] | undefined): number[] {
+  return asList(value).filter((one) => typeof one === 'number');
+}
+
+/** The numbers of a step that a variable gives, as a part of the step. */
+export function numberTextsOf(raw: RawAction & RawItems): { readonly numbers?: readonly NumberText[] } {
+  const { timeoutSec, continueOn, retryPolicy: retry, repeatPolicy: repeat, service, approval } = raw;
+  const fanOut = rawFanOut(raw);
+  const holders = timeoutSec ?? continueOn ?? retry ?? repeat ?? service ?? approval ?? fanOut;
+  // Most steps have none of them.
+  if (holders === undefined || holders === null) return {};
+  const numbers = [
+    ...texts('timeoutSec', timeoutSec),
+    ...texts('continueOn.exitCode', typeof continueOn === 'object' ? continueOn.exitCode : undefined),
+    ...(['limit', 'intervalSec', 'maxIntervalSec', 'backoff', 'jitter', 'exitCode'] as const).flatMap((key) =>
+      texts(`retryPolicy.${key}`, retry?.[key]),
+    ),
+    ...(['limit', 'intervalSec', 'maxIntervalSec', 'backoff', 'exitCode'] as const).flatMap((key) =>
+      texts(`repeatPolicy.${key}`, repeat?.[key]),
+    ),
+    ...texts('parallel.maxConcurrent', fanOut?.maxConcurrent),
+    ...(['intervalSec', 'timeoutSec'] as const).flatMap((key) =>
+      texts(`service.${key}`, typeof service === 'object' ? service[key] : undefined),
+    ),
+    ...texts('approval.timeoutSec', typeof approval === 'object' ? approval.timeoutSec : undefined),
+  ];
+  return numbers.length === 0 ? {} : { numbers };
+}
+
+type RawRunNumbers = { readonly [key in RunNumberKey]?: RawWorkflow[key] | undefined };
+
+/** The numbers of a workflow that a variable gives, as a part of the workflow. */
+export function runNumberTextsOf(raw: RawRunNumbers): { readonly numbers?: readonly NumberText<RunNumberKey>[] } {
+  const keys = ['timeoutSec', 'delaySec', 'maxActiveSteps', 'maxOutputSize'] as const;
+  const numbers = keys.flatMap((key) => texts(key, raw[key]));
+  return numbers.length === 0 ? {} : { numbers };
+}
+
+type RawNotifyNumbers = Pick<RawNotification, 'lines' | 'timeoutSec'>;
+
+/** The numbers of a notification that a variable gives, as a part of the notification. */
+export function notifyNumberTextsOf(raw: RawNotifyNumbers): {
+  readonly numbers?: readonly NumberText<NotifyNumberKey>[];
+} {
+  const numbers = (['lines', 'timeoutSec'] as const).flatMap((key) => texts(`notify.${key}`, raw[key]));
+  return numbers.length === 0 ? {} : { numbers };
+}
+
+function texts<Key extends string>(
+  key: Key,
+  value: boolean | RawNumber | readonly RawNumber[] | undefined,
+): NumberText<Key>[] {
+  return asList(value).flatMap((text) => (isNumberText(text) ? [{ key, text }] : []));
+}
+
+/** The keys of a step that make it a fan-out. */
+export type RawItems = Pick<RawStep, 'parallel' | 'matrix'>;
+
+/** Default concurrency of a fan-out. */
+const DEFAULT_CONCURRENT = 10;
+
+/** `parallel` and `matrix` in any of their forms; null for a step that runs once. */
+export function fanOutOf(raw: RawItems): FanOut | null {
+  const { items, matrix, glob, lines, maxConcurrent, failFast = false } = rawFanOut(raw) ?? {};
+  const policy = { maxConcurrent: typeof maxConcurrent === 'number' ? maxConcurrent : DEFAULT_CONCURRENT, failFast };
+  if (matrix !== undefined) return { items: combinations(matrix), isMatrix: true, ...policy };
+  if (glob !== undefined) return { items: asList(glob).join('\n'), from: 'glob', ...policy };
+  if (lines !== undefined) return { items: lines, from: 'lines', ...policy };
+  if (items === undefined) return null;
+  return { items: typeof items === 'string' ? items : items.map(itemOf), ...policy };
+}
+
+/** `parallel` as a map, with a `matrix` of the step in it; null for a step that has neither. */
+export function rawFanOut({ parallel, matrix }: RawItems): RawFanOut | null {
+  if (parallel === undefined) return matrix === undefined ? null : { matrix };
+  return typeof parallel === 'string' || isList(parallel) ? { items: parallel } : parallel;
+}
+
+/**
+ * The combinations of a matrix, as in GitHub Actions: without those that match an entry of `exclude`; each entry of
+ * `include` is added to the combinations of whose axes it changes none, else it is a combination of its own.
+ */
+export function combinations({ exclude = [], include = [], ...axes }: RawMatrix): ItemValue[] {
+  let all: Combination[] = Object.keys(axes).length === 0 ? [] : [{}];
+  for (const [axis, values] of Object.entries(axes)) {
+    all = all.flatMap((one) => values.map((value) => ({ ...one, [axis]: scalarOf(value) })));
+  }
+  const excluded = exclude.map(combinationOf);
+  const made = all.filter((one) => !excluded.some((entry) => matches(one, entry)));
+  const added = made.map((one) => ({ ...one }));
+  for (const entry of include.map(combinationOf)) {
+    const changed = made.flatMap((one, index) => (agrees(one, entry) ? [index] : []));
+    for (const index of changed) Object.assign(added[index] ?? {}, entry);
+    if (changed.length === 0) added.push(entry);
+  }
+  return added;
+}
+
+type Combination = Record<string, ItemScalar>;
+
+function itemOf(item: RawItem): ItemValue {
+  return isJsonObject(item) ? combinationOf(item) : scalarOf(item);
+}
+
+function combinationOf(map: JsonObject): Combination {
+  return Object.fromEntries(Object.entries(map).map(([field, value]) => [field, scalarOf(value)]));
+}
+
+function scalarOf(value: Json): ItemScalar {
+  if (value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+function matches(one: Combination, entry: Combination): boolean {
+  return Object.entries(entry).every(([axis, value]) => one[axis] === value);
+}
+
+function agrees(one: Combination, entry: Combination): boolean {
+  return Object.entries(entry).every(([axis, value]) => !Object.hasOwn(one, axis) || one[axis] === value);
+}
+
+function isList(parallel: RawFanOut | readonly RawItem[]): parallel is readonly RawItem[] {
+  return Array.isArray(parallel);
 }

@@ -1,24 +1,51 @@
-import type { Assignment, ExecutorSpec, JsonObject, Step } from '#core/workflow.ts';
-import { canonicalSignal } from '../check/signals.ts';
+import { resultNames } from '#core/words/step-results.ts';
+import type {
+  Approval,
+  ApprovalInput,
+  Assignment,
+  ExecutorSpec,
+  Json,
+  JsonObject,
+  PublishedOutput,
+  Readiness,
+  Service,
+  Step,
+} from '#core/workflow.ts';
+import { os } from '#start-up/os.ts';
+import { declaredRule, isSecretDeclaration } from '../declared-params.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
-import type { NamedTexts, RawAction, RawWorkflow } from '../raw.ts';
-import { executorType, isJsonObject } from '../raw.ts';
-import { approvalOf } from './approval.ts';
-import { assignments, variableName } from './assignments.ts';
+import {
+  asList,
+  assignments,
+  executorType,
+  isJsonObject,
+  type NamedTexts,
+  type OpenTextMap,
+  type RawAction,
+  type RawApproval,
+  type RawService,
+  type RawWorkflow,
+  variableName,
+} from '../raw.ts';
 import { inContainer, inSharedContainer } from './build-container.ts';
-import { preconditionsOf, repeatOf, retryOf, toleranceOf, toMs } from './build-policies.ts';
-import { isService, serviceOf } from './build-service.ts';
-import { fanOutOf, type RawItems } from './fan-out.ts';
-import type { Functions } from './functions.ts';
-import { expandCall } from './functions.ts';
-import { fixedNumber, numberTextsOf } from './number-texts.ts';
-import { publishedOf } from './published.ts';
+import {
+  fanOutOf,
+  fixedNumber,
+  numberTextsOf,
+  preconditionsOf,
+  type RawItems,
+  repeatOf,
+  retryOf,
+  toleranceOf,
+  toMs,
+} from './build-policies.ts';
+import { expandCall, type Functions } from './functions.ts';
 
 /**
  * The parts of its workflow that a step or handler needs: its name, its dependencies, the functions it may call, its
  * default directory.
  */
-export type StepContext = {
+type StepContext = {
   readonly name: string;
   readonly id?: string;
   readonly depends: readonly string[];
@@ -130,5 +157,148 @@ function plainConfig(config: JsonObject): JsonObject {
     ...config,
     ...(isJsonObject(body) || Array.isArray(body) ? { body: JSON.stringify(body) } : {}),
     ...(typeof pull === 'boolean' ? { pull: pull ? 'always' : 'never' } : {}),
+  };
+}
+
+/**
+ * The platform's spelling of a signal given with or without `SIG`, in any case, or by number; null if it is unknown.
+ */
+export function canonicalSignal(name: string): string | null {
+  const upper = name.trim().toUpperCase();
+  const wanted = upper.startsWith('SIG') ? upper : `SIG${upper}`;
+  if (wanted in os().constants.signals) return wanted;
+  const byNumber = Object.entries(os().constants.signals).find(([, number]) => String(number) === upper);
+  return byNumber?.[0] ?? null;
+}
+
+/** All signals of the platform. */
+export function signalNames(): string[] {
+  return Object.keys(os().constants.signals);
+}
+
+/** Longest time until the container of a service is ready by the conditions of the container itself. */
+const CONTAINER_TIMEOUT_SEC = 120;
+
+/** Whether the step is a service. */
+export function isService({ service }: RawAction): boolean {
+  return service !== undefined && service !== false;
+}
+
+/** The keys of a service as a part of a step; empty for other steps. */
+function serviceOf(raw: RawAction): { readonly service?: Service } {
+  if (!isService(raw)) return {};
+  const { readyWhen, intervalSec, timeoutSec } = typeof raw.service === 'object' ? raw.service : {};
+  const own = readyWhen === undefined ? ofContainer(raw) : readinessOf(readyWhen);
+  const usualSec = readyWhen === undefined && own !== null ? CONTAINER_TIMEOUT_SEC : 60;
+  return {
+    service: {
+      readyWhen: own,
+      intervalMs: toMs(fixedNumber(intervalSec) ?? 1),
+      timeoutMs: toMs(fixedNumber(timeoutSec) ?? usualSec),
+    },
+  };
+}
+
+function readinessOf({ command, port, http, line, healthy }: NonNullable<RawService['readyWhen']>): Readiness | null {
+  if (command !== undefined) return { kind: 'command', command };
+  if (port !== undefined) return { kind: 'port', port };
+  if (http !== undefined) return { kind: 'http', url: http };
+  if (line !== undefined) return { kind: 'line', line };
+  return healthy === true ? { kind: 'healthy' } : null;
+}
+
+/** `waitFor` and `logPattern` of the service's own container have the same meaning. */
+function ofContainer({ container }: RawAction): Readiness | null {
+  if (typeof container !== 'object') return null;
+  if (container.logPattern !== undefined) return { kind: 'line', line: `re:${container.logPattern}` };
+  return container.waitFor === 'healthy' ? { kind: 'healthy' } : null;
+}
+
+/** `approval` with its defaults, as a part of a step; empty without one. */
+function approvalOf(raw: boolean | RawApproval | undefined): { readonly approval?: Approval } {
+  if (raw === undefined || raw === false) return {};
+  const { prompt = '', required, by, timeoutSec, onTimeout = 'reject' } = raw === true ? {} : raw;
+  const needed = new Set(asList(required));
+  const inputs = inputsOf(raw).map((entry) => inputOf(entry, needed));
+  return { approval: { prompt, inputs, by: asList(by), timeoutMs: toMs(fixedNumber(timeoutSec) ?? 0), onTimeout } };
+}
+
+/** The entries of `input`. */
+export function inputsOf(raw: boolean | RawApproval | undefined): readonly (string | OpenTextMap)[] {
+  return typeof raw === 'object' ? asList(raw.input) : [];
+}
+
+/** The name of an input. */
+export function inputName(entry: string | OpenTextMap): string {
+  return typeof entry === 'string' ? entry : String(entry['name'] ?? '');
+}
+
+/** The names of inputs that are declared as secrets. */
+export function secretInputs(raw: boolean | RawApproval | undefined): readonly string[] {
+  return inputsOf(raw).flatMap((entry) =>
+    typeof entry === 'object' && isSecretDeclaration(entry) ? [inputName(entry)] : [],
+  );
+}
+
+function inputOf(entry: string | OpenTextMap, needed: ReadonlySet<string>): ApprovalInput {
+  const name = inputName(entry);
+  const { value, rule } =
+    typeof entry === 'string' ? { value: '', rule: { type: 'string' as const } } : declaredRule(entry);
+  const secret = typeof entry === 'object' && isSecretDeclaration(entry) ? { secret: true as const } : {};
+  return { name, default: value, rule: needed.has(name) ? { ...rule, required: true } : rule, ...secret };
+}
+
+/** A key of `output` as a map: what `${ID.output.KEY}` can name. */
+export const OUTPUT_KEY = /^(?!__proto__$)[A-Za-z0-9_-]+$/;
+
+/** Whether a value of `output` as a map is read after each attempt; any other value is a literal. */
+export function isSource(value: Json): value is { readonly [key: string]: Json } {
+  return isJsonObject(value) && Object.hasOwn(value, 'from');
+}
+
+/** The entries of a valid `output` that is a map. */
+function publishedOf(output: { readonly [key: string]: Json }): readonly PublishedOutput[] {
+  return Object.entries(output).map(([key, value]) => ({ key, value: outputValue(value) }));
+}
+
+const STREAM = /\$\{([A-Za-z_]\w*)\.(stdout|stderr)\b/g;
+
+/** The steps, with the streams to whose files texts of steps, or the other `texts`, refer as `${ID.stdout}`. */
+export function withNamedStreams(steps: readonly Step[], texts: readonly unknown[]): readonly Step[] {
+  const named = [...JSON.stringify([steps, texts]).matchAll(STREAM)];
+  if (named.length === 0) return steps;
+  return steps.map((step) => {
+    const names = resultNames(step);
+    const isNamed = (stream: string) => named.some(([, id = '', found]) => found === stream && names.includes(id));
+    const namedStreams = (['stdout', 'stderr'] as const).filter(isNamed);
+    return namedStreams.length === 0 ? step : { ...step, namedStreams };
+  });
+}
+
+const CHILD_OUTPUTS: PublishedOutput = { key: '*', value: { from: 'stdout', decode: 'json', select: '.outputs' } };
+const REFERENCE = /\$\{([A-Za-z_]\w*)\.outputs\b/g;
+
+/**
+ * The steps; sub-workflows publish their outputs if texts of steps, or the other `texts`, refer to them as
+ * `${ID.outputs.NAME}`.
+ */
+export function withChildOutputs(steps: readonly Step[], texts: readonly unknown[]): readonly Step[] {
+  const isCandidate = ({ executor, output, fanOut }: Step) =>
+    executor.type === 'workflow' && output === null && fanOut === undefined;
+  if (!steps.some(isCandidate)) return steps;
+  const names = new Set([...JSON.stringify([steps, texts]).matchAll(REFERENCE)].map(([, name]) => name));
+  const isMentioned = (step: Step) => resultNames(step).some((name) => names.has(name));
+  return steps.map((step) =>
+    isCandidate(step) && isMentioned(step) ? { ...step, published: [CHILD_OUTPUTS, ...(step.published ?? [])] } : step,
+  );
+}
+
+function outputValue(value: Json): PublishedOutput['value'] {
+  if (!isSource(value)) return { literal: typeof value === 'string' ? value : JSON.stringify(value) };
+  const { from, path, decode = 'text', select } = value as { [key: string]: string | undefined };
+  return {
+    ...(from === 'file' ? { from, path: path ?? '' } : { from: from === 'stderr' ? 'stderr' : 'stdout' }),
+    decode: decode === 'json' || decode === 'yaml' ? decode : 'text',
+    ...(select === undefined ? {} : { select }),
   };
 }

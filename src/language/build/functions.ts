@@ -1,10 +1,8 @@
 import type { Assignment } from '#core/workflow.ts';
+import { type Path, type Problem, problem } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import type { Path, Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
 import type { RawAction, RawFunction, TextOrList } from '../raw.ts';
-import type { SpecFile } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { type SpecFile, spotIn } from '../read/spec-file.ts';
 
 /** Maximum number of missing or surplus arguments reported per call, and of parameters listed in a help text. */
 const MOST_ARGUMENTS = 10;

@@ -1,9 +1,7 @@
+import { type Problem, problem } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import type { Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
 import { asList } from '../raw.ts';
-import type { StepEntry } from '../read/spec-file.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { type StepEntry, spotIn } from '../read/spec-file.ts';
 
 /** An edge of the graph: `from` depends on `to`; `at` is the position in `depends` (null: given by `type: chain`). */
 type Edge = { readonly from: number; readonly to: number; readonly at: number | null };

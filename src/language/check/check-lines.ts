@@ -1,7 +1,6 @@
-import { type Problem, problem } from '../problem.ts';
-import { spotIn } from '../read/spec-file.ts';
+import { type Problem, problem } from '../diagnostic.ts';
+import { type ActionEntry, actionEntries, defaultsEntries, spotIn } from '../read/spec-file.ts';
 import type { WorkflowFiles } from './check-workflow.ts';
-import { type ActionEntry, actionEntries, defaultsEntries } from './step/action-entries.ts';
 
 /** A POSIX shell by any path, also behind `env`. */
 const SHELL = /^(?:\S*\/)?(?:env\s+(?:-S\s+)?)?(?:\S*\/)?(?:ba|da|k|z|a)?sh(?:\s|$)/;

@@ -1,13 +1,13 @@
-import { VARIABLE_NAME } from '../build/assignments.ts';
+import { exactJsonObject } from '#core/data/exact-json.ts';
+import { jsonParams } from '../build/build-step.ts';
 import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
-import { didYouMean } from '../near-names.ts';
-import { parseParamDefaults } from '../params.ts';
-import { type Path, type Problem, problem } from '../problem.ts';
-import type { OpenTextMap, OpenTexts } from '../raw.ts';
-import { canonicalKey } from '../read/canonical-key.ts';
-import { type SpecFile, spotIn } from '../read/spec-file.ts';
-import { jsonMistake } from './constants/constants.ts';
-import { paramTextProblems } from './param-text.ts';
+import { type Path, type Problem, problem, type Source } from '../diagnostic.ts';
+import { didYouMean, nearNames } from '../near-names.ts';
+import { looseQuotes, parseParamDefaults } from '../params.ts';
+import { type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
+import { type ActionEntry, actionEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
+import { canonicalKey } from '../schema/schema-type.ts';
+import { jsonMistake } from './check-constants.ts';
 
 /** A part of `params` with a position of its own: the text, an entry of the list, or the map. */
 type Part = { readonly path: Path; readonly content: string | OpenTextMap; readonly isEntry: boolean };
@@ -143,4 +143,111 @@ function textProblems({ source }: SpecFile, { path, content, isEntry }: Part): P
 
 function isList(params: string | OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {
   return Array.isArray(params);
+}
+
+/** A text of parameters in a file; `subject` names it in messages. */
+type ParamText = {
+  readonly source: Source;
+  readonly path: Path;
+  readonly text: string;
+  readonly subject: string;
+};
+
+/**
+ * Warns about quotes and commas that belong to a value, though they look as if they ended it. `isOne`: the text is a
+ * single parameter.
+ */
+function paramTextProblems(where: ParamText, isOne: boolean): Problem[] {
+  const quotes = looseQuotes(where.text).filter(({ isFirst }) => isFirst || !isOne);
+  return [...quotes.map(({ at }) => looseQuote(where, at)), ...(isOne ? [] : commaProblems(where))];
+}
+
+/** `A=1, B=2`: words are separated by blanks, so that a comma belongs to the value before it. */
+function commaProblems({ source, path, text, subject }: ParamText): Problem[] {
+  const [list] = /^\s*[A-Za-z_]\w*=[^\s"'`]*,\s+[A-Za-z_]\w*=/.exec(text) ?? [];
+  if (list === undefined) return [];
+  const spot = { source, path, part: 'value', word: { at: list.lastIndexOf(','), text: ',' } } as const;
+  return [
+    problem('wrong-value', spot, `${subject}: the comma is part of the value`, {
+      severity: 'warning',
+      help: 'Separate parameters with spaces alone.',
+    }),
+  ];
+}
+
+function looseQuote({ source, path, text, subject }: ParamText, at: number): Problem {
+  const quote = text.charAt(at);
+  const kind = quote === "'" ? 'single' : 'double';
+  const name = /\S*$/.exec(text.slice(0, at))?.[0].slice(-20) ?? '';
+  const place = name === '' ? `before "${text.slice(at + 1, at + 20).split(/\s/, 1)[0]}"` : `after "${name}"`;
+  const next = text.indexOf(quote, at + 1);
+  const isClosed = next !== -1 && /\S/.test(text.charAt(next - 1));
+  const what = isClosed ? 'does not enclose the whole value' : 'is not closed';
+  const spot = { source, path, part: 'value', word: { at, text: quote } } as const;
+  return problem('open-quote', spot, `${subject}: the ${kind} quote ${place} ${what}, so it is part of the value`, {
+    severity: 'warning',
+    label: 'part of the value',
+    help: isClosed ? 'End the value with the closing quote.' : 'Close it, or remove it.',
+  });
+}
+
+/** The workflows that a `run` of these files can name. */
+export type RunTargets = {
+  readonly exists: (name: string) => boolean;
+  /** Names to suggest in place of an unknown one. */
+  readonly names: () => readonly string[];
+};
+
+/**
+ * Reports a `run` of a workflow that does not exist. A command and the name of a function are errors; any other name is a
+ * warning, since an earlier step may write the file.
+ */
+export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
+  const functions = new Set(files.flatMap(({ raw }) => raw.functions ?? []).map(({ name }) => name));
+  return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
+    const { run } = raw;
+    if (run === undefined || run.trim() === '' || targets.exists(run)) return [];
+    const spot = spotIn(file, [...path, 'run']);
+    if (isCommand(run)) {
+      const message = `${what}: "run" names a workflow, and this is a command`;
+      const key = /\n/.test(run.trim()) ? 'script' : 'command';
+      return [problem('wrong-value', spot, message, { help: `To run it, write it under "${key}".` })];
+    }
+    if (/[$`]/.test(run)) return [];
+    if (functions.has(run)) {
+      const help = `To call the function "${run}", write call: {function: ${JSON.stringify(run)}}`;
+      return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
+    }
+    const label = () => didYouMean(nearNames(run, targets.names()));
+    const help = 'Workflows are searched for beside this file, then in the workflows directory.';
+    const message = `${what}: there is no workflow "${run}" yet`;
+    return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
+  });
+}
+
+/** Whether a text has several lines, operators of a shell or several words, the first of which names no folder by a variable. */
+function isCommand(run: string): boolean {
+  const text = run.trim();
+  return /[\n|&;<>]|\$\(/.test(text) || (/^[^\s$`]+\s/.test(text) && !/\.ya?ml$/.test(text));
+}
+
+/** Warns about text in `params` that the other workflow reads differently than it looks. */
+export function runParamsProblems({ file, path: step, raw: { params }, what }: ActionEntry): Problem[] {
+  if (typeof params !== 'string')
+    return jsonParamsProblems(spotIn(file, [...step, 'params', 'json']), jsonParams(params));
+  const [path, subject] = [[...step, 'params'], `${what}: "params"`];
+  if (!/^\s*\{\s*["}]/.test(params))
+    return paramTextProblems({ source: file.source, path, text: params, subject }, false);
+  const mistake = jsonMistake(params);
+  if (mistake === null) return [];
+  const help = 'Put variables into the quotes of a value. A map needs no JSON: params: {NAME: $VALUE}.';
+  const message = `${subject} is not JSON (${mistake}), so that its words are the parameters`;
+  return [problem('wrong-value', spotIn(file, path), message, { severity: 'warning', help })];
+}
+
+/** Reports a text of `params: {json: TEXT}` that can never be a JSON object. */
+function jsonParamsProblems(spot: Parameters<typeof problem>[1], text: string | null): Problem[] {
+  if (text === null || /[$`]/.test(text) || exactJsonObject(text) !== null) return [];
+  const help = 'The keys of the JSON are the parameters. For a parameter of this name, write: params: ["json=..."]';
+  return [problem('wrong-value', spot, 'the text of "params: {json: ...}" is not a JSON object', { help })];
 }

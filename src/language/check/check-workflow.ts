@@ -1,21 +1,21 @@
-import { assignments, outputName } from '../build/assignments.ts';
 import { callProblems, collectFunctions, type Functions } from '../build/functions.ts';
+import { type Path, type Problem, problem } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
 import { parseParamDefaults } from '../params.ts';
-import { type Path, type Problem, problem } from '../problem.ts';
-import { asList } from '../raw.ts';
-import { isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
+import { asList, assignments, outputName } from '../raw.ts';
+import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
+import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
-import { nestedShellProblems } from './check-nested-shells.ts';
-import { limitProblems, orderProblems, outputProblems } from './check-order.ts';
-import { scriptPathProblems } from './check-paths.ts';
-import { queryProblems } from './check-queries.ts';
-import { quoteProblems } from './check-quotes.ts';
-import { resultProblems } from './check-results.ts';
-import { variableProblems } from './check-variables.ts';
-import { actionEntries } from './step/action-entries.ts';
-import { fanOutProblems } from './step/check-fan-out.ts';
+import {
+  limitProblems,
+  orderProblems,
+  outputProblems,
+  queryProblems,
+  resultProblems,
+  variableProblems,
+} from './check-references.ts';
+import { nestedShellProblems, quoteProblems, scriptPathProblems } from './check-shell-texts.ts';
 
 /** The files of one workflow. `files` are in the order of their steps, the root last. */
 export type WorkflowFiles = {

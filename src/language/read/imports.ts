@@ -1,9 +1,6 @@
-import type { Source } from '../diagnostic.ts';
-import type { Path, Problem, Spot } from '../problem.ts';
-import { problem } from '../problem.ts';
+import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
 import { asList } from '../raw.ts';
-import type { SpecFile } from './spec-file.ts';
-import { readSpecFile, spotIn } from './spec-file.ts';
+import { readSpecFile, type SpecFile, spotIn } from './spec-file.ts';
 
 /** The result of searching for an imported file. `path` is its real path, with symlinks resolved. */
 export type FoundImport =

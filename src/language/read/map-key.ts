@@ -1,19 +1,22 @@
 import type { Json } from '#core/workflow.ts';
-import { executorOfType } from '../dagu/step-types.ts';
+import type { Path } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import type { Path } from '../problem.ts';
-import type { KnownKey } from '../schema/schema.ts';
-import { executorConfigSchema, executorTypes, knownKeys, resolve } from '../schema/schema.ts';
-import type { Schema } from '../schema/schema-type.ts';
-import { admitsKey, reportAliasBomb } from './alias-limit.ts';
-import { canonicalKey } from './canonical-key.ts';
-import { foreignSpace } from './foreign-space.ts';
-import { type MapEntry, type MapNode, type Node, textOf } from './node.ts';
-import { type NotSupported, notSupportedAt } from './not-supported.ts';
-import type { Range, Reader, Target } from './reader.ts';
-import { rangeOf, report } from './reader.ts';
-import type { Synonym } from './synonyms.ts';
-import { synonymOf } from './synonyms.ts';
+import { executorConfigSchema, executorTypes, type KnownKey, knownKeys, resolve } from '../schema/schema.ts';
+import { canonicalKey, type Schema } from '../schema/schema-type.ts';
+import { LARGEST_FILE } from './decode.ts';
+import { executorOfType, type NotSupported, notSupportedAt, type Synonym, synonymOf } from './foreign-keys.ts';
+import {
+  type MapEntry,
+  type MapNode,
+  type Node,
+  type Range,
+  type Reader,
+  rangeOf,
+  report,
+  type Target,
+  textOf,
+} from './node.ts';
+import { foreignSpace } from './syntax-problem.ts';
 
 /** Keys that would reach into the objects of this program instead of naming something in the file. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -21,7 +24,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 const MOST_KEYS_IN_HELP = 8;
 
 /** A key as written in the file. */
-export type Key = { readonly text: string; readonly range: Range };
+type Key = { readonly text: string; readonly range: Range };
 /** An entry of a map being read: `schema` describes the map, `seen` holds the previous keys. */
 export type PairContext = {
   readonly pair: MapEntry;
@@ -237,4 +240,32 @@ function schemaBelow(schema: Schema | null, keys: readonly string[]): Schema | n
 /** Indexes, and names if steps are a map, are not part of the path through the schema. */
 function isSchemaStep(step: string | number, index: number, path: Path): boolean {
   return typeof step === 'string' && !(index === 1 && path[0] === 'steps');
+}
+
+/** Maximum number of values, and of letters in them and their keys, that aliases may add to a file. */
+const MOST_VALUES = 20_000;
+const MOST_LETTERS = LARGEST_FILE;
+
+/** Counts a value added by an alias. Returns false if the limit is exceeded. */
+export function admitsValue(reader: Reader, node: Node): boolean {
+  reader.aliases.values++;
+  if (node.kind === 'scalar') reader.aliases.letters += textOf(node).length;
+  return isWithinLimit(reader);
+}
+
+/** Counts a key added by an alias; the key may also be an alias itself. */
+function admitsKey(reader: Reader, text: string): boolean {
+  reader.aliases.letters += text.length;
+  return isWithinLimit(reader);
+}
+
+/** Reports, once, that aliases exceed the limit; `node` is the alias that exceeded it. */
+export function reportAliasBomb(reader: Reader, node: Node): void {
+  if (isWithinLimit(reader) || reader.problems.some((found) => found.code === 'alias-limit')) return;
+  const what = reader.aliases.values > MOST_VALUES ? `${MOST_VALUES} values` : '1 MiB of text';
+  report(reader, 'alias-limit', rangeOf(node), `aliases add more than ${what} to the file`);
+}
+
+function isWithinLimit({ aliases }: Reader): boolean {
+  return aliases.values <= MOST_VALUES && aliases.letters <= MOST_LETTERS;
 }

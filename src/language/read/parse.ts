@@ -1,10 +1,195 @@
-import type { Source } from '../diagnostic.ts';
-import { parseYaml } from './parse-yaml.ts';
+import type { Alias, Document, Pair, ParsedNode, Parser, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { type Problem, problem, type Source } from '../diagnostic.ts';
+import { DEEPEST, type MapEntry, MOST_TOKENS, type Node, type ParseResult } from './node.ts';
 import { parsePlain } from './plain/parse-plain.ts';
-import type { ParseResult } from './yaml-document.ts';
+import { indicator, syntaxProblems, type YamlPackage, yamlPackage } from './syntax-problem.ts';
 
 /** Parses one YAML document: in the form that most files have at once, any other with the package `yaml`. */
 export function parse(source: Source): ParseResult {
   const contents = parsePlain(source.text);
   return contents === null ? parseYaml(source) : { document: { contents, unknownTags: [] }, problems: [] };
+}
+
+/** Maximum number of syntax errors collected; parsing stops after it. Few are shown, and each costs time. */
+const MOST_ERRORS = 20;
+
+/** Maximum nesting of lists and maps used as keys, which no workflow has: each level is scanned again. */
+const DEEPEST_KEY = 5;
+
+/** Marks a scalar in the lexer's stream: the token after it is text, not an indicator. */
+const SCALAR = '\x1f';
+
+/** Stops the parser at the first problem found in the tokens. */
+class Refused extends Error {
+  readonly problem: Problem;
+
+  constructor(found: Problem) {
+    super(found.message);
+    this.problem = found;
+  }
+}
+
+/**
+ * Parses one YAML document with the package `yaml`. Tokens are checked on their way from the lexer to the parser, because
+ * the next stage is recursive: it overflows the stack on deep nesting and needs exponential time for keys inside keys.
+ * The lexer and the parser themselves are linear.
+ */
+export function parseYaml(source: Source): ParseResult {
+  return withoutStackTraces(() => {
+    try {
+      return firstDocument(source, yamlPackage());
+    } catch (error) {
+      if (error instanceof Refused) return failed([error.problem]);
+      throw error;
+    }
+  });
+}
+
+function firstDocument(source: Source, yaml: YamlPackage): ParseResult {
+  const composer = new yaml.Composer<ParsedNode>({
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    // Tags with values other than text, numbers, lists and maps are reported as unknown.
+    resolveKnownTags: false,
+  });
+  const documents = composer.compose(guardedTokens(source, yaml));
+  const first = documents.next();
+  if (first.done === true) return failed([]);
+  const document = first.value;
+  if (document.errors.length > 0) return failed(syntaxProblems(source, document.errors));
+  const second = documents.next();
+  if (second.done !== true) return failed([severalDocuments(source, document, second.value)]);
+  const tags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
+  const contents = document.contents === null ? null : toNode(document.contents);
+  return { document: { contents, unknownTags: tags.map(({ pos }) => pos) }, problems: [] };
+}
+
+function failed(problems: readonly Problem[]): ParseResult {
+  return { document: null, problems };
+}
+
+function* guardedTokens(source: Source, yaml: YamlPackage): ReturnType<Parser['parse']> {
+  const parser = new yaml.Parser();
+  const keyDepth = keyDepthCounter();
+  let before = '';
+  let errors = 0;
+  let count = 0;
+  for (const lexeme of new yaml.Lexer().lex(source.text)) {
+    if (lexeme === '?' && before !== SCALAR) throw new Refused(explicitKey(source, parser.offset));
+    if (lexeme === '!' && before !== SCALAR) throw new Refused(droppedTag(source, parser.offset));
+    if (before !== SCALAR && keyDepth(lexeme) > DEEPEST_KEY) throw new Refused(complexKey(source, parser.offset));
+    if (++count > MOST_TOKENS) throw new Refused(tooLarge(source));
+    before = lexeme;
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error') errors++;
+      yield token;
+    }
+    if (parser.stack.length > DEEPEST + 1) throw new Refused(tooDeep(source, parser.offset));
+    if (errors > MOST_ERRORS) break;
+  }
+  yield* parser.end();
+}
+
+function explicitKey(source: Source, offset: number): Problem {
+  const message = 'a key written with "?" is not supported';
+  return problem('explicit-key', { source, range: [offset, offset + 1] }, message, {
+    label: 'write "key: value"',
+    help: 'Put text that starts with a question mark in quotes.',
+  });
+}
+
+/** YAML drops a lone `!`, which turns `! test -f x` into its opposite. */
+function droppedTag(source: Source, offset: number): Problem {
+  const { message, label, help } = indicator(offset, '!');
+  return problem('unknown-tag', { source, range: [offset, offset + 1] }, message, { label, help });
+}
+
+function tooLarge(source: Source): Problem {
+  const message = `the file has more than ${MOST_TOKENS} tokens, the limit for workflow files`;
+  return problem('file-too-large', { source }, message, { help: 'Move steps to files of their own ("imports").' });
+}
+
+function complexKey(source: Source, offset: number): Problem {
+  const help = 'Put text with brackets or braces in quotes.';
+  return problem('complex-key', { source, range: [offset - 1, offset] }, 'a key must be text', { help });
+}
+
+function tooDeep(source: Source, offset: number): Problem {
+  const message = `maps and lists are nested more than ${DEEPEST} levels deep`;
+  return problem('nesting-too-deep', { source, range: [offset - 1, offset] }, message, { label: 'too deep' });
+}
+
+/** A document starts with its `---`, or after the `...` of the previous one with its content. */
+function severalDocuments(source: Source, first: Document.Parsed, second: Document.Parsed): Problem {
+  const begin = second.contents?.range[0] ?? second.range[0];
+  const marker = source.text.lastIndexOf('---', begin);
+  const start = marker >= first.range[1] ? marker : begin;
+  return problem(
+    'several-documents',
+    { source, range: [start, start + 3] },
+    'the file contains more than one document',
+    {
+      label: 'a second document starts here',
+      help: 'Keep one workflow in a file.',
+    },
+  );
+}
+
+/**
+ * The parser creates an error object for each problem; their stack traces take most of the time for an invalid file.
+ */
+function withoutStackTraces<T>(work: () => T): T {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
+}
+
+/**
+ * Follows the tokens of a text outside its scalars, and returns for each how deeply bracketed lists and maps used as
+ * keys are nested: 1 at the colon of `[a]: b`, 0 if no such key ends there.
+ */
+export function keyDepthCounter(): (lexeme: string) => number {
+  /** For each open bracket, the depth of the keys in it. */
+  const open: number[] = [];
+  /** The depth for the bracket that was just closed; null if another token followed. */
+  let closed: number | null = null;
+  const keep = (depth: number): number => {
+    if (open.length > 0) open.push(Math.max(open.pop() ?? 0, depth));
+    return depth;
+  };
+  return (lexeme) => {
+    if (lexeme === ':' && closed !== null) {
+      const depth = keep(closed + 1);
+      closed = null;
+      return depth;
+    }
+    if (lexeme === ']' || lexeme === '}') closed = keep(open.pop() ?? 0);
+    else if (lexeme.trim() !== '' && !lexeme.startsWith('#')) closed = null;
+    if (lexeme === '[' || lexeme === '{') open.push(0);
+    return 0;
+  };
+}
+
+/** Converts a node of the package `yaml`. Recursive: the nesting of the text was limited before. */
+function toNode(node: ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq): Node {
+  const { isAlias, isMap, isSeq } = yamlPackage();
+  const [start = 0, end = 0] = node.range ?? [];
+  const place = { start, end, anchor: isAlias(node) ? undefined : node.anchor };
+  if (isAlias(node)) return { kind: 'alias', name: node.source, ...place };
+  if (isMap(node)) return { kind: 'map', entries: node.items.map(toEntry), ...place };
+  if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => toNode(item as ParsedNode)), ...place };
+  const { value, source, type } = node;
+  return { kind: 'scalar', value, text: source ?? String(value ?? ''), isPlain: type === 'PLAIN', ...place };
+}
+
+function toEntry({ key, value }: Pair): MapEntry {
+  return {
+    key: key === null ? null : toNode(key as ParsedNode),
+    value: value === null ? null : toNode(value as ParsedNode),
+  };
 }

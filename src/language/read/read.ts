@@ -1,28 +1,39 @@
 import { parseSpan } from '#core/time-text.ts';
 import type { Json } from '#core/workflow.ts';
-import type { Source } from '../diagnostic.ts';
+import { type Problem, pathMark, type Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import { type Problem, pathMark } from '../problem.ts';
 import { type KnownKey, resolve, typesOf } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
-import { admitsValue, reportAliasBomb } from './alias-limit.ts';
-import { DEEPEST } from './limits.ts';
-import { guessedKey, keyOf, knownKey, type PairContext, refuseDuplicate, schemaFor } from './map-key.ts';
+import {
+  admitsValue,
+  guessedKey,
+  keyOf,
+  knownKey,
+  type PairContext,
+  refuseDuplicate,
+  reportAliasBomb,
+  schemaFor,
+} from './map-key.ts';
 import {
   type AliasNode,
+  DEEPEST,
   type ListNode,
   type MapEntry,
   type MapNode,
   type Node,
+  type Range,
+  type Reader,
+  type Recorder,
+  rangeOf,
+  report,
   type ScalarNode,
+  type Target,
   textOf,
+  type YamlDocument,
 } from './node.ts';
-import { type Range, type Reader, type Recorder, rangeOf, report, type Target } from './reader.ts';
-import { scalarValue } from './scalar.ts';
-import type { YamlDocument } from './yaml-document.ts';
 
 /** The content of a file, with documented keys in their documented spelling and without unknown keys. */
-export type ReadResult = {
+type ReadResult = {
   readonly value: Json;
   readonly problems: readonly Problem[];
   /** Maps that lack a value because it could not be read. */
@@ -236,4 +247,38 @@ function skip(reader: Reader, { pair, place }: PairContext): void {
 
 function isMerge({ key }: MapEntry): boolean {
   return key?.kind === 'scalar' && key.isPlain && key.text === '<<';
+}
+
+const TRUE = new Set(['true', 'yes', 'on', 'y']);
+const FALSE = new Set(['false', 'no', 'off', 'n']);
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
+
+/**
+ * Converts a scalar to the type expected: `1.10` stays text if text is expected, `yes` and `"true"` become booleans
+ * and `"587"` a number if one is expected. Otherwise it has its type in YAML 1.2, and the schema reports it. `types`
+ * are names of JSON types; null: any. `words` are the only texts allowed; empty: any text is.
+ */
+function scalarValue(node: ScalarNode, types: readonly string[] | null, words: readonly unknown[] = []): Json {
+  const native = nativeValue(node);
+  if (types === null || native === null) return native;
+  const text = textOf(node);
+  if (types.includes('boolean')) {
+    if (typeof native === 'boolean') return native;
+    const word = text.toLowerCase();
+    const isText = types.includes('string') && (words.length === 0 || words.includes(text));
+    if (!isText && TRUE.has(word)) return true;
+    if (!isText && FALSE.has(word)) return false;
+  }
+  if (types.includes('number') || types.includes('integer')) {
+    if (typeof native === 'number') return native;
+    if (typeof native === 'string' && !types.includes('string') && NUMBER.test(text)) return Number(text);
+  }
+  return types.includes('string') ? text : native;
+}
+
+function nativeValue(node: ScalarNode): Json {
+  const value = node.value;
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  return textOf(node);
 }

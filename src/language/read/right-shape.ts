@@ -1,6 +1,7 @@
 import type { Json } from '#core/workflow.ts';
-import type { Path } from '../problem.ts';
+import type { Path } from '../diagnostic.ts';
 import { isJsonObject } from '../raw.ts';
+import { executorOfType } from './foreign-keys.ts';
 
 /** Maximum length of a value in a help text, in characters; the value is written on one line of YAML. */
 const LONGEST = 60;
@@ -85,4 +86,72 @@ function scalar(value: Json | undefined, fill: (text: string) => string): string
   const text = String(value);
   if (text.length > LONGEST || text.includes('\n')) return null;
   return fill(/^[\w./$][\w ./$=-]*$/.test(text) ? text : JSON.stringify(text));
+}
+
+const OTHER_WORKFLOW = 'To run another workflow, write run: NAME and no executor.';
+
+/** What to write instead of executors and step types that `wf` does not have, by their names in lower case. */
+const advice = new Map([
+  ...['bash', 'sh', 'dash', 'ksh', 'zsh', 'fish', 'pwsh', 'powershell'].map((name) => [name, asShell(name)] as const),
+  ...['python', 'python3', 'node', 'perl', 'ruby', 'php'].map((name) => [name, asInterpreter(name)] as const),
+  ...['shell', 'local', 'exec', 'process'].map(
+    (name) => [name, 'A command needs no executor: remove this one.'] as const,
+  ),
+  ...['dag', 'subworkflow', 'sub', 'parallel', 'workflow'].map((name) => [name, OTHER_WORKFLOW] as const),
+  ['winrm', 'Run the command through the "ssh" executor: the machine needs an SSH server and an "sh".'],
+]);
+
+/** What to write instead of an unknown executor; null if there is no advice. */
+export function executorAdvice(name: string): string | null {
+  return advice.get(name.toLowerCase()) ?? null;
+}
+
+function asShell(name: string): string {
+  return `For commands and scripts of this shell, write "shell: ${name}" and no executor.`;
+}
+
+function asInterpreter(name: string): string {
+  return `Write "command: ${name}", the program under "script", and no executor.`;
+}
+
+/** A value of Dagu 2 that is not supported (null: the key, but for some values), and what to write instead. */
+type RefusedValue = { readonly what: string | null; readonly help: string };
+
+const HTTP = 'Write a step with "executor: http".';
+const COMMAND = 'Write a command.';
+
+/** The replacement for step types that are not commands. */
+const types: { readonly [type: string]: string } = {
+  router: 'Give each of the alternative steps its own "preconditions".',
+  llm: HTTP,
+  agent: HTTP,
+  chat: HTTP,
+  harness: HTTP,
+  hitl: 'Write "approval: true", or a map with "prompt" and "input".',
+  webhook: 'Write "executor: {type: webhook, config: {...}}".',
+  terraform: 'Write "executor: {type: terraform, config: {...}}".',
+  ansible: 'Write "executor: {type: ansible, config: {...}}".',
+};
+
+/** Whether the value at a path is one of Dagu 2 that is not supported, although the key is; null for all others. */
+export function refusedValue(path: Path, value: Json | undefined): RefusedValue | null {
+  const key = path.at(-1);
+  const isStep = path[0] === 'steps' || path[0] === 'handlerOn';
+  if (isStep && path.length === 2 && typeof key === 'number' && typeof value === 'string') {
+    return { what: 'a step as text', help: `Write a map: ${rightShape(path, value) ?? '- {name: NAME, script: ...}'}` };
+  }
+  const isKey = path.length === 1 || (isStep && path.length === 3);
+  if (isKey && key === 'workerSelector') {
+    return { what: null, help: 'Only "local" is supported: all runs are on this machine.' };
+  }
+  if (typeof value !== 'string') return null;
+  if (path.length === 1 && key === 'type' && value === 'agent') return { what: '"type: agent"', help: HTTP };
+  if (isKey && isStep && key === 'type' && executorOfType(value) === undefined) {
+    const known = Object.hasOwn(types, value) ? types[value] : undefined;
+    return { what: `the step type "${value}"`, help: known ?? executorAdvice(value) ?? COMMAND };
+  }
+  if (path[0] === 'secrets' && key === 'provider') {
+    return { what: `the provider "${value}"`, help: 'Write "env: NAME" or "file: PATH".' };
+  }
+  return null;
 }

@@ -1,17 +1,15 @@
 import type { Json } from '#core/workflow.ts';
+import type { RawItems } from '../build/build-policies.ts';
 import type { DiagnosticCode } from '../codes.ts';
-import { readDaguKeys } from '../dagu/read-keys.ts';
-import type { Source } from '../diagnostic.ts';
-import type { Path, Problem, Spot } from '../problem.ts';
-import { problem } from '../problem.ts';
-import type { RawStep, RawWorkflow } from '../raw.ts';
-import { isJsonObject } from '../raw.ts';
+import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
+import { isJsonObject, type RawAction, type RawStep, type RawWorkflow } from '../raw.ts';
 import { workflowSchema } from '../schema/schema.ts';
-import { canonicalKey } from './canonical-key.ts';
+import { canonicalKey } from '../schema/schema-type.ts';
+import { readDaguKeys } from './dagu-keys.ts';
+import type { YamlDocument } from './node.ts';
 import { parse } from './parse.ts';
 import { read } from './read.ts';
 import { validate } from './validate.ts';
-import type { YamlDocument } from './yaml-document.ts';
 
 /** One file of a workflow: the root, an import or the base. */
 export type SpecFile = {
@@ -161,4 +159,46 @@ function settingOf(problems: readonly Problem[], value: Json): Problem | null {
     });
   }
   return null;
+}
+
+/** A step or handler and its path; `what` names it in messages (`step "load"`). */
+export type ActionEntry = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly raw: RawAction & RawItems;
+  readonly what: string;
+  /** Whether one of its texts has a `$`: without one it uses no variables. */
+  readonly hasDollar: boolean;
+};
+
+/** `defaults`, which are checked like the keys of a step; none without them. */
+export function defaultsEntries(file: SpecFile): ActionEntry[] {
+  const { defaults } = file.raw;
+  if (defaults === undefined) return [];
+  return [{ file, path: ['defaults'], raw: defaults, what: '"defaults"', hasDollar: hasDollar(defaults) }];
+}
+
+const actionsOfFiles = new WeakMap<SpecFile, readonly ActionEntry[]>();
+
+/** The steps and handlers of a file, with their names for messages. */
+export function actionEntries(file: SpecFile): readonly ActionEntry[] {
+  const kept = actionsOfFiles.get(file) ?? findActionEntries(file);
+  actionsOfFiles.set(file, kept);
+  return kept;
+}
+
+function findActionEntries(file: SpecFile): readonly ActionEntry[] {
+  const steps = stepEntries(file).map(({ path, raw, name }): ActionEntry => {
+    const what = name === null ? `step ${Number(path[1]) + 1}` : `step "${name}"`;
+    return { file, path, raw, what, hasDollar: hasDollar(raw) };
+  });
+  const handlers = Object.entries(file.raw.handlerOn ?? {}).map(([kind, raw]): ActionEntry => {
+    return { file, path: ['handlerOn', kind], raw, what: `handler "${kind}"`, hasDollar: hasDollar(raw) };
+  });
+  return [...steps, ...handlers];
+}
+
+function hasDollar(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('$');
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasDollar);
 }

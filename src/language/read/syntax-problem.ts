@@ -1,10 +1,132 @@
+import type * as Yaml from 'yaml';
 import type { YAMLParseError } from 'yaml';
-import type { Source } from '../diagnostic.ts';
-import type { Problem } from '../problem.ts';
-import { problem } from '../problem.ts';
-import { foreignSpace } from './foreign-space.ts';
-import { type UnquotedText, unquotedText } from './unquoted-text.ts';
-import { yamlPackage } from './yaml-package.ts';
+import { type Problem, problem, type Source } from '../diagnostic.ts';
+
+/** The package `yaml`. */
+export type YamlPackage = typeof Yaml;
+
+/** Loads the package: most texts are parsed without it. */
+export function yamlPackage(): YamlPackage {
+  return require('yaml') as YamlPackage;
+}
+
+/** A space that YAML takes for text, in the indentation of a line or after the `-` or `:` before a value. */
+const BEFORE_TEXT = /^(?<before> *(?:- *)*(?:\w[\w.-]*:)? *)(?<space>[^\S \t\r\n])/;
+/** Maximum length of a line that is searched. */
+const LONGEST_LINE = 1000;
+
+const names: { readonly [code: string]: string } = {
+  '00A0': 'a no-break space',
+  '202F': 'a narrow no-break space',
+  '3000': 'an ideographic space',
+  FEFF: 'a byte order mark',
+};
+
+/**
+ * The problem of a line that has another space where YAML needs an ordinary one: it looks right, since most editors show
+ * both alike. Null if the line at the offset has none.
+ */
+export function foreignSpace(source: Source, offset: number): Problem | null {
+  const start = offset === 0 ? 0 : source.text.lastIndexOf('\n', offset - 1) + 1;
+  const { before, space } = BEFORE_TEXT.exec(source.text.slice(start, start + LONGEST_LINE))?.groups ?? {};
+  if (before === undefined || space === undefined) return null;
+  const code = space.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const name = names[code] ?? 'a Unicode space';
+  const at = start + before.length;
+  const where = before.trim() === '' ? 'for indentation' : `after "${before.trimEnd().at(-1)}"`;
+  const message = `${name} (U+${code}) is used ${where}, but YAML allows only ordinary spaces`;
+  return problem('yaml-syntax', { source, range: [at, at + 1] }, message, {
+    label: name,
+    help: 'Replace it with an ordinary space.',
+  });
+}
+
+/** What is wrong with a text that YAML reads in parts because it is not in quotes. */
+type UnquotedText = {
+  readonly at: number;
+  readonly message: string;
+  readonly label: string;
+  readonly help: string;
+};
+
+const PREFIX = /^[ \t]*(?:-[ ]+)*(?:[^\s:,[\]{}"']+[ \t]*:[ \t]+)?/;
+const EXAMPLES: { readonly [indicator: string]: string } = {
+  '*': ', such as "*/5 * * * *"',
+  '!': ', such as "! test -f x"',
+};
+const NAMES: { readonly [indicator: string]: string } = { '*': 'an alias', '&': 'an anchor', '!': 'a tag' };
+
+/**
+ * Explains a syntax error at an offset by the value on its line: text that starts with an indicator of YAML, or that
+ * continues after a quote or bracket. Null if neither is the cause.
+ */
+function unquotedText(text: string, offset: number): UnquotedText | null {
+  const lineStart = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
+  const line = text.slice(lineStart, endOfLine(text, offset));
+  const at = lineStart + (PREFIX.exec(line)?.[0].length ?? 0);
+  const first = text.charAt(at);
+  if (NAMES[first] !== undefined) return indicator(at, first);
+  if (first === '|' || first === '>') return afterBlockIndicator(offset, first);
+  if (first === '-' && /\s/.test(text.charAt(at + 1))) return listOnLine(at);
+  if (text.charAt(offset - 1) === '$' && text.charAt(offset) === '{') return braceInside(offset);
+  const before = text.slice(lineStart, offset).trimEnd().at(-1) ?? '';
+  if (offset > at && `]}"'`.includes(before)) return afterClosing(offset, before);
+  return null;
+}
+
+/** Text whose first character has a meaning in YAML: `*`, `&` or `!`. */
+export function indicator(at: number, character: string): UnquotedText {
+  return {
+    at,
+    message: `text that starts with "${character}" must be in quotes`,
+    label: `YAML reads this as ${NAMES[character]}`,
+    help: `Put the whole text in quotes${EXAMPLES[character] ?? ''}.`,
+  };
+}
+
+function afterBlockIndicator(at: number, character: string): UnquotedText {
+  return {
+    at,
+    message: `text after "${character}" must start on the next line`,
+    label: '',
+    help: 'Start it on the next line, or put the whole text in quotes.',
+  };
+}
+
+function listOnLine(at: number): UnquotedText {
+  return {
+    at,
+    message: 'a list cannot start on the line of its key',
+    label: '',
+    help: 'Start the list on the next line, or put the text in quotes.',
+  };
+}
+
+function braceInside(at: number): UnquotedText {
+  return {
+    at,
+    message: 'text with "${" must be in quotes inside braces or brackets',
+    label: '',
+    help: 'For example: {name: a, command: "echo ${NAME}"}.',
+  };
+}
+
+function afterClosing(at: number, character: string): UnquotedText {
+  const isQuote = character === '"' || character === "'";
+  return {
+    at,
+    message: `text follows the closing ${isQuote ? `quote ${character}` : `"${character}"`}`,
+    label: 'not part of the value',
+    help: isQuote
+      ? 'Put the whole text in quotes of the other kind.'
+      : 'Put the whole text in quotes if it is not a list or map.',
+  };
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
+}
 
 /**
  * One mistake often causes several parser errors: errors within this many lines of a shown problem are dropped as its

@@ -1,21 +1,15 @@
-import type { Json } from '#core/workflow.ts';
-import { fixedNumber } from '../check/fixed-numbers.ts';
-import { refusedValue } from '../dagu/refused-values.ts';
-import type { Source } from '../diagnostic.ts';
+import { isNumberText } from '#core/step-numbers.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
+import { type Path, type Problem, pathMark, problem, type Source } from '../diagnostic.ts';
 import { didYouMean, nearNames } from '../near-names.ts';
-import type { Path, Problem } from '../problem.ts';
-import { pathMark, problem } from '../problem.ts';
-import type { RawWorkflow } from '../raw.ts';
-import { isJsonObject } from '../raw.ts';
-import { fits } from '../schema/fits.ts';
+import { isJsonObject, type RawWorkflow } from '../raw.ts';
 import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
-import { executorTypes, workflowSchema } from '../schema/schema.ts';
+import { executorTypes, resolve, workflowSchema } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
-import { executorAdvice } from './executor-advice.ts';
-import { listHelp, noLimit, rightShape } from './right-shape.ts';
+import { executorAdvice, listHelp, noLimit, refusedValue, rightShape } from './right-shape.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
-export type Validated = {
+type Validated = {
   readonly raw: RawWorkflow;
   readonly problems: readonly Problem[];
   /** Maps from which values were removed, so that these values are not reported as missing. */
@@ -254,4 +248,118 @@ function damage(root: Json, error: SchemaError, damaged: Set<unknown>): void {
   const isStep = path[0] === 'steps' && path.length === 2;
   if (isStep) holder[key] = null;
   else delete holder[key];
+}
+
+const START = 'The daemon reads it before a run has variables';
+const HISTORY = 'It is read after the run, to remove old runs. Write a number.';
+const RETRY = 'The daemon reads it after the run, to retry it.';
+const WRITE = 'Write a number.';
+const LENGTH = 'Write seconds, or a length such as 90s or 2d12h.';
+
+/** Numbers that no variable can give, by their path, and what to write. */
+const reasons: { readonly [path: string]: string } = {
+  maxActiveRuns: `${START}. To limit the steps by a variable, write "maxActiveSteps".`,
+  maxConcurrent: `${START}. ${WRITE}`,
+  histRetentionDays: HISTORY,
+  histRetentionRuns: HISTORY,
+  restartWaitSec: `It is read between two runs. ${LENGTH}`,
+  MaxCleanUpTimeSec: `It is also needed to end a run that has no variables, or lost its process. ${LENGTH}`,
+  'retryPolicy.limit': `${RETRY} ${WRITE}`,
+  'retryPolicy.intervalSec': `${RETRY} ${LENGTH}`,
+  'retryPolicy.maxIntervalSec': `${RETRY} ${LENGTH}`,
+  'retryPolicy.backoff': `${RETRY} Write true, or a number above 1.`,
+  consoleSize: `The size of a terminal takes no variables. Write whole numbers.`,
+  'container.healthcheck.retries': `The settings of a health check take no variables. ${WRITE}`,
+};
+
+/** Why the number at a path cannot be a variable, and what to write; null for other keys and values. */
+function fixedNumber(path: Path, value: Json | undefined): string | null {
+  if (!isNumberText(value)) return null;
+  const names = path.filter((part) => typeof part === 'string').join('.');
+  const [key] = /container\.healthcheck\.\w+$|consoleSize$/.exec(names) ?? [names];
+  return reasons[key] ?? null;
+}
+
+/**
+ * Whether a value that was read by a schema is valid. The complete validator (`generated/validate.cjs`) says why it is not;
+ * it takes longer to load than nearly all files to check. Unknown keys, and alternatives (`anyOf`), are for others to
+ * check, as they are for that validator.
+ */
+export function fits(value: Json, schema: Schema): boolean {
+  if (typeof value === 'string' && takesAnyText(schema)) return true;
+  const rule = schema.$ref === undefined ? schema : resolve(schema);
+  const { type, enum: allowed, const: only, pattern, allOf } = rule;
+  if (type !== undefined && !isOfType(value, type)) return false;
+  if (allowed !== undefined && !allowed.includes(value)) return false;
+  if (only !== undefined && value !== only) return false;
+  if (typeof value === 'string') {
+    if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) return false;
+  } else if (typeof value === 'number') {
+    if (!isInRange(value, rule)) return false;
+  } else if (typeof value === 'object' && value !== null) {
+    if (!(Array.isArray(value) ? itemsFit(value, rule) : keysFit(value as JsonObject, rule))) return false;
+  }
+  return allOf === undefined || conditionsOf(allOf).every((condition) => meets(value, condition));
+}
+
+const takingAnyText = new Map<Schema, boolean>();
+
+/** Whether every text fits a schema. Most values of a file are texts with such a schema. */
+function takesAnyText(schema: Schema): boolean {
+  const kept = takingAnyText.get(schema);
+  if (kept !== undefined) return kept;
+  const { type = 'string', enum: allowed, const: only, pattern, allOf } = resolve(schema);
+  const isOpen = [allowed, only, pattern, allOf].every((keyword) => keyword === undefined);
+  const takesAny = isOpen && [type].flat().includes('string');
+  takingAnyText.set(schema, takesAny);
+  return takesAny;
+}
+
+function isOfType(value: Json, type: string | readonly string[]): boolean {
+  const own = typeOf(value);
+  if (typeof type === 'string') return own === type || (type === 'integer' && Number.isInteger(value));
+  return type.includes(own) || (type.includes('integer') && Number.isInteger(value));
+}
+
+function typeOf(value: Json): string {
+  if (typeof value !== 'object') return typeof value;
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : 'object';
+}
+
+function isInRange(value: number, { minimum, maximum, exclusiveMinimum }: Schema): boolean {
+  if (minimum !== undefined && value < minimum) return false;
+  if (maximum !== undefined && value > maximum) return false;
+  return exclusiveMinimum === undefined || value > exclusiveMinimum;
+}
+
+function itemsFit(list: readonly Json[], { items }: Schema): boolean {
+  return items === undefined || list.every((item) => fits(item, items));
+}
+
+function keysFit(map: JsonObject, { properties, additionalProperties, required }: Schema): boolean {
+  if (required?.some((key) => map[key] === undefined)) return false;
+  for (const key in map) {
+    const isKnown = properties !== undefined && Object.hasOwn(properties, key);
+    const ofKey = isKnown ? properties[key] : additionalProperties;
+    if (typeof ofKey === 'object' && !fits(map[key] ?? null, ofKey)) return false;
+  }
+  return true;
+}
+
+type Conditions = NonNullable<Schema['allOf']>;
+
+const conditionsOfRules = new Map<Conditions, Conditions>();
+
+/** The conditions to check: `with`, which other conditions are about, is replaced by `executor` before. */
+function conditionsOf(all: Conditions): Conditions {
+  const kept = conditionsOfRules.get(all);
+  if (kept !== undefined) return kept;
+  const conditions = all.filter((part) => part.if !== undefined && part.then?.properties?.['with'] === undefined);
+  conditionsOfRules.set(all, conditions);
+  return conditions;
+}
+
+function meets(value: Json, { if: condition = {}, then = {} }: Conditions[number]): boolean {
+  return !fits(value, condition) || fits(value, then);
 }

@@ -1,5 +1,4 @@
-import { canonicalKey } from '../read/canonical-key.ts';
-import { isOffered, type Schema } from './schema-type.ts';
+import { canonicalKey, isOffered, type Schema } from './schema-type.ts';
 
 /**
  * Texts read as booleans where a boolean is expected (those of YAML 1.1), and as numbers where a number is expected.

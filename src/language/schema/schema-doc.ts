@@ -1,7 +1,6 @@
 import { nearNames } from '../near-names.ts';
-import { canonicalKey } from '../read/canonical-key.ts';
 import { executorConfigSchema, executorTypes, resolve as resolveIn } from './schema.ts';
-import { type Schema, typeText } from './schema-type.ts';
+import { canonicalKey, type Schema, typeText } from './schema-type.ts';
 import document from './workflow.schema.json' with { type: 'json' };
 
 /** A key allowed at a path of a workflow file. */

@@ -47,3 +47,8 @@ export function typeText(schema: Pick<Schema, 'type' | 'enum' | 'x-number'>): st
   const names = schema['x-number'] === true ? { ...typeNames, string: 'variable' } : typeNames;
   return types.map((type) => names[type] ?? type).join(' or ');
 }
+
+/** The form in which keys are compared: case and `_` are ignored, so that `handler_on` is `handlerOn`. */
+export function canonicalKey(key: string): string {
+  return key.replaceAll('_', '').toLowerCase();
+}

@@ -1,6 +1,5 @@
-import { canonicalKey } from '../read/canonical-key.ts';
 import readingSchema from './generated/reading-schema.mjs';
-import type { Schema } from './schema-type.ts';
+import { canonicalKey, type Schema } from './schema-type.ts';
 
 /** A documented key of a map: its documented spelling and its schema. */
 export type KnownKey = { readonly name: string; readonly schema: Schema };

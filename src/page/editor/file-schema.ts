@@ -1,5 +1,4 @@
-import { canonicalKey } from '#language/read/canonical-key.ts';
-import { isOffered, type Schema } from '#language/schema/schema-type.ts';
+import { canonicalKey, isOffered, type Schema } from '#language/schema/schema-type.ts';
 import type { PathStep } from './place.ts';
 
 /** A key that a map may have. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { reportFd } from '../reporting-process.ts';
-import { pythonParts } from './python-parts.ts';
+import { pythonParts } from './shared-starter-program.ts';
 
 const { O_WRONLY, O_APPEND } = constants;
 

@@ -1,13 +1,11 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { messageOf } from '#system/errors.ts';
-import { systemReason } from '#system/system-problem.ts';
+import { messageOf, systemReason } from '#system/errors.ts';
 import { identityFor, isAlive } from '../process-identity.ts';
 import type { ReportingProcess } from '../reporting-process.ts';
-import type { Program } from '../spawn-problem.ts';
+import type { Program } from '../started-program.ts';
 import { describeEnd } from '../subprocess.ts';
-import { canOpen, hasNoNul, PythonProcess, systemPython } from './python-process.ts';
 import { reportingStarterProgram } from './reporting-starter-program.ts';
-import { endOf, failureOf } from './reports.ts';
+import { canOpen, endOf, failureOf, hasNoNul, PythonProcess, systemPython } from './starter-process.ts';
 
 /** A requested process that has not ended. */
 type Asked = {

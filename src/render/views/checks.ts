@@ -1,4 +1,4 @@
-import type { Check } from '#doctor/check.ts';
+import type { Check } from '#doctor/machine.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';

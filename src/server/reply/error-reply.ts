@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { diagnosticJson, diagnosticText } from '#render/views/diagnostic-json.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
-import { type ErrorCode, WfError } from '#system/errors.ts';
+import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
-import { systemProblem } from '#system/system-problem.ts';
 import { HttpError, type Reply, type Route } from '../route.ts';
 import { problemCode, problemTitles, problemType } from './problem-codes.ts';
 

@@ -4,7 +4,7 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import type { Place, Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
 import type { StoredRun } from '#store/store.ts';
-import { readRegular } from '#system/regular-file.ts';
+import { readRegular } from '#system/files.ts';
 import { nextTurn } from '#system/turns.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';

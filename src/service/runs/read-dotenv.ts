@@ -7,9 +7,8 @@ import type { DotenvRead } from '#engine/engine.ts';
 import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/dotenv.ts';
-import { type ErrorCode, messageOf, WfError } from '#system/errors.ts';
-import { openRegular } from '#system/regular-file.ts';
-import { systemProblem, systemReason } from '#system/system-problem.ts';
+import { type ErrorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
+import { openRegular } from '#system/files.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
 const LARGEST_FILE = 1024 * 1024;

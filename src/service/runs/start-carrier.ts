@@ -1,7 +1,6 @@
 import { isFinished } from '#core/run/run-state.ts';
 import type { Clock } from '#system/clock.ts';
-import { messageOf, WfError } from '#system/errors.ts';
-import { systemProblem } from '#system/system-problem.ts';
+import { messageOf, systemProblem, WfError } from '#system/errors.ts';
 import { readPastRun } from '../history/past-run.ts';
 import { type Carrier, CarrierDied } from './launch-run.ts';
 import { type QueueTools, refuseQueued } from './queued-run.ts';

@@ -3,7 +3,7 @@ import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { parseDotenv } from '#language/dotenv.ts';
 import { type LoadRequest, loadWorkflow } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
-import { readRegular } from '#system/regular-file.ts';
+import { readRegular } from '#system/files.ts';
 import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-files.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { flushDirectory, replaceByDraft } from '#system/durable-file.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 
 /**
  * Replaces a file atomically. Keeps the mode and, if permitted, the owner. A draft left by a crash is not listed as a

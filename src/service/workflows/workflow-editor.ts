@@ -1,9 +1,8 @@
 import { lstatSync, mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative } from 'node:path';
 import type { Suspensions } from '#store/store.ts';
-import { messageOf, WfError } from '#system/errors.ts';
-import { readRegular } from '#system/regular-file.ts';
-import { systemReason } from '#system/system-problem.ts';
+import { messageOf, systemReason, WfError } from '#system/errors.ts';
+import { readRegular } from '#system/files.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import type { ListedWorkflow, ListingPlaces } from './listed-workflow.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';

@@ -1,5 +1,5 @@
 import { type LoadResult, loadWorkflow } from '#language/load.ts';
-import { TooManyBytes } from '#language/read/byte-limit.ts';
+import { TooManyBytes } from '#language/read/decode.ts';
 import { ownTurn } from '#system/turns.ts';
 import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
 import type { TaskThread } from './task-thread.ts';

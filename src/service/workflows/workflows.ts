@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, parse, relative, resolve, sep } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
-import type { RunTargets } from '#language/check/step/check-run.ts';
+import type { RunTargets } from '#language/check/check-params.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Owner, RunEvent } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
-import { removeDirectory } from '#system/remove-file.ts';
+import { removeDirectory } from '#system/files.ts';
 import type { Snapshot } from '../store.ts';
 import { writeLaunch } from './control/launch-file.ts';
 import { type Ownership, type Processes, writeFirstOwner } from './control/owner.ts';

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
 import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { errorCode, openPrivate, storageError } from './disk/private-files.ts';

@@ -1,6 +1,6 @@
 import { closeSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import type { RunNotes } from '../store.ts';
 import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import type { Suspensions } from '../store.ts';
 import { durableText } from './disk/durable-text.ts';
 import { readIfThere, storing } from './disk/private-files.ts';

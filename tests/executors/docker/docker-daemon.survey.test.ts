@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkDocker } from '#doctor/machine.ts';
-import { dockerAddress } from '#executors/docker/api/daemon.ts';
+import { dockerAddress } from '#executors/docker/docker-daemon.ts';
 import { failed, temporaryDirectory } from '../attempt.ts';
 import { runDockerStep, startDockerStep } from './docker-step.ts';
 
@@ -68,8 +68,8 @@ test('a socket without permission is reported', async () => {
   // Root may use any socket.
   if (isRoot) process.seteuid?.(65534);
   try {
-    const { DockerProblem } = await import('#executors/docker/docker-problem.ts');
-    const { connect } = await import('#executors/docker/api/daemon.ts');
+    const { DockerProblem } = await import('#executors/docker/docker-daemon.ts');
+    const { connect } = await import('#executors/docker/docker-daemon.ts');
     const never = new AbortController().signal;
     await expect(connect({ DOCKER_HOST: `unix://${path}` }, { stop: never, over: never })).rejects.toEqual(
       new DockerProblem(

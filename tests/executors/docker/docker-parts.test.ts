@@ -3,14 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { settingValue } from '#executors/docker/api/api-settings.ts';
-import { reportPull } from '#executors/docker/api/image.ts';
-import { tarOfFile } from '#executors/docker/api/tar.ts';
-import { demultiplexer } from '#executors/docker/container-output.ts';
-import { isOwnerGone, ownerLabel } from '#executors/docker/container-owner.ts';
-import { DockerProblem } from '#executors/docker/docker-problem.ts';
+import { tarOfFile } from '#executors/docker/container.ts';
+import { demultiplexer, startProblem } from '#executors/docker/container-end.ts';
+import { DockerProblem } from '#executors/docker/docker-daemon.ts';
+import { settingValue } from '#executors/docker/docker-settings.ts';
+import { reportPull } from '#executors/docker/image.ts';
 import { withoutExpansions } from '#executors/docker/invocation.ts';
-import { startProblem } from '#executors/docker/program-problem.ts';
+import { isOwnerGone, ownerLabel } from '#executors/docker/orphans.ts';
 import { temporaryDirectory } from '../attempt.ts';
 
 describe("frames of a container's output", () => {

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Container } from 'dockerode';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { ownerLabel } from '#executors/docker/container-owner.ts';
+import { ownerLabel } from '#executors/docker/orphans.ts';
 import { hasDocker, startDocker, type TestDocker } from '../../support/docker.ts';
 import { describeWith } from '../../support/require.ts';
 import { startWf, wf } from '../../support/wf.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { executor } from '#executors/http/http.ts';
-import { nextHop } from '#executors/http/redirect.ts';
+import { nextHop } from '#executors/http/http-request.ts';
 import {
   certificateFile,
   closedPort,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { proxyFor } from '#executors/http/proxy.ts';
+import { proxyFor } from '#executors/http/http-request.ts';
 
 test.each([
   ['http://example.com/', { HTTP_PROXY: 'http://p:1' }, 'http://p:1/'],

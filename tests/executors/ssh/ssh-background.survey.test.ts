@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { bootstrap, supervisedLine } from '#executors/ssh/supervisor.ts';
+import { bootstrap, supervisedLine } from '#executors/ssh/code.ts';
 import { describeWith, isInstalled } from '../../support/require.ts';
 import { failed, program, runs, succeeded, temporaryDirectory, until } from '../attempt.ts';
 import { isSshThere, runRemote, type SshServer, startRemote, startSshd } from './sshd.ts';

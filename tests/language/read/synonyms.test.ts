@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Path } from '#language/problem.ts';
-import { canonicalKey } from '#language/read/canonical-key.ts';
-import { notSupportedAt } from '#language/read/not-supported.ts';
-import { synonymNames, synonymOf } from '#language/read/synonyms.ts';
+import type { Path } from '#language/diagnostic.ts';
+import { notSupportedAt, synonymNames, synonymOf } from '#language/read/foreign-keys.ts';
 import { executorConfigSchema, executorTypes, knownKeys, resolve, workflowSchema } from '#language/schema/schema.ts';
-import type { Schema } from '#language/schema/schema-type.ts';
+import { canonicalKey, type Schema } from '#language/schema/schema-type.ts';
 
 const step = workflowSchema.$defs?.step ?? {};
 const maps: readonly [name: string, path: Path, schema: Schema][] = [

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#core/workflow.ts';
 import { parse } from '#language/read/parse.ts';
 import { read } from '#language/read/read.ts';
-import { fits } from '#language/schema/fits.ts';
+import { fits } from '#language/read/validate.ts';
 import type { Validate } from '#language/schema/generated/validate.cjs';
 import { workflowSchema } from '#language/schema/schema.ts';
 import fc from '../../support/fast-check.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EndSignal } from '#processes/end-signal.ts';
-import type { FailedStart, StartedProcess } from '#processes/started-process.ts';
-import { ProgramStarter } from '#processes/starter/program-starter.ts';
+import type { FailedStart, StartedProcess } from '#processes/started-program.ts';
+import { ProgramStarter } from '#processes/starter/starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 import { eventually } from '../../support/background-runs.ts';
 

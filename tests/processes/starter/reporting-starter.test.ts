@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { sendSignal } from '#processes/attempt-tree.ts';
 import { identityFor, isAlive } from '#processes/process-identity.ts';
-import { sendSignal } from '#processes/process-signals.ts';
 import { ReportingStarter } from '#processes/starter/reporting-starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 

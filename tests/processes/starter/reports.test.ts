@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { endOf, failureOf } from '#processes/starter/reports.ts';
+import { endOf, failureOf } from '#processes/starter/starter-process.ts';
 
 const { errno, signals } = constants;
 

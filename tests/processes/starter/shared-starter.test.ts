@@ -12,12 +12,11 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProgramSlot } from '#executors/executor.ts';
+import { sendSignal } from '#processes/attempt-tree.ts';
 import { EndSignal } from '#processes/end-signal.ts';
-import { identify, isAlive } from '#processes/process-identity.ts';
-import { sendSignal } from '#processes/process-signals.ts';
-import { listProcesses } from '#processes/process-table.ts';
-import type { FailedStart, StartedProcess } from '#processes/started-process.ts';
-import { SharedStarter, type StartConditions } from '#processes/starter/shared-starter.ts';
+import { identify, isAlive, listProcesses } from '#processes/process-identity.ts';
+import type { FailedStart, StartedProcess } from '#processes/started-program.ts';
+import { SharedStarter, type StartConditions } from '#processes/starter/starter.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 import { withoutInternals } from '../without-internals.ts';
 

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import type { GraphFormat } from '#render/graph/graph-format.ts';
 import { getWorkflow } from '#service/workflows/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';

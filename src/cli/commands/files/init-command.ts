@@ -5,7 +5,7 @@ import { escapeControls } from '#render/text/sanitize.ts';
 import { shellQuote } from '#render/text/shell-quote.ts';
 import { renderTable } from '#render/text/table.ts';
 import { WfError } from '#system/errors.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { diagnosticJson } from '#render/views/diagnostic-json.ts';

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { RemovedRunView } from '#render/views/removed-runs.ts';
 import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history/retention.ts';

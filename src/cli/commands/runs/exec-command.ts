@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import { wordsAsList } from '#core/words/command-args.ts';
 import { pathKind } from '#service/workflows/workflow-files.ts';
 import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '#service/workflows/workflows.ts';

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { getWorkflow } from '#service/workflows/workflows.ts';
 import { WfError } from '#system/errors.ts';

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/workflow-places.ts';
+import { workflowPlaces } from '#config/config.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { PastRun } from '#service/history/past-run.ts';

@@ -1,6 +1,6 @@
 import { type ListedSetting, listPlaces, listSettings } from '#config/listed-settings.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
-import { canonicalKey } from '#language/read/canonical-key.ts';
+import { canonicalKey } from '#language/schema/schema-type.ts';
 import { renderSetting, renderSettings } from '#render/views/settings-table.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';

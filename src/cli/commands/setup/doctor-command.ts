@@ -1,5 +1,5 @@
-import { cacheDirectory, findPlaces } from '#config/places.ts';
-import { untrustedPaths } from '#config/trusted-files.ts';
+import { untrustedPaths } from '#config/config.ts';
+import { cacheDirectory, findPlaces } from '#config/directories.ts';
 import { checkMachine } from '#doctor/machine.ts';
 import { renderChecks } from '#render/views/checks.ts';
 import { exitCodes } from '../../exit-codes.ts';

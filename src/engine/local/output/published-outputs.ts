@@ -6,7 +6,7 @@ import type { OutputSource, Step } from '#core/workflow.ts';
 import { pathFrom } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { messageOf } from '#system/errors.ts';
-import { openRegular } from '#system/regular-file.ts';
+import { openRegular } from '#system/files.ts';
 import { type AttemptOutput, readOutput } from './attempt-output.ts';
 
 /** The sources of published outputs. */

@@ -1,24 +1,138 @@
 import type { MapEntry, Node, ScalarNode } from '../node.ts';
-import {
-  afterSpaces,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  DASH,
-  DOT,
-  DOUBLE_QUOTE,
-  HASH,
-  NEWLINE,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  SINGLE_QUOTE,
-  SPACE,
-  TAB,
-  unusual,
-} from './characters.ts';
-import { coreValue } from './core-value.ts';
-import { quotedAt } from './quoted.ts';
+
+/** Codes of the characters with a meaning in YAML. */
+export const TAB = 0x09;
+export const NEWLINE = 0x0a;
+export const SPACE = 0x20;
+const DOUBLE_QUOTE = 0x22;
+export const HASH = 0x23;
+const SINGLE_QUOTE = 0x27;
+const COMMA = 0x2c;
+export const DASH = 0x2d;
+const DOT = 0x2e;
+const COLON = 0x3a;
+export const GREATER = 0x3e;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+export const PIPE = 0x7c;
+const CLOSE_BRACE = 0x7d;
+
+/** Thrown at everything that is left to the package `yaml`; without a stack, which would take longer than that. */
+class Unusual {}
+export const unusual = new Unusual();
+
+/** The offset of the first character from here on that is not a space. */
+export function afterSpaces(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) === SPACE) at++;
+  return at;
+}
+
+const DECIMAL = /^[-+]?[0-9]+$/;
+const OCTAL = /^0o[0-7]+$/;
+const HEXADECIMAL = /^0x[0-9a-fA-F]+$/;
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+const INFINITY = /^[-+]?\.(?:inf|Inf|INF)$/;
+const NOT_A_NUMBER = /^\.(?:nan|NaN|NAN)$/;
+
+/** The value of an unquoted text by the core schema of YAML 1.2. */
+function coreValue(text: string): string | number | boolean | null {
+  switch (text) {
+    case '':
+    case '~':
+    case 'null':
+    case 'Null':
+    case 'NULL':
+      return null;
+    case 'true':
+    case 'True':
+    case 'TRUE':
+      return true;
+    case 'false':
+    case 'False':
+    case 'FALSE':
+      return false;
+    default:
+      return mayBeNumber(text.charCodeAt(0)) ? numberOrText(text) : text;
+  }
+}
+
+/** Whether a number can start with this: a digit, a sign or a point. */
+function mayBeNumber(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e;
+}
+
+function numberOrText(text: string): string | number {
+  if (DECIMAL.test(text)) return Number.parseInt(text, 10);
+  if (OCTAL.test(text)) return Number.parseInt(text.slice(2), 8);
+  if (HEXADECIMAL.test(text)) return Number.parseInt(text.slice(2), 16);
+  if (FLOAT.test(text)) return Number.parseFloat(text);
+  if (INFINITY.test(text)) return text.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return NOT_A_NUMBER.test(text) ? Number.NaN : text;
+}
+
+/** A double-quoted text on one line, without characters given by their numbers. */
+const ESCAPED = /"(?:[^"\\\n]|\\[^xuU\n])*"/y;
+
+const escapes: { readonly [letter: string]: string } = {
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  N: '\u0085',
+  _: '\u00a0',
+  L: '\u2028',
+  P: '\u2029',
+  ' ': ' ',
+  '"': '"',
+  '/': '/',
+  '\\': '\\',
+  '\t': '\t',
+};
+
+/** A text in quotes on one line. */
+function quotedAt(text: string, start: number): ScalarNode {
+  return text.charCodeAt(start) === DOUBLE_QUOTE ? doubleQuoted(text, start) : singleQuoted(text, start);
+}
+
+function doubleQuoted(text: string, start: number): ScalarNode {
+  const quote = text.indexOf('"', start + 1);
+  const value = text.slice(start + 1, quote);
+  if (quote === -1 || value.includes('\n')) throw unusual;
+  return value.includes('\\') ? escaped(text, start) : scalar(value, start, quote + 1);
+}
+
+function escaped(text: string, start: number): ScalarNode {
+  ESCAPED.lastIndex = start;
+  if (!ESCAPED.test(text)) throw unusual;
+  const end = ESCAPED.lastIndex;
+  const value = text.slice(start + 1, end - 1).replace(/\\(.)/gs, (_, letter: string) => {
+    const meant = escapes[letter];
+    if (meant === undefined) throw unusual;
+    return meant;
+  });
+  return scalar(value, start, end);
+}
+
+/** Two quotes stand for one. */
+function singleQuoted(text: string, start: number): ScalarNode {
+  let quote = text.indexOf("'", start + 1);
+  const hasQuotes = text.startsWith("''", quote);
+  while (text.startsWith("''", quote)) quote = text.indexOf("'", quote + 2);
+  const value = text.slice(start + 1, quote);
+  if (quote === -1 || value.includes('\n')) throw unusual;
+  return scalar(hasQuotes ? value.replaceAll("''", "'") : value, start, quote + 1);
+}
+
+function scalar(value: string, start: number, end: number): ScalarNode {
+  return { kind: 'scalar', start, end, anchor: undefined, value, text: value, isPlain: false };
+}
 
 /** Maximum nesting of brackets and braces. */
 const DEEPEST_FLOW = 20;

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import type { DurableText } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, readFileSync, writeFileSync } from 'node:fs';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import { makePrivateDirectory, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 import { launchPath, scratchPath } from '../run-directory.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import type { OpenDoor, OwnerVerdict } from '../../store.ts';
 import { errorCode } from '../disk/private-files.ts';
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import { hostName } from '#start-up/os.ts';
 import { WfError } from '#system/errors.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';
 

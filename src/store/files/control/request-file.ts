@@ -2,7 +2,7 @@ import { existsSync, linkSync, readdirSync, readFileSync, statSync, truncateSync
 import { join } from 'node:path';
 import { crc32OfText } from '#start-up/crc32.ts';
 import { flushDirectory } from '#system/durable-file.ts';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import type { AnswerRequest, StopRequest } from '../../store.ts';
 import { errorCode, replacePrivate } from '../disk/private-files.ts';
 import { seal, unseal } from '../disk/sealed.ts';

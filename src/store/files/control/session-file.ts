@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { WfError } from '#system/errors.ts';
-import { removeFile } from '#system/remove-file.ts';
+import { removeFile } from '#system/files.ts';
 import type { SessionStore, StoredSession } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { storing } from '../disk/private-files.ts';

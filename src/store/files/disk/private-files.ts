@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
-import { messageOf, WfError } from '#system/errors.ts';
-import { systemReason } from '#system/system-problem.ts';
+import { messageOf, systemReason, WfError } from '#system/errors.ts';
 
 const readWrite = 0o600;
 const readWriteSearch = 0o700;

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeDirectory } from '#system/remove-file.ts';
+import { removeDirectory } from '#system/files.ts';
 import { keepOwnerBits, makePrivateDirectory, storing } from './private-files.ts';
 
 /** A temporary directory of mode 0700. `make` throws a `WfError` `storage` on a disk error. */

@@ -1,8 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { areDescriptorsScarce } from '#system/descriptors.ts';
-import { removeIfPossible } from '#system/remove-file.ts';
-import { type SystemProblem, systemProblem, systemReason } from '#system/system-problem.ts';
+import { type SystemProblem, systemProblem, systemReason } from '#system/errors.ts';
+import { removeIfPossible } from '#system/files.ts';
 import { errorCode, makePrivateDirectory, openPrivate } from './private-files.ts';
 
 /** The minimum that a start writes. */

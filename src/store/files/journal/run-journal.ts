@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { FinishedStatus, RunEvent } from '#core/run/run.ts';
 import { durationOf } from '#core/summary/summarize.ts';
-import { removeDirectory } from '#system/remove-file.ts';
-import { systemProblem } from '#system/system-problem.ts';
+import { systemProblem } from '#system/errors.ts';
+import { removeDirectory } from '#system/files.ts';
 import type { Flush } from '../../flush.ts';
 import type { LogStore } from '../../logs.ts';
 import type { RunJournal } from '../../store.ts';

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeIfPossible } from '#system/remove-file.ts';
+import { removeIfPossible } from '#system/files.ts';
 import { makePrivateDirectory, writePrivate } from '../disk/private-files.ts';
 
 /** Replaces a cache file in the directory of the runs atomically, without flushing it. Throws the error of the disk. */

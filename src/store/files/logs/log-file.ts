@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { openRegular } from '#system/regular-file.ts';
+import { openRegular } from '#system/files.ts';
 import type { LogFile, LogTime } from '../../logs.ts';
 import { errorCode, openPrivate, storageError } from '../disk/private-files.ts';
 

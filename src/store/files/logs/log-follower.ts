@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { reservedDescriptors } from '#system/descriptors.ts';
-import { openRegular } from '#system/regular-file.ts';
+import { openRegular } from '#system/files.ts';
 import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
 
 /** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */

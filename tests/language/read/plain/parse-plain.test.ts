@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseYaml } from '#language/read/parse-yaml.ts';
+import { parseYaml } from '#language/read/parse.ts';
 import { parsePlain } from '#language/read/plain/parse-plain.ts';
 import fc from '../../../support/fast-check.ts';
 import { changed, usualText } from './arbitrary-yaml.ts';

@@ -1,0 +1,286 @@
+import { existsSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { addAbortSignal } from 'node:stream';
+import type Docker from 'dockerode';
+import type { DockerOptions } from 'dockerode';
+import type { FailureReason } from '#core/run/run.ts';
+import { messageOf } from '#system/errors.ts';
+import { readRegular } from '#system/files.ts';
+
+/**
+ * Why a step cannot continue: one line for the user, with the exit code a shell would return if there is one (127: not
+ * found).
+ */
+export class DockerProblem extends Error {
+  readonly exitCode: number | null;
+  readonly reason: Extract<FailureReason, 'exit' | 'error' | 'unready'>;
+
+  constructor(
+    message: string,
+    exitCode: number | null = null,
+    reason: DockerProblem['reason'] = exitCode === null ? 'error' : 'exit',
+  ) {
+    super(message);
+    this.exitCode = exitCode;
+    this.reason = reason;
+  }
+}
+
+/** A request error: besides its message, the daemon's answer or the system error code. */
+type RequestError = Error & {
+  readonly statusCode?: number;
+  readonly json?: { readonly message?: string } | null;
+  readonly code?: string;
+  readonly syscall?: string;
+};
+
+const lostCodes: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+
+/** A request error in one line, in the daemon's words if it answered. */
+export function requestMessage(error: unknown): string {
+  const { json, message, code, syscall } = error as RequestError;
+  const text = json?.message ?? message.replace(/^\(HTTP code \d+\) [^-]* - /, '');
+  if (lostCodes.has(code) || syscall === 'connect') return `the connection to Docker was lost (${text.trim()})`;
+  return text.trim().replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** The HTTP status of the daemon's answer; null if there was none. */
+export function requestStatus(error: unknown): number | null {
+  return (error as RequestError).statusCode ?? null;
+}
+
+/** Whether the daemon, the connection or the system refused; other errors are bugs. */
+export function isRequestError(error: unknown): boolean {
+  const { statusCode, code } = error as RequestError;
+  return statusCode !== undefined || code !== undefined;
+}
+
+/** A request without a body. */
+type PlainRequest = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly abortSignal: AbortSignal;
+};
+
+/** A complete answer, headers included. */
+type Answer = { readonly headers: IncomingMessage['headers']; readonly text: string };
+
+/**
+ * Sends a request to a daemon; rejects whenever the connection is lost. Requests of dockerode never settle if that
+ * happens between the headers and the end of an answer, and they drop the headers.
+ */
+export async function ask(docker: Docker, request: PlainRequest): Promise<Answer> {
+  const answer = await send(docker, request);
+  addAbortSignal(request.abortSignal, answer);
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return { headers: answer.headers, text: Buffer.concat(chunks).toString() };
+}
+
+function send(docker: Docker, request: PlainRequest): Promise<IncomingMessage> {
+  const { modem } = docker as unknown as { readonly modem: Modem };
+  return new Promise((resolve, reject) => {
+    modem.dial({ ...request, isStream: true, statusCodes: { 200: true } }, (error, answer) => {
+      if (answer === null) reject(error);
+      else resolve(answer);
+    });
+  });
+}
+
+/** A type that dockerode leaves out. */
+type Modem = {
+  readonly dial: (options: object, settled: (error: Error | null, answer: IncomingMessage | null) => void) => void;
+};
+
+/** Parses JSON; undefined for invalid text. */
+export function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether the server is Docker, according to a header of its ping answer or, if a proxy removes that, its version.
+ * Rejects if it does not respond, or is Docker and refuses.
+ */
+async function isDocker(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
+  try {
+    const { headers } = await ask(docker, { method: 'GET', path: '/_ping', abortSignal });
+    return headers['api-version'] !== undefined || (await tellsVersion(docker, abortSignal));
+  } catch (error) {
+    if (isForeign(error as RequestError)) return false;
+    throw error;
+  }
+}
+
+async function tellsVersion(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
+  try {
+    const { text } = await ask(docker, { method: 'GET', path: '/version', abortSignal });
+    const answer = parseAnswer(text) as { readonly Version?: unknown } | null | undefined;
+    return typeof answer?.Version === 'string';
+  } catch (error) {
+    if (requestStatus(error) === null) throw error;
+    return false;
+  }
+}
+
+/** Every Docker answers a ping; Node's parser reports what is not HTTP at all. */
+function isForeign({ statusCode, code = '' }: RequestError): boolean {
+  return statusCode === 404 || code.startsWith('HPE_');
+}
+
+/** A daemon that has responded. */
+export type Daemon = {
+  readonly docker: Docker;
+  /** Address for messages. */
+  readonly address: string;
+  /** Aborted when answers are no longer awaited; passed to every request. */
+  readonly over: AbortSignal;
+};
+
+/** Time limit for a ping in milliseconds; a healthy daemon responds at once, however busy it is. */
+const pingTimeoutMs = 3000;
+
+/**
+ * Finds and pings the daemon named by an environment. `stop` aborts the ping, `over` any later request. Throws a
+ * `DockerProblem` with the address and what to do.
+ */
+export async function connect(
+  env: Readonly<Record<string, string>>,
+  { stop, over }: { readonly stop: AbortSignal; readonly over: AbortSignal },
+): Promise<Daemon> {
+  const address = dockerAddress(env);
+  const { default: Client } = await import('dockerode');
+  const timeout = AbortSignal.timeout(pingTimeoutMs);
+  const docker = new Client(address.options);
+  const isRight = await isDocker(docker, AbortSignal.any([stop, over, timeout])).catch((error: unknown) => {
+    throw new DockerProblem(timeout.aborted ? silentPing(address) : explain(error, address));
+  });
+  if (!isRight) throw notDocker(address.label);
+  return { docker, address: address.label, over };
+}
+
+/** The server at an address responds, but not like Docker. */
+export function notDocker(label: string): DockerProblem {
+  return new DockerProblem(`the server at ${label} is not Docker; correct DOCKER_HOST`);
+}
+
+const elsewhere = 'or set DOCKER_HOST to the address of another one';
+
+/** Says that a daemon left a request unanswered. */
+export function silence({ address }: Pick<Daemon, 'address'>): string {
+  return `Docker at ${address} does not answer`;
+}
+
+function silentPing({ label }: DockerAddress): string {
+  return `${silence({ address: label })} (waited ${pingTimeoutMs / 1000} s): restart the daemon, ${elsewhere}`;
+}
+
+function explain(error: unknown, { label, options }: DockerAddress): string {
+  switch ((error as RequestError).code) {
+    case 'ENOENT':
+      return `no Docker at ${label}: the socket does not exist; start the daemon, ${elsewhere}`;
+    case 'ECONNREFUSED':
+      return `no Docker at ${label}: nothing listens there; start the daemon, ${elsewhere}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `no permission for Docker at ${label}: join the group of the socket (mostly "docker") and log in again, ${elsewhere}`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `no Docker at ${label}: the host is unknown; correct DOCKER_HOST`;
+    default:
+      return `Docker at ${label} cannot be used: ${requestMessage(error)}${options.protocol === 'https' ? tlsAdvice : ''}`;
+  }
+}
+
+const tlsAdvice = '; its certificates are those in DOCKER_CERT_PATH';
+
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * The address of a daemon: its name in messages, and every option that dockerode would otherwise read from this
+ * process.
+ */
+type DockerAddress = { readonly label: string; readonly options: DockerOptions };
+
+/**
+ * The daemon address from an environment: `DOCKER_HOST` (`unix://`, `tcp://`, or `host:port`), with TLS if
+ * `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` is set; else the default socket. The server's certificate is always
+ * verified. Throws a `DockerProblem` for an unusable address or certificates.
+ */
+export function dockerAddress(env: Environment): DockerAddress {
+  const host = env['DOCKER_HOST'] ?? '';
+  if (host === '') return socketAddress(usualSocket(env));
+  const [, scheme = 'tcp', rest = ''] = /^(?:([a-z]+):\/\/)?(.*)$/.exec(host) ?? [];
+  switch (scheme) {
+    case 'unix':
+      return socketAddress(rest === '' ? usualSocket(env) : rest);
+    case 'npipe':
+      return socketAddress(rest);
+    case 'tcp':
+    case 'http':
+    case 'https':
+      return networkAddress(host, `${scheme}://${rest}`, env);
+    case 'ssh':
+      throw new DockerProblem(
+        `DOCKER_HOST=${host}: ssh is not supported; forward the socket with ` +
+          `"ssh -N -L /tmp/docker.sock:/var/run/docker.sock ${rest}" and set DOCKER_HOST=unix:///tmp/docker.sock`,
+      );
+    default:
+      throw new DockerProblem(
+        `DOCKER_HOST=${host}: not an address such as unix:///var/run/docker.sock or tcp://host:2375`,
+      );
+  }
+}
+
+/** Sets every property: dockerode reads missing ones from the environment of this process. */
+const nothing = { socketPath: undefined, host: undefined, port: undefined, username: undefined, timeout: undefined };
+const noKeys = { ca: undefined, cert: undefined, key: undefined };
+
+function socketAddress(path: string): DockerAddress {
+  return { label: `unix://${path}`, options: { ...nothing, ...noKeys, socketPath: path, protocol: 'http' } };
+}
+
+function networkAddress(host: string, text: string, env: Environment): DockerAddress {
+  const web = text.replace(/^\w+/, 'http');
+  if (!URL.canParse(web)) throw new DockerProblem(`DOCKER_HOST=${host}: not an address such as tcp://host:2375`);
+  const { hostname } = new URL(web);
+  const isSecret = text.startsWith('https:') || Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
+  const port = /:(\d+)\/?$/.exec(text)?.[1] ?? (isSecret ? '2376' : '2375');
+  const keys = isSecret ? readKeys(env) : noKeys;
+  const protocol = isSecret ? 'https' : 'http';
+  return {
+    label: `tcp://${hostname}:${port}`,
+    options: { ...nothing, ...keys, host: hostname, port, protocol },
+  };
+}
+
+/** The client's certificate and the trusted authorities. `https://` without any trusts those of the system. */
+function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> {
+  const isAsked = Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
+  if (!isAsked) return noKeys;
+  const folder = env['DOCKER_CERT_PATH'] || join(home(env), '.docker');
+  try {
+    const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readRegular(join(folder, name)));
+    return { ca, cert, key };
+  } catch (error) {
+    const why = messageOf(error);
+    throw new DockerProblem(`the certificates for Docker cannot be read: ${why}; DOCKER_CERT_PATH names their folder`);
+  }
+}
+
+/** The system's socket, else the one of Docker Desktop or a rootless daemon of this user. */
+function usualSocket(env: Environment): string {
+  const system = '/var/run/docker.sock';
+  const runtime = env['XDG_RUNTIME_DIR'];
+  const own = [join(home(env), '.docker/run/docker.sock'), ...(runtime ? [join(runtime, 'docker.sock')] : [])];
+  return existsSync(system) ? system : (own.find((path) => existsSync(path)) ?? system);
+}
+
+function home(env: Environment): string {
+  return env['HOME'] || homedir();
+}

@@ -1,0 +1,377 @@
+import { PATH } from '#core/words/json-path.ts';
+import { rawFanOut } from '../build/build-policies.ts';
+import { type Path, type Problem, problem, type Spot } from '../diagnostic.ts';
+import { parseParamDefaults } from '../params.ts';
+import { asList, assignments, outputName, variableName } from '../raw.ts';
+import {
+  type ActionEntry,
+  actionEntries,
+  type SpecFile,
+  type StepEntry,
+  spotIn,
+  stepEntries,
+} from '../read/spec-file.ts';
+import { dependenciesOf, nameSpot } from './check-graph.ts';
+import { entryUses } from './variable-uses.ts';
+
+/** A reference to the result of a step. */
+const REFERENCE =
+  /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|outputs?)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
+/** A path with an offset and a length, as newer programs of this family have it. */
+const SLICE = new RegExp(String.raw`(?<!\\)\$\{[A-Za-z_]\w*${PATH}:(?!-)[^}]*\}`, 'g');
+
+type Where = { readonly file: SpecFile; readonly path: Path; readonly what: string };
+
+/**
+ * Reports references to results of steps (`${ID.stdout}`) that are not available where they are used, and slices.
+ * `isComplete`: all steps are known.
+ */
+export function resultProblems(
+  files: readonly SpecFile[],
+  steps: readonly StepEntry[],
+  isComplete: boolean,
+): Problem[] {
+  const users = files.flatMap(actionEntries).filter(({ hasDollar }) => hasDollar);
+  if (users.length === 0) return [];
+  const variables = variableNames(files, steps);
+  const before = dependenciesOf(steps);
+  const names = new Map(files.flatMap(stepEntries).map(({ raw, name }) => [raw as ActionEntry['raw'], name]));
+  return users.flatMap(({ file, path, raw, what }) => {
+    const { script: _, ...rest } = raw;
+    const user = names.get(raw);
+    return textsWithDollar(rest, path).flatMap(([place, text]) => [
+      ...slices(text, { file, path: place, what }),
+      ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
+        const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
+        if (used === undefined) return [];
+        const where = { file, path: place, what };
+        if (id.includes('-')) return [notOneWord(reference, id, where)];
+        const isAvailable = user === undefined || before.has(before.index.get(user ?? '') ?? -1, used);
+        if (!isAvailable) return [notBefore(reference, id, where)];
+        const { run } = steps[used]?.raw ?? {};
+        if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
+        const isFanOut = rawFanOut(steps[used]?.raw ?? {}) !== null;
+        return isFanOut && !/\.(?:status|output)\b/.test(reference) ? [ofItems(reference, id, where)] : [];
+      }),
+    ]);
+  });
+}
+
+function slices(text: string, { file, path }: Where): Problem[] {
+  return [...text.matchAll(SLICE)].map(([reference]) =>
+    problem('not-supported', spotIn(file, path), `"${reference}": a part of a text by its position is not supported`, {
+      help: 'Write "cut" or "head" in the command.',
+    }),
+  );
+}
+
+function notOneWord(reference: string, id: string, { file, path }: Where): Problem {
+  return problem(
+    'not-supported',
+    spotIn(file, path),
+    `"${reference}": "${id}" is not a name of letters, digits and "_"`,
+    {
+      help: 'Give that step an "id" of that form, and write it here.',
+    },
+  );
+}
+
+function ofItems(reference: string, id: string, { file, path }: Where): Problem {
+  const message = `"${reference}": step "${id}" runs for several items, and has only "status" and "output"`;
+  const help = `Its output holds the result of each item: \${${id}.output.results[0].exitCode}.`;
+  return problem('not-supported', spotIn(file, path), message, { help });
+}
+
+function isOfChild(reference: string): boolean {
+  return /^\$\{[\w-]+\.outputs\b/.test(reference);
+}
+
+function noChild(reference: string, id: string, { file, path }: Where): Problem {
+  const message = `"${reference}": step "${id}" runs no other workflow, and has no "outputs"`;
+  const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
+  return problem('not-supported', spotIn(file, path), message, { help });
+}
+
+function notBefore(reference: string, id: string, { file, path, what }: Where): Problem {
+  const isOwn = what === `step "${id}"`;
+  const message = isOwn ? 'a step cannot use its own result' : `${what} does not depend on "${id}"`;
+  return problem('missing-dependency', spotIn(file, path), `"${reference}": ${message}`, {
+    help: isOwn
+      ? 'Use it in a later step.'
+      : `Add "depends: ${id}": the result is known only after the step has finished.`,
+  });
+}
+
+function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {
+  const envs = [...files.map(({ raw }) => raw.env), ...steps.map(({ raw }) => raw.env)];
+  const params = files.flatMap(({ raw }) => parseParamDefaults(raw.params).map(({ name }) => name));
+  const outputs = steps.flatMap(({ raw }) => outputName(raw) ?? []);
+  const names = [...envs.flatMap(assignments).map(({ name }) => name), ...params, ...outputs];
+  return new Set(names.filter((name) => name !== null));
+}
+
+/** Every text with a `$` within a value, with its path. */
+function textsWithDollar(value: unknown, path: Path): [path: Path, text: string][] {
+  if (typeof value === 'string') return value.includes('$') ? [[path, value]] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, item]) => textsWithDollar(item, [...path, isList ? Number(key) : key]));
+}
+
+/**
+ * Warns of steps that start at the same time although the file says nothing of their order: Dagu from 1.17 to 2.6 starts
+ * them one after another, and stops at the first failure. `settings`: the base and the root file.
+ */
+export function orderProblems(settings: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
+  const root = settings.at(-1);
+  if (root === undefined || settings.some(({ raw }) => raw.type !== undefined)) return [];
+  const free = steps.filter(({ raw }) => asList(raw.depends).length === 0);
+  const isOrdered = free.length < steps.length && !root.isOfLaterDagu;
+  if (free.length < 2 || isOrdered) return [];
+  const limit = settings
+    .map(({ raw }) => raw.maxActiveSteps ?? raw.maxActiveRuns)
+    .findLast((most) => most !== undefined);
+  const message =
+    limit === 1
+      ? `these ${free.length} steps run one after another, each also after a failure of the one before`
+      : `these ${free.length} steps start at the same time`;
+  const help = 'Write "type: chain" at the top to run them in this order, or "type: graph" if this is intended.';
+  const [first, ...others] = free;
+  if (first === undefined) return [];
+  const related = others.slice(0, 1).map((entry) => ({ spot: nameSpot(entry), message: 'and this one' }));
+  return [problem('unordered-steps', nameSpot(first), message, { severity: 'warning', help, related })];
+}
+
+/**
+ * Warns of steps that use the output of a step that they do not depend on: it is empty, or that of an earlier step, as it
+ * happens. `isStrict`: an error.
+ */
+export function outputProblems(
+  settings: readonly SpecFile[],
+  steps: readonly StepEntry[],
+  { isStrict }: { readonly isStrict: boolean },
+): Problem[] {
+  const setters = settersOf(steps);
+  for (const name of namesSetElsewhere(settings)) setters.delete(name);
+  if (setters.size === 0 || settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
+  const before = dependenciesOf(steps);
+  const shell = settings.map(({ raw }) => raw.shell).findLast((given) => given !== undefined) ?? 'sh';
+  const isInside = settings.some(({ raw }) => raw.container !== undefined);
+  const names = new Map(steps.map((entry, at) => [entry.raw as object, at]));
+  return [...new Set(steps.map(({ file }) => file))].flatMap(actionEntries).flatMap(({ raw, hasDollar }) => {
+    const at = names.get(raw);
+    const entry = at === undefined ? undefined : steps[at];
+    // Handlers may use the outputs of all steps.
+    if (!hasDollar || at === undefined || entry === undefined || before.isChained(at)) return [];
+    const own = new Set(assignments(raw.env).map(({ name }) => name));
+    const seen = new Set<string>();
+    return entryUses(raw, isInside ? null : shell).flatMap((use) => {
+      const found = setters.get(use.name);
+      if (found === undefined || own.has(use.name) || seen.has(use.name)) return [];
+      seen.add(use.name);
+      if (found.some((setter) => setter === at || before.has(at, setter))) return [];
+      const setter = steps[found[0] ?? -1];
+      if (setter === undefined) return [];
+      const spot = spotIn(entry.file, [...entry.path, ...use.path]);
+      const word = { at: use.at, text: use.name };
+      const message = `$${use.name} is the output of "${setter.name}", which "${entry.name}" does not depend on`;
+      return [
+        problem('unordered-output', { ...spot, word }, message, {
+          severity: isStrict ? 'error' : 'warning',
+          help: `Write "depends: ${setter.name}" in "${entry.name}", or "\${${use.name}:-}" if it may be missing.`,
+          related: [
+            { spot: spotIn(setter.file, [...setter.path, 'output']), message: `the output of "${setter.name}"` },
+          ],
+        }),
+      ];
+    });
+  });
+}
+
+/** Warns of a limit that means runs in Dagu 1.17 and later, if nothing else in the file shows whether it is for those. */
+export function limitProblems(file: SpecFile): Problem[] {
+  const { maxActiveRuns, maxActiveSteps } = file.raw;
+  if (maxActiveRuns === undefined || maxActiveRuns < 1 || maxActiveSteps !== undefined) return [];
+  const message = '"maxActiveRuns" limits the steps that run at once; in Dagu 1.17 and later it limits runs';
+  const help = 'Write "maxActiveSteps" for steps, or "maxConcurrent" for runs.';
+  return [problem('limit-of-runs', spotIn(file, ['maxActiveRuns'], 'key'), message, { severity: 'warning', help })];
+}
+
+/** The steps that set each output. */
+function settersOf(steps: readonly StepEntry[]): Map<string, number[]> {
+  const setters = new Map<string, number[]>();
+  for (const [at, { raw }] of steps.entries()) {
+    const name = outputName(raw);
+    if (name !== null) setters.set(name, [...(setters.get(name) ?? []), at]);
+  }
+  return setters;
+}
+
+function namesSetElsewhere(settings: readonly SpecFile[]): readonly string[] {
+  return settings.flatMap(({ raw }) => [
+    ...parseParamDefaults(raw.params).flatMap(({ name }) => name ?? []),
+    ...assignments(raw.env).map(({ name }) => name),
+  ]);
+}
+
+/** A parameter's default or an entry of `env`, with the variables it refers to. */
+type Variable = {
+  readonly kind: 'param' | 'env';
+  readonly name: string;
+  readonly refers: readonly string[];
+  readonly spot: Spot;
+};
+
+const VARIABLE_REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)|([A-Za-z_]\w*|\d+))/g;
+
+/**
+ * Reports cycles between parameters and `env`: a default may use earlier parameters and `env`, an entry of `env`
+ * earlier entries and the parameters. Any other name is a variable of the process. `files` are the base and the root,
+ * in this order.
+ */
+export function variableProblems(files: readonly SpecFile[]): Problem[] {
+  const env = files.flatMap(envOf);
+  const params = files.findLast((file) => file.raw.params !== undefined);
+  const variables = [...(params === undefined ? [] : paramsOf(params)), ...env];
+  const circle = findCircle(edgesOf(variables));
+  return circle === null ? [] : [circleProblem(circle.flatMap((at) => variables[at] ?? []))];
+}
+
+function envOf(file: SpecFile): Variable[] {
+  return assignments(file.raw.env).map(({ name, value, path }) => {
+    return { kind: 'env', name, refers: references(value), spot: spotIn(file, ['env', ...path]) };
+  });
+}
+
+function paramsOf(file: SpecFile): Variable[] {
+  return parseParamDefaults(file.raw.params).map(({ name, value }, index) => {
+    return {
+      kind: 'param',
+      name: name ?? String(index + 1),
+      refers: references(value),
+      spot: spotIn(file, ['params']),
+    };
+  });
+}
+
+function references(value: string): string[] {
+  const names = [...value.matchAll(VARIABLE_REFERENCE)].map((match) => match[1] ?? match[2]);
+  return names.filter((name) => name !== undefined);
+}
+
+/**
+ * The positions that each variable refers to. Parameters take precedence over `env`; of its own kind, a variable sees
+ * only earlier ones.
+ */
+function edgesOf(variables: readonly Variable[]): number[][] {
+  const params = new Map<string, number>();
+  const env = new Map<string, number>();
+  for (const [at, { kind, name }] of variables.entries()) if (kind === 'env') env.set(name, at);
+  const earlierEnv = new Map<string, number>();
+  return variables.map(({ kind, name, refers }, at) => {
+    const visibleEnv = kind === 'env' ? earlierEnv : env;
+    const targets = refers.map((reference) => params.get(reference) ?? visibleEnv.get(reference));
+    if (kind === 'env') earlierEnv.set(name, at);
+    else params.set(String(at + 1), at).set(name, at);
+    return targets.filter((target) => target !== undefined);
+  });
+}
+
+/** The first cycle found by a walk from each node in turn. */
+function findCircle(edges: readonly (readonly number[])[]): number[] | null {
+  const done = new Set<number>();
+  for (const start of edges.keys()) {
+    const path = [{ node: start, next: 0 }];
+    const onPath = new Set([start]);
+    for (let top = path.at(-1); top !== undefined && !done.has(start); top = path.at(-1)) {
+      const node = edges[top.node]?.[top.next++];
+      if (node === undefined) {
+        done.add(top.node);
+        onPath.delete(top.node);
+        path.pop();
+      } else if (onPath.has(node)) {
+        return path.slice(path.findIndex((step) => step.node === node)).map((step) => step.node);
+      } else if (!done.has(node)) {
+        onPath.add(node);
+        path.push({ node, next: 0 });
+      }
+    }
+  }
+  return null;
+}
+
+function circleProblem(circle: readonly Variable[]): Problem {
+  const label = ({ kind, name }: Variable) => `${kind === 'env' ? 'env' : 'params'} "${name}"`;
+  const [first, ...others] = circle;
+  if (first === undefined) throw new Error('a cycle without variables');
+  const path = [...circle, first].map(label).join(' -> ');
+  return problem('variable-cycle', first.spot, `variables form a reference cycle: ${path}`, {
+    related: others.map((variable) => ({ spot: variable.spot, message: `${label(variable)} is defined here` })),
+    help: 'Give one of them a value without a variable.',
+  });
+}
+
+/** `$NAME`, `${NAME...}`, `$1`, and escaped dollars, to skip them. */
+const reference = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)[^}]*\}|([A-Za-z_]\w*|[1-9]))/g;
+
+/**
+ * Warns about parameters and outputs in the query of a URL: their values are not encoded, so that `&` and `=` in a
+ * value change the request. `settings` are the base and the root, `files` all files with steps or handlers.
+ */
+export function queryProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
+  const entries = files.flatMap(actionEntries);
+  const urls = entries.flatMap((entry) => urlTexts(entry).map((url) => ({ ...url, entry })));
+  const used = urls.map((url) => ({ ...url, names: queryNames(url.text) })).filter(({ names }) => names.length > 0);
+  if (used.length === 0) return [];
+  const known = valuesFromOutside(settings, entries);
+  return used.flatMap(({ entry, path, names }) => {
+    const raw = names.filter((name) => known.has(name) || /^\d/.test(name));
+    if (raw.length === 0) return [];
+    const shown = raw.map((name) => `$${name}`).join(', ');
+    const message = `${entry.what}: ${shown} in the query of a URL is not encoded: "&" and "=" in a value change the request`;
+    const help = 'Use "query" in the "config" of the executor, which encodes values.';
+    return [problem('raw-query', spotIn(entry.file, path), message, { severity: 'warning', help })];
+  });
+}
+
+/** The texts of a step that form its URL, each with its path. */
+function urlTexts({ path, raw }: ActionEntry): readonly { readonly text: string; readonly path: Path }[] {
+  const { executor } = raw;
+  const type = typeof executor === 'string' ? executor : executor?.type;
+  if (type === 'webhook') {
+    const url = typeof executor === 'string' ? undefined : executor?.config?.['url'];
+    return typeof url === 'string' ? [{ text: url, path: [...path, 'executor', 'config', 'url'] }] : [];
+  }
+  if (type !== 'http') return [];
+  const { command } = raw;
+  const words =
+    typeof command === 'string'
+      ? [{ text: unquoted(command), path: [...path, 'command'] }]
+      : asList(command).map((text, index) => ({ text, path: [...path, 'command', index] }));
+  return [...words, ...(raw.args ?? []).map((text, index) => ({ text, path: [...path, 'args', index] }))];
+}
+
+/** Between single quotes a dollar is not special. */
+function unquoted(command: string): string {
+  return /\s'[^']*'\s*$/.test(command) ? '' : command;
+}
+
+/** The variables between `?` and `#`. */
+function queryNames(text: string): readonly string[] {
+  // A question mark within braces does not start a query.
+  const plain = text.replace(/\$\{[^}]*\}/g, (variable) => '_'.repeat(variable.length));
+  const start = plain.indexOf('?');
+  if (start === -1) return [];
+  const end = plain.indexOf('#', start);
+  const query = text.slice(start, end === -1 ? text.length : end);
+  return [...new Set([...query.matchAll(reference)].flatMap(([, braced, name]) => braced ?? name ?? []))];
+}
+
+/** The names of parameters and outputs; values in `env` are the author's own. */
+function valuesFromOutside(settings: readonly SpecFile[], entries: readonly ActionEntry[]): ReadonlySet<string> {
+  const params = settings.flatMap(({ raw }) => parseParamDefaults(raw.params).flatMap(({ name }) => name ?? []));
+  const outputs = entries.flatMap(({ raw }) =>
+    typeof raw.output === 'string' ? (variableName(raw.output) ?? []) : [],
+  );
+  return new Set([...params, ...outputs]);
+}

@@ -1,0 +1,370 @@
+import { splitBackticks } from '#core/words/interpolate.ts';
+import { mayNest } from '#core/words/nested-shells.ts';
+import { shellCodeIndex } from '#core/words/shell-launch.ts';
+import { bareNames } from '#core/words/shell-words.ts';
+import { parseCommand, type WordPiece } from '#core/words/words.ts';
+import { numberTextsOf, type RawItems } from '../build/build-policies.ts';
+import type { Path } from '../diagnostic.ts';
+import { asList, assignments, executorType, type RawAction, type RawCondition, type TextOrList } from '../raw.ts';
+
+/** A use and the path to its text, from the step or function. */
+export type LocatedUse = VariableUse & { readonly path: Path };
+
+/** Executors in whose `config` `wf` replaces the variables. */
+const CONFIG_TEMPLATES = new Set(['http', 'webhook', 'docker', 'mail', 'terraform', 'ansible', 'ssh']);
+/** Executors in whose command `wf` replaces the variables, word by word, on this machine. */
+const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
+
+/**
+ * The variables that the texts of a step or handler use. `shell`: the shell of the workflow; null if its commands run in
+ * a container, which has variables of its own.
+ */
+export function entryUses(raw: RawAction & RawItems, shell: string | null): readonly LocatedUse[] {
+  const { executor } = raw;
+  const isInside = shell === null && executor === undefined && raw.run === undefined;
+  return usesOf(raw, isInside ? 'docker' : executorType(raw), shell ?? 'sh');
+}
+
+function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonly LocatedUse[] {
+  const { executor } = raw;
+  const config = typeof executor === 'object' ? executor.config : undefined;
+  return [
+    ...(type === 'command' ? workUses(raw, raw.shell ?? shell) : []),
+    ...(COMMAND_TEMPLATES.has(type) && typeof raw.command === 'string'
+      ? at(['command'], commandUses(raw.command, ''))
+      : []),
+    ...(type === 'jq' ? [] : textUses(raw.args, ['args'])),
+    ...(['dir', 'stdout', 'stderr'] as const).flatMap((key) => textUses(raw[key], [key])),
+    ...assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value))),
+    ...conditionUses(raw, shell),
+    ...(raw.repeatPolicy === undefined ? [] : usesOfCondition(raw.repeatPolicy, ['repeatPolicy'], shell)),
+    ...(numberTextsOf(raw).numbers ?? []).flatMap(({ key, text }) => at(key.split('.'), templateUses(text))),
+    ...textUses(raw.call?.args, ['call', 'args']),
+    ...textUses(raw.params, ['params']),
+    ...textUses(raw.parallel, ['parallel'], substitutedUses),
+    ...textUses(raw.matrix, ['matrix'], substitutedUses),
+    ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
+    ...textUses(raw.container, ['container']),
+    ...(typeof raw.approval === 'object' ? textUses(raw.approval.prompt, ['approval', 'prompt']) : []),
+    ...(typeof raw.service === 'object' ? textUses(raw.service.readyWhen, ['service', 'readyWhen']) : []),
+  ];
+}
+
+/** The variables in the parts of a step or function that run on this machine. */
+export function workUses(
+  { command, script }: { readonly command?: TextOrList; readonly script?: string },
+  shell: string,
+): readonly LocatedUse[] {
+  const interpreter = typeof command === 'string' ? command : (command?.join(' ') ?? shell);
+  const inScript = script === undefined ? [] : at(['script'], scriptUses(script, interpreter));
+  if (command === undefined) return inScript;
+  if (typeof command === 'string') return [...at(['command'], commandUses(command, shell)), ...inScript];
+  const words = listUses(command).flatMap((uses, index) => at(['command', index], uses));
+  return [...words, ...inScript];
+}
+
+/** The variables of preconditions. */
+export function conditionUses(
+  { preconditions }: Pick<RawAction, 'preconditions'>,
+  shell: string,
+): readonly LocatedUse[] {
+  const list = asList(preconditions);
+  return list.flatMap((item, index) => {
+    const path = ['preconditions', ...(Array.isArray(preconditions) ? [index] : [])];
+    return typeof item === 'string' ? at(path, commandUses(item, shell)) : usesOfCondition(item, path, shell);
+  });
+}
+
+function usesOfCondition(
+  { condition = '', expected }: Exclude<RawCondition, string>,
+  path: Path,
+  shell: string,
+): readonly LocatedUse[] {
+  if (expected === undefined) return at([...path, 'condition'], commandUses(condition, shell));
+  // In a pattern a dollar can also be the end of a line.
+  const wanted = expected.startsWith('re:') ? [] : templateUses(expected);
+  return [...at([...path, 'condition'], substitutedUses(condition)), ...at([...path, 'expected'], wanted)];
+}
+
+/** The uses in each text within a value. */
+export function textUses(value: unknown, path: Path, usesIn = templateUses): readonly LocatedUse[] {
+  if (typeof value === 'string') return at(path, usesIn(value));
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => textUses(item, [...path, index], usesIn));
+  return Object.entries(value).flatMap(([key, item]) => textUses(item, [...path, key], usesIn));
+}
+
+/** The uses in the text at `path`. */
+export function at(path: Path, uses: readonly VariableUse[]): LocatedUse[] {
+  return uses.map((use) => ({ ...use, path }));
+}
+
+/** An escaped dollar, `$NAME`, `${NAME}`, `${NAME.key}`; `${NAME:-` handles a missing value itself. */
+const TEMPLATE_REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*)(?:[.[][^}:]*)?\}|([A-Za-z_]\w*))/g;
+const WHOLE_WORD = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/;
+const SHELL = /^(?:.*\/)?(?:a|ba|da|k|mk|z)?sh$/;
+/** Options of a login or interactive shell, which reads files that set variables. */
+const READS_FILES = /^(?:-[A-Za-z]*[li][A-Za-z]*|--(?:login|rcfile|init-file))$/;
+
+/** The variables of a text in which `wf` replaces them. */
+function templateUses(text: string): readonly VariableUse[] {
+  return [...text.matchAll(TEMPLATE_REFERENCE)].flatMap(({ 1: braced, 2: plain, index }) => {
+    const name = braced ?? plain;
+    return name === undefined ? [] : [{ name, at: index + (braced === undefined ? 1 : 2) }];
+  });
+}
+
+/** The variables of a text in which the shell runs commands between backticks or in `$(...)`. */
+export function substitutedUses(text: string): readonly VariableUse[] {
+  const uses = splitBackticks(text).flatMap((part) =>
+    'text' in part ? templateUses(part.text) : (shellUses(part.command) ?? []),
+  );
+  return located(
+    text,
+    uses.map(({ name }) => name),
+  );
+}
+
+/** The variables of a command's text: of its words, or of its shell code. */
+function commandUses(text: string, shell: string): readonly VariableUse[] {
+  const parsed = parseCommand(text);
+  if (parsed.kind === 'shell') return isPlainShell(shell) ? (shellUses(text) ?? []) : [];
+  // The code of a nested shell may set variables itself.
+  const own = mayNest(text) ? bareNames(text) : null;
+  const names = parsed.words.flatMap(withoutFallback);
+  return located(text, own === null ? names : names.filter((name) => !own.has(name)));
+}
+
+/**
+ * The variables of a command given as a list, by the index of the word: words that consist only of a variable, since a
+ * dollar within a word may belong to the program (`[awk, "{print $2}"]`), and the code of a shell.
+ */
+function listUses(words: readonly string[]): readonly (readonly VariableUse[])[] {
+  const code = shellCodeIndex(words);
+  return words.map((word, index) => {
+    if (index === code) return words.slice(0, index).some(isFileReader) ? [] : (shellUses(word) ?? []);
+    const [, braced, plain] = WHOLE_WORD.exec(word) ?? [];
+    const name = braced ?? plain;
+    return name === undefined ? [] : [{ name, at: braced === undefined ? 1 : 2 }];
+  });
+}
+
+/** The variables of a script, if its interpreter is a shell. */
+function scriptUses(script: string, interpreter: string): readonly VariableUse[] {
+  const named = /^#![ \t]*(?:\S*\/env[ \t]+(?:-S[ \t]+)?)?([^\n]+)/.exec(script)?.[1];
+  return isPlainShell(named ?? interpreter) ? (shellUses(script) ?? []) : [];
+}
+
+/** Whether this is a known shell that reads no file before the code. */
+function isPlainShell(command: string): boolean {
+  const [program = '', ...options] = command.trim().split(/\s+/);
+  return SHELL.test(program) && !options.some(isFileReader);
+}
+
+function isFileReader(word: string): boolean {
+  return READS_FILES.test(word);
+}
+
+function withoutFallback(word: readonly WordPiece[]): readonly string[] {
+  return word.flatMap((piece) => (typeof piece === 'string' || piece.fallback.length > 0 ? [] : [piece.name]));
+}
+
+/**
+ * Each name with the offset of its first use in the text. A name whose value may be missing (`${NAME:-}`) is left out.
+ */
+function located(text: string, names: readonly string[]): readonly VariableUse[] {
+  const offsets = new Map<string, number>();
+  const optional = new Set<string>();
+  for (const { 1: opening = '', 2: name = '', 3: operator, index } of text.matchAll(/(\$\{?)([A-Za-z_]\w*)(:-)?/g)) {
+    if (operator !== undefined) optional.add(name);
+    if (!offsets.has(name)) offsets.set(name, index + opening.length);
+  }
+  return names.flatMap((name) => {
+    const at = offsets.get(name);
+    return at === undefined || optional.has(name) ? [] : [{ name, at }];
+  });
+}
+
+/** A variable in a text: its name, and the offset of the name. */
+type VariableUse = { readonly name: string; readonly at: number };
+
+/** The state of the scanner. `closers` are the open quotes and substitutions, outermost first. */
+type Scan = {
+  readonly text: string;
+  at: number;
+  readonly closers: string[];
+  readonly uses: VariableUse[];
+  /** Names with `:-`, `-`, `:?` and the like, which handle a missing value. */
+  readonly handled: Set<string>;
+  /** Here-documents whose text starts after the next line end. */
+  readonly pending: { readonly end: string; readonly hasTabs: boolean; readonly isLiteral: boolean }[];
+};
+
+/** Maximum nesting; text written by hand does not exceed it. */
+const MAX_NESTING = 100;
+
+/**
+ * The text sets variables in ways that cannot be seen by reading it: it reads another file, or builds names as it
+ * runs.
+ */
+const SETS_UNSEEN =
+  /(?:^|[\s;&|({`])(?:\.|source|eval)\s|\b(?:export|declare|typeset|readonly|local)\s+(?:-\w+\s+)*["']?[$`]|\bprintf\s+-v\s+["']?\$/;
+
+/** The text tests whether the variable has a value. */
+const TESTED = /-[nz]\s+"?\$\{?([A-Za-z_]\w*)/g;
+
+/** These match at the dollar. */
+const PLAIN = /\$([A-Za-z_]\w*)/y;
+const BRACED = /\$\{([#!]?)([A-Za-z_]\w*)(:?[-=?+])?/y;
+const HERE_DOCUMENT = /<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|(\\?)([\w.-]+))/y;
+const WORD_START = /[\s;&|(]/;
+
+/**
+ * Finds variables that a shell would expand in a text and the text does not set. Null if they cannot be
+ * determined: the text reads another file (`source`), builds code (`eval`), or is unbalanced.
+ */
+function shellUses(text: string): readonly VariableUse[] | null {
+  if (SETS_UNSEEN.test(text)) return null;
+  const scan: Scan = { text, at: 0, closers: [], uses: [], handled: new Set(), pending: [] };
+  while (scan.at < text.length) if (!step(scan)) return null;
+  if (scan.closers.length > 0) return null;
+  const own = bareNames(text);
+  for (const [, name = ''] of text.matchAll(TESTED)) own.add(name);
+  return scan.uses.filter(({ name }) => !own.has(name) && !scan.handled.has(name));
+}
+
+/** Reads the next unit; false: give up. */
+function step(scan: Scan): boolean {
+  const { text, closers } = scan;
+  const char = text.charAt(scan.at);
+  const closer = closers.at(-1);
+  const isQuoted = closer === '"' || closer === '))';
+  if (char === '\\') return move(scan, 2);
+  if (closer !== undefined && text.startsWith(closer, scan.at)) return close(scan, closer);
+  if (char === '$') return dollar(scan, isQuoted);
+  if (char === '`') return open(scan, '`', 1);
+  if (isQuoted) return move(scan, 1);
+  if (char === "'") return closer === '}' && closers.includes('"') ? move(scan, 1) : literal(scan, scan.at + 1);
+  if (char === '"') return open(scan, '"', 1);
+  if (closer === '}') return move(scan, 1);
+  return code(scan, char);
+}
+
+/** Outside quotes: comments, here-documents, subshells. */
+function code(scan: Scan, char: string): boolean {
+  const { text, at } = scan;
+  if (char === '\n') return lineEnd(scan);
+  if (char === '#' && (at === 0 || WORD_START.test(text.charAt(at - 1)))) {
+    const end = text.indexOf('\n', at);
+    return move(scan, (end === -1 ? text.length : end) - at);
+  }
+  if (char === '<' && text.startsWith('<<', at) && text[at + 2] !== '<') return hereDocument(scan);
+  if (text.startsWith('<<<', at)) return move(scan, 3);
+  if (scan.closers.length === 0) return move(scan, 1);
+  // The `)` after a pattern of `case` closes nothing.
+  if (/^case\s/.test(text.slice(at, at + 5)) && !/\w/.test(text.charAt(at - 1))) return false;
+  return char === '(' ? open(scan, ')', 1) : move(scan, 1);
+}
+
+function dollar(scan: Scan, isQuoted: boolean): boolean {
+  const { text, at } = scan;
+  if (text.startsWith('$((', at)) return open(scan, '))', 3);
+  if (text.startsWith('$(', at)) return open(scan, ')', 2);
+  if (text.startsWith("$'", at) && !isQuoted) return ansiQuoted(scan);
+  BRACED.lastIndex = at;
+  const braced = BRACED.exec(text);
+  if (braced !== null) {
+    const [whole, prefix, name = '', operator] = braced;
+    if (operator !== undefined && prefix === '') scan.handled.add(name);
+    else if (prefix === '') scan.uses.push({ name, at: at + 2 });
+    return open(scan, '}', whole.length);
+  }
+  if (text.startsWith('${', at)) return open(scan, '}', 2);
+  PLAIN.lastIndex = at;
+  const plain = PLAIN.exec(text);
+  if (plain === null) return move(scan, /[\w?$#@*!-]/.test(text.charAt(at + 1)) ? 2 : 1);
+  scan.uses.push({ name: plain[1] ?? '', at: at + 1 });
+  return move(scan, plain[0].length);
+}
+
+function hereDocument(scan: Scan): boolean {
+  HERE_DOCUMENT.lastIndex = scan.at;
+  const found = HERE_DOCUMENT.exec(scan.text);
+  if (found === null) return move(scan, 2);
+  const [whole, dash, single, double, backslash, plain] = found;
+  const end = single ?? double ?? plain ?? '';
+  scan.pending.push({ end, hasTabs: dash === '-', isLiteral: plain === undefined || backslash !== '' });
+  return move(scan, whole.length);
+}
+
+/** The texts of here-documents: variables are replaced in them, quotes are ordinary characters. */
+function lineEnd(scan: Scan): boolean {
+  scan.at += 1;
+  for (const { end, hasTabs, isLiteral } of scan.pending.splice(0)) {
+    const from = scan.at;
+    const length = documentLength(scan.text, from, { end, hasTabs });
+    if (length === null) return false;
+    if (!isLiteral) {
+      const body = scan.text.slice(from, from + length);
+      const inner: Scan = { ...scan, text: `${body}"`, at: 0, closers: ['"'], pending: [] };
+      while (inner.at < body.length) {
+        if (body[inner.at] === '"' && inner.closers.length === 1) inner.at += 1;
+        else if (!stepIn(inner, scan, from)) return false;
+      }
+      if (inner.closers.length > 1) return false;
+    }
+    scan.at = from + length;
+  }
+  return true;
+}
+
+/** Reads a unit within a here-document; its uses get offsets in the whole text. */
+function stepIn(inner: Scan, outer: Scan, from: number): boolean {
+  const before = outer.uses.length;
+  if (!step(inner)) return false;
+  for (const { name, at } of outer.uses.splice(before)) outer.uses.push({ name, at: at + from });
+  return true;
+}
+
+/** The length up to the closing line of the document; null if there is none. */
+function documentLength(
+  text: string,
+  from: number,
+  { end, hasTabs }: { readonly end: string; readonly hasTabs: boolean },
+): number | null {
+  for (let at = from; at < text.length; ) {
+    const found = text.indexOf('\n', at);
+    const lineEnd = found === -1 ? text.length : found;
+    const line = text.slice(at, lineEnd);
+    if ((hasTabs ? line.replace(/^\t+/, '') : line) === end) return at - from;
+    at = lineEnd + 1;
+  }
+  return null;
+}
+
+function literal(scan: Scan, from: number): boolean {
+  const end = scan.text.indexOf("'", from);
+  return end !== -1 && move(scan, end + 1 - scan.at);
+}
+
+function ansiQuoted(scan: Scan): boolean {
+  const quoted = /\$'(?:\\[\s\S]|[^'\\])*'/y;
+  quoted.lastIndex = scan.at;
+  const length = quoted.exec(scan.text)?.[0].length;
+  return length !== undefined && move(scan, length);
+}
+
+function open(scan: Scan, closer: string, length: number): boolean {
+  scan.closers.push(closer);
+  return scan.closers.length <= MAX_NESTING && move(scan, length);
+}
+
+function close(scan: Scan, closer: string): boolean {
+  scan.closers.pop();
+  return move(scan, closer.length);
+}
+
+function move(scan: Scan, length: number): boolean {
+  scan.at += length;
+  return true;
+}

@@ -1,0 +1,272 @@
+import type { Json, JsonObject } from '#core/workflow.ts';
+import { type Path, type Problem, pathMark, problem, type Source } from '../diagnostic.ts';
+import { isJsonObject } from '../raw.ts';
+import { canonicalKey } from '../schema/schema-type.ts';
+import { executorOfType } from './foreign-keys.ts';
+
+/** The result of replacing the keys of Dagu 2 in a file. */
+type DaguKeys = {
+  readonly problems: readonly Problem[];
+  /** The spellings of all keys, also of those that were replaced, by `pathMark` of the documented ones. */
+  readonly spellings: ReadonlyMap<string, string>;
+  /** Maps that lack a value which was invalid and is reported. */
+  readonly damaged: ReadonlySet<unknown>;
+  /** Whether the keys show that the file was written for Dagu 1.17 or later. */
+  readonly isOfLaterDagu: boolean;
+};
+
+type JsonMap = Record<string, Json>;
+/** A map under change, its path, and the collected results. */
+type Target = {
+  readonly source: Source;
+  readonly map: JsonMap;
+  readonly path: Path;
+  readonly problems: Problem[];
+  readonly spellings: Map<string, string>;
+  readonly damaged: Set<unknown>;
+};
+
+/** A key that cannot be replaced, and why. */
+type Fault = {
+  readonly key: string;
+  readonly message: string;
+  readonly code?: 'conflicting-keys' | 'wrong-type' | 'missing-key';
+  readonly help?: string;
+};
+
+/** Replaces the keys of Dagu 2 in a file as read by the documented ones. `value` is changed. */
+export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<string, string>): DaguKeys {
+  const problems: Problem[] = [];
+  const spellings = new Map(written);
+  const damaged = new Set<unknown>();
+  if (!isJsonObject(value)) return { problems, spellings, damaged, isOfLaterDagu: false };
+  const isOfLaterDagu = isOfDagu117(value, written);
+  const warnings = differences(source, value, written);
+  const target = (path: Path, map: JsonMap): Target => ({ source, map, path, problems, spellings, damaged });
+  for (const key of ['steps', 'handlerOn']) {
+    for (const [path, step] of mapsIn(value[key], [key])) {
+      const isUsual = typeof step.call !== 'string' && step.type === undefined && step.with === undefined;
+      if (isUsual && written.size === 0) continue;
+      const place = target(path, step);
+      for (const change of [textCall, listOnly, typeWithSettings]) report(place, change);
+    }
+  }
+  report(target([], value as JsonMap), overlapPolicy);
+  if (isOfLaterDagu) report(target([], value as JsonMap), activeRuns);
+  for (const [path, secret] of mapsIn(value.secrets, ['secrets'])) report(target(path, secret), providedKey);
+  return { problems: [...problems, ...warnings], spellings, damaged, isOfLaterDagu };
+}
+
+/** Keys that Dagu has since 1.17, and Blackdagger and earlier Dagus have not. */
+const LATER_KEYS = ['labels', 'queue', 'dotenv', 'workingDir', 'container', 'registryAuths', 'maxActiveSteps'];
+const LATER_STEP_KEYS = ['id', 'parallel', 'container', 'workingDir', 'type', 'with', 'approval'];
+
+function isOfDagu117(top: JsonObject, written: ReadonlyMap<string, string>): boolean {
+  if (LATER_KEYS.some((key) => top[key] !== undefined) || Array.isArray(top.params)) return true;
+  if ([...written.values()].some((key) => key.includes('_'))) return true;
+  return ['steps', 'handlerOn'].some((key) =>
+    mapsIn(top[key], [key]).some(([path, map]) => {
+      const hasLater = LATER_STEP_KEYS.some((name) => map[name] !== undefined) || typeof map.call === 'string';
+      return hasLater || isExec(path, written);
+    }),
+  );
+}
+
+/** `maxActiveRuns` limits runs, as `maxConcurrent` does. -1 is no limit. */
+function activeRuns(target: Target): null {
+  const { map } = target;
+  const { maxActiveRuns: most } = map;
+  if (most === undefined || map.maxActiveSteps !== undefined || map.maxConcurrent !== undefined) return null;
+  delete map.maxActiveRuns;
+  return put(target, { key: 'maxConcurrent', value: most === -1 ? 0 : most, written: 'maxActiveRuns' });
+}
+
+/** The maps in a list or map, with their paths. */
+function mapsIn(value: Json | undefined, path: Path): [Path, JsonMap][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, entry]: [string, Json]): [Path, JsonMap][] =>
+    isJsonObject(entry) ? [[[...path, isList ? Number(key) : key], entry as JsonMap]] : [],
+  );
+}
+
+/** `overlapPolicy: all` lets every run wait, as `overlap: queue` does. */
+function overlapPolicy({ map, spellings }: Target): null {
+  const written = spellings.get('overlap') ?? '';
+  if (canonicalKey(written) === 'overlappolicy' && map.overlap === 'all') map.overlap = 'queue';
+  return null;
+}
+
+/** `call: TEXT` is `run: TEXT`. */
+function textCall(target: Target): Fault | null {
+  const { map } = target;
+  const { call } = map;
+  if (typeof call !== 'string') return null;
+  delete map.call;
+  if (map.run !== undefined) return { key: 'call', message: '"call" with text and "run" are the same key' };
+  return put(target, { key: 'run', value: call, written: 'call' });
+}
+
+/** `exec` is a `command` that can only be a list. */
+function listOnly({ map, path, spellings }: Target): Fault | null {
+  if (!isExec(path, spellings) || Array.isArray(map.command)) return null;
+  delete map.command;
+  const message = '"exec" must be a list: the program and its arguments';
+  return { key: 'command', message, code: 'wrong-type' };
+}
+
+/** `type` and `with` are the `type` and `config` of an `executor`. An unknown type is left to the schema. */
+function typeWithSettings(target: Target): Fault | null {
+  const { map, damaged } = target;
+  const { type, with: config } = map;
+  if (type === undefined) {
+    delete map.with;
+    if (config === undefined || damaged.has(map)) return null;
+    const message = '"with" holds the settings of a "type", which is missing';
+    return { key: 'with', message, code: 'missing-key', help: 'For example: type: http, with: {...}' };
+  }
+  const executor = typeof type === 'string' ? executorOfType(type) : undefined;
+  if (executor === undefined) return null;
+  delete map.type;
+  delete map.with;
+  if (map.executor !== undefined) return { key: 'type', message: '"type" and "executor" are the same key' };
+  if (executor === null) return subWorkflowFault(target, String(type), config);
+  const isContainer = map.container !== undefined && (executor === 'docker' || executor === 'command');
+  if (isContainer && config === undefined) return null;
+  if (config !== undefined) spell(target, ['executor', 'config'], 'with');
+  const value = { type: executor, ...(config === undefined ? {} : { config }) };
+  return put(target, { key: 'executor', value, written: 'type' });
+}
+
+/** Checks a step whose type is a sub-workflow; `call` or `run` makes that type redundant. */
+function subWorkflowFault({ map, damaged }: Target, type: string, config: Json | undefined): Fault | null {
+  const what = `a step of the type "${type}"`;
+  if (config !== undefined) return { key: 'with', message: `${what} has no settings: write "call" and "params"` };
+  if (map.run !== undefined || damaged.has(map)) return null;
+  return { key: 'type', message: `${what} needs "call", the workflow to run`, code: 'missing-key' };
+}
+
+/** `provider: env, key: NAME` is `env: NAME`. An unknown provider is left to the schema. */
+function providedKey(target: Target): Fault | null {
+  const { map } = target;
+  const { provider, key } = map;
+  if (provider === undefined && key === undefined) return null;
+  if (provider !== undefined && provider !== 'env' && provider !== 'file') return null;
+  delete map.provider;
+  delete map.key;
+  if (provider === undefined) {
+    return { key: 'key', message: '"key" needs "provider": env or file', code: 'missing-key' };
+  }
+  if (key === undefined) return { key: 'provider', message: '"provider" needs "key"', code: 'missing-key' };
+  const other = ['env', 'file'].find((name) => map[name] !== undefined);
+  if (other !== undefined) return { key: 'provider', message: `"provider" and "${other}" exclude each other` };
+  return put(target, { key: provider, value: key, written: 'key' });
+}
+
+function put(target: Target, { key, value, written }: { key: string; value: Json; written: string }): null {
+  target.map[key] = value;
+  spell(target, [key], written);
+  return null;
+}
+
+/** Messages name the key as the file has it. */
+function spell({ path, spellings }: Target, made: Path, written: string): void {
+  const spelling = spellings.get(pathMark([...path, written])) ?? written;
+  spellings.set(pathMark([...path, ...made]), spelling);
+}
+
+/** Reports what cannot be changed. The map then lacks a value. */
+function report(target: Target, change: (target: Target) => Fault | null): void {
+  const fault = change(target);
+  if (fault === null) return;
+  const { source, map, path, problems, damaged } = target;
+  damaged.add(map);
+  const spot = { source, path: [...path, fault.key], part: 'key' as const };
+  problems.push(problem(fault.code ?? 'conflicting-keys', spot, fault.message, { help: fault.help ?? null }));
+}
+
+/** The executors whose commands are programs. */
+const PROGRAMS = new Set(['command', 'docker', 'ssh']);
+
+type Step = { readonly path: Path; readonly map: JsonObject };
+/** A file as read, with its steps and handlers. */
+type DaguFile = {
+  readonly source: Source;
+  readonly top: JsonObject;
+  readonly steps: readonly Step[];
+  readonly handlers: readonly Step[];
+  readonly spellings: ReadonlyMap<string, string>;
+};
+
+/**
+ * Warns about keys of Dagu 2 that mean something else here. Most of them are also keys of Blackdagger and Dagu 1, with
+ * the meaning they have here: they are reported only in a file that other keys show to be one of Dagu 2.
+ */
+function differences(source: Source, top: JsonObject, spellings: ReadonlyMap<string, string>): Problem[] {
+  const steps = stepsIn(top.steps, 'steps');
+  const file = { source, top, steps, handlers: stepsIn(top.handlerOn, 'handlerOn'), spellings };
+  const isDagu2 = isOfDagu2(file);
+  const known = listCommands(file, isDagu2);
+  return isDagu2 ? [...known, ...keysOfTheTop(file)] : known;
+}
+
+function stepsIn(value: Json | undefined, key: string): Step[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([name, map]: [string, Json]) =>
+    isJsonObject(map) ? [{ path: [key, isList ? Number(name) : name], map }] : [],
+  );
+}
+
+function isOfDagu2({ top, steps, handlers, spellings }: DaguFile): boolean {
+  if (top.labels !== undefined) return true;
+  return [...steps, ...handlers].some(({ path, map }) => {
+    const { call, type, with: settings } = map;
+    return typeof call === 'string' || type !== undefined || settings !== undefined || isExec(path, spellings);
+  });
+}
+
+/** Whether the command of a step was written as `exec`. */
+function isExec(path: Path, spellings: ReadonlyMap<string, string>): boolean {
+  if (spellings.size === 0) return false;
+  return canonicalKey(spellings.get(pathMark([...path, 'command'])) ?? '') === 'exec';
+}
+
+function keysOfTheTop({ source, top }: DaguFile): Problem[] {
+  if (top.delaySec === undefined) return [];
+  const delay = '"delaySec" is the time between the starts of two steps; in Dagu 2 it is the time before the first';
+  return [differs({ source, path: ['delaySec'] }, delay, 'Write a first step with "command: sleep N".')];
+}
+
+function listCommands(file: DaguFile, isDagu2: boolean): Problem[] {
+  return [...file.steps, ...file.handlers].flatMap(({ path, map }) => {
+    const { command } = map;
+    if (!Array.isArray(command) || isExec(path, file.spellings)) return [];
+    const spot = { source: file.source, path: [...path, 'command'] };
+    const help =
+      'Write the lines of a "script"; write "exec" for one command of several words, or for a program with spaces in its path.';
+    const [first] = command;
+    if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first, isDagu2)) {
+      const message = `a list is the words of one command, and "${first}" is not the name of a program`;
+      return [problem('wrong-value', { ...spot, part: 'value' }, message, { help })];
+    }
+    const message = 'a list is the words of one command; in Dagu 2 it is several commands';
+    return isDagu2 ? [differs(spot, message, help)] : [];
+  });
+}
+
+/** The value of a variable may contain spaces; in a file of Dagu 2 such a word is a command all the same. */
+function isNoProgram(word: string, isDagu2: boolean): boolean {
+  return /\s/.test(word.trim()) && (isDagu2 || !/[$`]/.test(word));
+}
+
+/** Whether the command of a step is a program; that of an `http` or `jq` step is not. */
+function startsPrograms({ type, executor }: JsonObject): boolean {
+  const name = type ?? (isJsonObject(executor) ? executor.type : executor) ?? 'command';
+  return typeof name === 'string' && PROGRAMS.has(executorOfType(name) ?? '');
+}
+
+function differs(at: { readonly source: Source; readonly path: Path }, message: string, help: string): Problem {
+  const options = { severity: 'warning', label: 'differs from Dagu 2', help } as const;
+  return problem('differs-from-dagu', { ...at, part: 'key' }, message, options);
+}

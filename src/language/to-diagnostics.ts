@@ -1,0 +1,274 @@
+import { type DiagnosticCode, diagnosticCodes } from './codes.ts';
+import {
+  type Diagnostic,
+  lineIndex,
+  type Path,
+  type Place,
+  type Problem,
+  pathMark,
+  problem,
+  type Source,
+  type Spot,
+} from './diagnostic.ts';
+import { didYouMean, nearNames } from './near-names.ts';
+import { asList, type TextOrList } from './raw.ts';
+import type { Range, YamlDocument } from './read/node.ts';
+import { read } from './read/read.ts';
+import { type SpecFile, spotIn, stepEntries } from './read/spec-file.ts';
+import { workflowSchema } from './schema/schema.ts';
+
+/** Maximum number of problems shown; the rest is only counted. */
+const MOST = 100;
+/**
+ * Maximum length of a text of a problem, in characters: it contains values of the file, which may be as long as the
+ * file.
+ */
+const LONGEST_TEXT = 2000;
+/** Maximum number of related positions of one problem. */
+const MOST_RELATED = 20;
+
+/** A problem with its file, as an index in the order of loading, and its offset there; -1 for the file as a whole. */
+type Placed = { readonly problem: Problem; readonly file: number; readonly offset: number };
+
+/** The data for showing problems: the files in the order of loading, the imports that led to each, and its document. */
+type Loaded = {
+  readonly sources: readonly Source[];
+  readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
+  readonly documents: ReadonlyMap<Source, YamlDocument>;
+};
+
+/**
+ * Adds positions to problems and sorts them by file in the order of loading and by position; problems of a whole file
+ * come first.
+ */
+export function toDiagnostics(problems: readonly Problem[], loaded: Loaded): Diagnostic[] {
+  if (problems.length === 0) return [];
+  const locator = createLocator(loaded.documents);
+  const order = new Map(loaded.sources.map((source, index) => [source, index]));
+  const placed = problems.map((problem): Placed => {
+    const file = order.get(problem.spot.source) ?? 0;
+    return { problem, file, offset: locator.rangeOf(problem.spot)?.[0] ?? -1 };
+  });
+  placed.sort((a, b) => a.file - b.file || a.offset - b.offset);
+  const shown = placed.length > MOST ? keepErrors(placed) : placed;
+  const diagnostics = shown.map(({ problem }) => toDiagnostic(problem, locator, loaded));
+  if (shown.length === placed.length) return diagnostics;
+  const kept = new Set(shown);
+  return [...diagnostics, moreProblems(placed.filter((entry) => !kept.has(entry)).map(({ problem }) => problem))];
+}
+
+function toDiagnostic(problem: Problem, { placeOf }: Locator, loaded: Loaded): Diagnostic {
+  const { severity, code, message, label, help, spot } = problem;
+  return {
+    severity,
+    code,
+    message: shortened(message),
+    place: placeOf(spot) ?? beginning(spot.source, loaded),
+    label: shortened(typeof label === 'string' ? label : label()),
+    related: problem.related.slice(0, MOST_RELATED).flatMap((entry) => {
+      const where = placeOf(entry.spot);
+      return where === null ? [] : [{ place: where, message: shortened(entry.message) }];
+    }),
+    importedFrom: (loaded.importedFrom.get(spot.source) ?? []).flatMap((entry) => placeOf(entry) ?? []),
+    help: help === null ? null : shortened(help),
+  };
+}
+
+/** Shortens a long text to its start and its end. */
+function shortened(text: string): string {
+  if (text.length <= LONGEST_TEXT) return text;
+  return `${text.slice(0, LONGEST_TEXT / 2)} ... ${text.slice(-LONGEST_TEXT / 2)}`;
+}
+
+/**
+ * A problem of an import or the base as a whole is reported at its start, which names the file; null for the root
+ * file.
+ */
+function beginning({ path }: Source, { sources: [root] }: Loaded): Place | null {
+  const start = { line: 1, column: 1 };
+  return path === root?.path ? null : { file: path, start, end: start };
+}
+
+/** If not all problems can be shown, errors take precedence over warnings; the order stays. */
+function keepErrors(placed: readonly Placed[]): Placed[] {
+  const errors = placed.filter(({ problem }) => problem.severity === 'error').slice(0, MOST);
+  const kept = new Set(errors);
+  for (const entry of placed) if (kept.size < MOST) kept.add(entry);
+  return placed.filter((entry) => kept.has(entry));
+}
+
+/** An error if one of them is an error. */
+function moreProblems(problems: readonly Problem[]): Diagnostic {
+  const count = problems.length;
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const files = [...new Set(problems.map(({ spot }) => spot.source.path))];
+  const message = `${count} more ${count === 1 ? 'problem is' : 'problems are'} not shown`;
+  const nowhere = { place: null, label: '', related: [], importedFrom: [] };
+  return {
+    severity: errors > 0 ? 'error' : 'warning',
+    code: 'more-problems',
+    message,
+    ...nowhere,
+    help: 'Correct the first ones, then check the file once more.',
+    unshown: { errors, warnings: count - errors, files },
+  };
+}
+
+/** Finds a spot as offsets in its text and as a position; null for the file as a whole. */
+type Locator = {
+  readonly rangeOf: (spot: Spot) => Range | null;
+  readonly placeOf: (spot: Spot) => Place | null;
+};
+
+/**
+ * Creates a locator for files with these documents. Each file is indexed once, when its first position is requested; a
+ * path is found by reading the document again and recording all positions.
+ */
+function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
+  const indexes = new Map<Source, (start: number, end: number) => Place>();
+  const positions = new Map<Source, Positions>();
+  const rangeOf = (spot: Spot): Range | null => {
+    if ('range' in spot) return spot.range;
+    if (!('path' in spot)) return null;
+    const found = positions.get(spot.source) ?? positionsOf(spot.source, documents.get(spot.source));
+    positions.set(spot.source, found);
+    const range = rangeAt(found, spot.path, spot.part);
+    if (range === null) return null;
+    const word = spot.word === undefined ? null : wordIn(spot.source.text, range, spot.word);
+    return word ?? [range[0], endOfFirstLine(spot.source.text, range)];
+  };
+  const placeOf = (spot: Spot): Place | null => {
+    const range = rangeOf(spot);
+    if (range === null) return null;
+    const toPlace = indexes.get(spot.source) ?? lineIndex(spot.source);
+    indexes.set(spot.source, toPlace);
+    return toPlace(range[0], range[1]);
+  };
+  return { rangeOf, placeOf };
+}
+
+type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;
+
+function positionsOf(source: Source, document: YamlDocument | undefined): Positions {
+  const positions = new Map<string, { key: Range; value: Range }>();
+  if (document === undefined) return positions;
+  read(source, document, workflowSchema, (path, key, value) => positions.set(pathMark(path), { key, value }));
+  return positions;
+}
+
+/** The range of a value, or of the nearest enclosing value that has one. */
+function rangeAt(positions: Positions, path: Path, part: 'key' | 'value'): Range | null {
+  const written = pathOfDagu(path, (prefix) => positions.has(pathMark(prefix)));
+  for (let length = written.length; length > 0; length--) {
+    const found = positions.get(pathMark(written.slice(0, length)));
+    if (found !== undefined) return found[length === written.length ? part : 'key'];
+  }
+  return null;
+}
+
+/** The mark of a map or a long text ends with its first line. */
+function endOfFirstLine(text: string, [start, end]: Range): number {
+  const lineEnd = text.indexOf('\n', start);
+  if (lineEnd === -1 || lineEnd >= end) return end;
+  return text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd;
+}
+
+/**
+ * The range of a word of a text in the file. In a text of several lines, whose indentation shifts it, the first such
+ * word from its offset on; null if quotes or escapes make the text differ from the file.
+ */
+function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
+  const isQuoted = text[start] === '"' || text[start] === "'";
+  const from = text[start] === '|' ? offsetInBlock(text, start, word.at) : start + word.at + (isQuoted ? 1 : 0);
+  if (from === null) return null;
+  const end = from + word.text.length;
+  if (word.text === '') return null;
+  if (text.slice(from, end) === word.text) return [from, end];
+  return text.slice(start, rangeEnd).includes('\n') ? nextWord(text, [from, rangeEnd], word.text) : null;
+}
+
+function nextWord(text: string, [from, rangeEnd]: Range, word: string): Range | null {
+  for (let at = text.indexOf(word, from); at !== -1; at = text.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if (end > rangeEnd) return null;
+    if (!/\w/.test(`${text.charAt(at - 1)}${text.charAt(end)}`)) return [at, end];
+  }
+  return null;
+}
+
+/** The offset in the file of an offset in the value of a literal block (`|`), whose lines lose their indentation. */
+function offsetInBlock(text: string, start: number, at: number): number | null {
+  const block = /\|[-+]?\n(?: *\n)*( +)/y;
+  block.lastIndex = start;
+  const indent = block.exec(text)?.[1]?.length;
+  if (indent === undefined) return null;
+  let line = text.indexOf('\n', start) + 1;
+  for (let left = at; line > 0; line = text.indexOf('\n', line) + 1) {
+    const lineEnd = text.indexOf('\n', line);
+    const length = Math.max(0, (lineEnd === -1 ? text.length : lineEnd) - line - indent);
+    if (left <= length) return line + indent + left;
+    left -= length + 1;
+  }
+  return null;
+}
+
+/**
+ * The keys of Dagu 2 from which `readDaguKeys` makes the documented ones. They have positions in the file, which those
+ * have not.
+ */
+const sources: readonly { readonly made: Path; readonly written: string }[] = [
+  { made: ['executor', 'config'], written: 'with' },
+  { made: ['executor'], written: 'type' },
+  { made: ['run'], written: 'call' },
+];
+
+/** The path in the file of a value that `readDaguKeys` made; any other path as it is. */
+function pathOfDagu(path: Path, isWritten: (path: Path) => boolean): Path {
+  const [top, , key] = path;
+  const depth = 2;
+  if (top === 'secrets' && (key === 'env' || key === 'file') && !isWritten(path))
+    return [...path.slice(0, depth), 'key'];
+  if ((top !== 'steps' && top !== 'handlerOn') || key === undefined || isWritten(path.slice(0, depth + 1))) return path;
+  const source = sources.find(({ made }) => made.every((part, at) => path[depth + at] === part));
+  if (source === undefined) return path;
+  return [...path.slice(0, depth), source.written, ...path.slice(depth + source.made.length)];
+}
+
+/** Problems to show, and the warnings that `x-ignore` silences. */
+type Silenced = { readonly shown: readonly Problem[]; readonly ignored: readonly Problem[] };
+
+/** One `x-ignore`: its codes, and the part of the file that it is for. */
+type Wish = { readonly file: SpecFile; readonly path: Path; readonly codes: readonly string[] };
+
+/** Takes out the warnings whose codes the files, or the steps that have them, list under `x-ignore`. */
+export function silence(files: readonly SpecFile[], problems: readonly Problem[]): Silenced {
+  const wishes = files.flatMap(wishesOf);
+  if (wishes.length === 0) return { shown: problems, ignored: [] };
+  const isIgnored = (found: Problem) => found.severity === 'warning' && wishes.some((wish) => covers(wish, found));
+  return {
+    shown: [...problems.filter((found) => !isIgnored(found)), ...wishes.flatMap(unknownCodes)],
+    ignored: problems.filter(isIgnored),
+  };
+}
+
+function wishesOf(file: SpecFile): Wish[] {
+  const wish = (path: Path, value: TextOrList | undefined) =>
+    value === undefined ? [] : [{ file, path, codes: asList(value) }];
+  const steps = stepEntries(file).flatMap(({ path, raw }) => wish(path, raw['x-ignore']));
+  return [...wish([], file.raw['x-ignore']), ...steps];
+}
+
+function covers({ file, path, codes }: Wish, { spot, code }: Problem): boolean {
+  if (spot.source !== file.source || !codes.includes(code)) return false;
+  return path.length === 0 || ('path' in spot && path.every((part, at) => spot.path[at] === part));
+}
+
+function unknownCodes({ file, path, codes }: Wish): Problem[] {
+  const unknown = codes.filter((code) => !diagnosticCodes.includes(code as DiagnosticCode));
+  return unknown.map((code) => {
+    const label = () => didYouMean(nearNames(code, diagnosticCodes));
+    const help = 'wf validate --json shows the code of each warning.';
+    const spot = spotIn(file, [...path, 'x-ignore']);
+    return problem('wrong-value', spot, `"${code}" is not the code of a warning`, { severity: 'warning', label, help });
+  });
+}

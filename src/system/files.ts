@@ -1,0 +1,73 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, type Stats, unlinkSync } from 'node:fs';
+import { messageOf } from './errors.ts';
+
+/**
+ * Opens a regular file for reading, or with other `flags` of `open(2)`, and never blocks: opening a named pipe blocks
+ * until its other end is opened, and reading a terminal or device until it has data. Throws the system's error, or one
+ * that names the kind of file.
+ */
+export function openRegular(path: string, flags: number = constants.O_RDONLY): number {
+  const fd = openSync(path, flags | constants.O_NONBLOCK | constants.O_NOCTTY, 0o666);
+  try {
+    checkRegular(fstatSync(fd));
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Reads a whole regular file. Throws like `openRegular`. */
+export function readRegular(path: string): Buffer {
+  const fd = openRegular(path);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function checkRegular(stats: Stats): void {
+  if (stats.isFile()) return;
+  throw new Error(`it is ${kindOf(stats)}, not a regular file`);
+}
+
+/** Sockets are missing because they cannot be opened. */
+function kindOf(stats: Stats): string {
+  if (stats.isFIFO()) return 'a named pipe';
+  return stats.isDirectory() ? 'a directory' : 'a device';
+}
+
+/**
+ * Removes a file of a run if possible. Cleaning up never fails the work it follows: a remaining file lies in a
+ * directory that is removed, and reported, at the end of the run.
+ */
+export function removeIfPossible(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Already gone, or left for the end of the run.
+  }
+}
+
+/**
+ * Removes a file if it exists. Throws system errors. Not by `rmSync`, which loads a module in Node 20, and whose errors
+ * lack a code in some cases in Node 24.
+ */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/** Removes a directory with its content. Returns why it still exists, or null once it is gone. */
+export function removeDirectory(path: string): string | null {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    return null;
+  } catch (error) {
+    return `"${path}" could not be removed: ${messageOf(error)}`;
+  }
+}
