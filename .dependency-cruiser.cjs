@@ -63,7 +63,7 @@ const FOLDERS = {
   mail: {
     src: [
       'core/',
-      'render/text/(approve-command|duration|escape-html|failures)[.]ts$',
+      'render/text/(failures|sanitize|suggested-commands|value-text)[.]ts$',
       'store/log-ends[.]ts$',
       'system/files[.]ts$',
     ],
@@ -75,7 +75,7 @@ const FOLDERS = {
     src: [
       'core/',
       'executors/http/(header-fields|http-request|json-template)[.]ts$',
-      'render/text/(approve-command|duration|failures|sanitize)[.]ts$',
+      'render/text/(failures|sanitize|suggested-commands|value-text)[.]ts$',
       'store/log-ends[.]ts$',
       'system/time-limit[.]ts$',
     ],
@@ -111,7 +111,7 @@ const FOLDERS = {
       'language/',
       'engine/engine[.]ts$',
       'environment/(environment|known-secrets|precondition)[.]ts$',
-      'render/text/(failures|step-text)[.]ts$',
+      'render/text/(failures|run-text)[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
       'system/(descriptors|durable-file|pattern-test|files|turns|untrusted)[.]ts$',
@@ -170,7 +170,7 @@ const FOLDERS = {
       'service/',
       'system/(basic-login|descriptors|stack|turns)[.]ts$',
       'daemon/metrics[.]ts$',
-      'render/(graph/graph-json|text/escape-html|views/(diagnostic-json|event-json|log-lines))[.]ts$',
+      'render/(graph/graph-json|text/sanitize|views/(json-views|log-lines))[.]ts$',
       'language/params[.]ts$',
       'store/log-ends[.]ts$',
     ],
@@ -203,17 +203,13 @@ const FOLDERS = {
       'language/schema/schema-type[.]ts$',
       'language/schema/workflow[.]schema[.]json$',
       'run-view/',
-      'render/text/(byte-text|duration|failures|sanitize|sgr|short-id|width)[.]ts$',
+      'render/text/(failures|sanitize|sgr|value-text|width)[.]ts$',
     ],
     packages: ['@codemirror/.+', '@lezer/highlight', '@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
   },
   // What page and report share: it knows neither a browser nor a daemon.
   'run-view': {
-    src: [
-      'core/',
-      'render/graph/graph-lanes[.]ts$',
-      'render/text/(duration|failures|sanitize|sgr|short-id|width)[.]ts$',
-    ],
+    src: ['core/', 'render/graph/graph-lanes[.]ts$', 'render/text/(failures|sanitize|sgr|value-text|width)[.]ts$'],
     packages: ['preact'],
   },
 };

@@ -1,5 +1,10 @@
+import type { CommanderError } from 'commander';
 import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
-import type { ErrorCode } from '#system/errors.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
+import { stackOf } from '#system/stack.ts';
+import type { Console } from './terminal/console.ts';
 
 /** The exit codes. 0 includes runs whose failures the workflow tolerates. */
 export const exitCodes = {
@@ -18,7 +23,7 @@ export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export type StopSignal = keyof typeof stopSignals;
 
 /** The options that change the exit code. */
-export type ExitOptions = {
+type ExitOptions = {
   /** The exit code of the first failed step whose failure was not tolerated is passed through. */
   readonly passExitCode: boolean;
   /** The signal that stopped the run; null for any other stop, which counts as SIGTERM. */
@@ -47,7 +52,7 @@ export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
 }
 
 /** The exit code for an error before or outside a run. */
-export function exitCodeOfError(code: ErrorCode): number {
+function exitCodeOfError(code: ErrorCode): number {
   switch (code) {
     case 'usage':
     case 'invalid-params':
@@ -75,4 +80,43 @@ function firstFailedExitCode(summary: RunSummary): number | null {
     .sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
   // Failures of this run count before those of an earlier one.
   return (failed.find(({ attempts }) => attempts > 0) ?? failed[0])?.exitCode ?? null;
+}
+
+/** The default help for each kind of error. */
+const generalHelp: Partial<Record<ErrorCode, string>> = {
+  storage: 'set WF_HOME to a directory that can be written, or run with --no-history',
+};
+
+/**
+ * Prints an error: a `WfError` as a message, anything else as a bug with its stack. Resolves to the exit code.
+ */
+export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
+  if (isCommandLineError(error)) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
+  if (error instanceof InvalidWorkflow) {
+    const { renderDiagnostics } = await import('#render/views/diagnostics.ts');
+    const { color, unicode } = errTerminal;
+    err.write(renderDiagnostics(error.diagnostics, error.sources, { color, unicode, cwd: process.cwd() }));
+    return exitCodes.unusable;
+  }
+  if (error instanceof WfError) {
+    const help = error.help ?? systemProblem(error)?.help ?? generalHelp[error.code];
+    // Each problem of a list has its own line.
+    const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
+    const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];
+    err.write(lines.map((line) => `${escapeControls(line)}\n`).join(''));
+    return exitCodeOfError(error.code);
+  }
+  const problem = systemProblem(error);
+  if (problem !== null) {
+    const help = problem.help === null ? '' : `  help: ${problem.help}\n`;
+    err.write(`error: ${escapeControls(problem.message)}\n${help}`);
+    return exitCodes.failed;
+  }
+  err.write(`wf: this is a bug in wf, please report it with these lines:\n${stackOf(error)}\n`);
+  return exitCodes.failed;
+}
+
+/** Not by `instanceof`, which would load the parser of options for every command. */
+function isCommandLineError(error: unknown): error is CommanderError {
+  return error instanceof Error && 'code' in error && /^commander[.]/.test(String(error.code));
 }

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
+import { findPlaces, findProjectFile } from '#config/directories.ts';
+import { WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
-import { exitCodes, stopSignals } from './exit-codes.ts';
+import { exitCodes, printError, stopSignals } from './exit-codes.ts';
 import { plainRun } from './program/plain-run.ts';
-import { findColor } from './terminal/color.ts';
-import { type Console, createConsole } from './terminal/console.ts';
-import { printError } from './terminal/print-error.ts';
+import { type Console, createConsole, endByHangup } from './terminal/console.ts';
 
 // Node prints uncaught errors with positions of the bundle instead of the source.
 process.on('uncaughtExceptionMonitor', (error) => {
@@ -26,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const console = createConsole(process.env, await findColor(argv, process.env));
   const exitCode = await execute(argv, console).catch((error: unknown) => printError(error, console));
   await Promise.all([console.out.drained(), console.err.drained()]);
-  if (exitCode === stopSignals.SIGHUP) (await import('./terminal/closed-terminal.ts')).endByHangup();
+  if (exitCode === stopSignals.SIGHUP) endByHangup();
   const isCut = console.out.hasFailed() && !carriesRuns.has(argv[0] ?? '');
   return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
 }
@@ -68,3 +70,56 @@ function hasDirectory(): boolean {
 
 /** Commands whose output is also stored and whose exit code reports the run; the result of any other command is its output. */
 const carriesRuns = new Set(['run', 'start', 'retry', 'restart', 'exec']);
+
+/**
+ * Whether to use colours: by the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null if none is
+ * set. Needed before the arguments are parsed, since parsing errors are printed too.
+ */
+async function findColor(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean | null> {
+  const own = await ownWords(argv);
+  if (own.includes('--no-color')) return false;
+  if (own.includes('--color')) return true;
+  const forced = env['FORCE_COLOR'];
+  const usual = forced !== undefined ? forced !== '0' && forced !== 'false' : env['NO_COLOR'] ? false : null;
+  if (env['WF_COLOR']) return (await readColor(env)) ?? usual;
+  return usual ?? (hasFiles(env) ? readColor(env) : null);
+}
+
+/** The arguments of `wf` itself: words after `--` are data, and words after the command of `wf exec` belong to it. */
+async function ownWords(argv: readonly string[]): Promise<readonly string[]> {
+  const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  return words[0] === 'exec' ? optionsOfExec(words) : words;
+}
+
+/** The words before the command of `wf exec`, without the values of options. */
+async function optionsOfExec([, ...words]: readonly string[]): Promise<readonly string[]> {
+  const { Command } = await import('commander');
+  const { withExecOptions } = await import('./program/run-commands.ts');
+  const { options } = withExecOptions(new Command());
+  const takeValue = new Set(options.filter(({ required }) => required).map(({ long }) => long));
+  const found: string[] = [];
+  for (let at = 0; words[at]?.startsWith('-'); at++) {
+    const word = words[at] ?? '';
+    found.push(word);
+    if (takeValue.has(word)) at++;
+  }
+  return found;
+}
+
+/** Most users have none of these files; checking for them loads nothing. */
+function hasFiles(env: NodeJS.ProcessEnv): boolean {
+  const { configDir } = findPlaces(env, process.cwd());
+  const hasOwn = configDir !== null && existsSync(join(configDir, 'config.yaml'));
+  return hasOwn || findProjectFile(process.cwd(), env) !== null;
+}
+
+/** An invalid setting is reported by the command that reads the settings, without colours. */
+async function readColor(env: NodeJS.ProcessEnv): Promise<boolean | null> {
+  const { openSettings } = await import('#config/config.ts');
+  try {
+    return openSettings({ env, cwd: process.cwd(), flags: {}, inProject: true }).read('color').value;
+  } catch (error) {
+    if (error instanceof WfError) return null;
+    throw error;
+  }
+}

@@ -18,8 +18,8 @@ import type {
   StepSummary,
 } from '#core/summary/summary.ts';
 import type { ItemValue } from '#core/workflow.ts';
-import { notUnderstood } from './transport/connection-problem.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+import { notUnderstood } from './problem-error.ts';
 
 /**
  * Parses a run sent by a daemon. Unknown fields are dropped; missing optional fields are null or empty. Throws a

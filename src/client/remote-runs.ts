@@ -1,17 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '#core/summary/summary.ts';
+import type { LoggedRun } from '#service/history/attempts.ts';
+import { foldRun } from '#service/history/fold-run.ts';
 import type { RunFilter } from '#service/history/select-runs.ts';
+import type { RunLogs } from '#store/logs.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
-import { type DaemonClient, segment } from './daemon-client.ts';
+import { createPatience, type DaemonClient, segment } from './daemon-client.ts';
+import { storedEvents } from './event-feed.ts';
+import { isObject, type JsonMap, listIn, textIn } from './json-fields.ts';
+import { notUnderstood } from './problem-error.ts';
 import { readSummary } from './read-summary.ts';
-import { notUnderstood } from './transport/connection-problem.ts';
-import { isObject, type JsonMap, listIn, textIn } from './transport/json-fields.ts';
-import { createPatience } from './transport/patience.ts';
+import { type RemoteWorkflow, workflowOf } from './remote-workflow.ts';
 
 const mostAtOnce = 500;
 
 /** A run, and whether its workflow was the reference. */
-export type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: boolean };
+type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: boolean };
 
 /**
  * Returns the run that a reference names. The daemon resolves ids and `@latest`, but not workflows, since their last run
@@ -133,4 +137,16 @@ function withoutApiHelp({ message, help }: WfError): WfError {
   return new WfError('not-found', message, {
     help: help === null || help.includes('/api/v2') ? 'wf history lists the runs' : help,
   });
+}
+
+/** A run of a daemon with its present events. */
+export type RemoteRun = LoggedRun & RemoteWorkflow & { readonly runId: string };
+
+/** Reads a run of a daemon. */
+export async function readRemoteRun(client: DaemonClient, summary: RunSummary, logs: RunLogs): Promise<RemoteRun> {
+  const { runId } = summary;
+  const { workflow, sources } = await workflowOf(client, summary);
+  const events = await storedEvents(client, runId);
+  // Events that do not fit are from a newer daemon: the summary contains the outcome of the run.
+  return { runId, state: foldRun(workflow, events).state, stored: { events, logs }, workflow, sources };
 }

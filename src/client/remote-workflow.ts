@@ -5,7 +5,7 @@ import { handlerName, type Step, type Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './transport/json-fields.ts';
+import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 
 /** The parts of a run's workflow that the daemon sends: enough to show the run, not to run it. */
 export type RemoteWorkflow = {

@@ -1,9 +1,9 @@
 import { render } from 'preact';
-import { startClock } from './data/clock.ts';
-import { startSession } from './data/session.ts';
-import { applySettings } from './data/settings.ts';
+import { startSession } from './data/login-session.ts';
+import { applySettings } from './data/page-settings.ts';
 import { watchLeaving } from './data/workflows/unsaved.ts';
-import { keepFocus } from './parts/keep-focus.ts';
+import { keepFocus } from './parts/screen.tsx';
+import { startClock } from './parts/time.tsx';
 import { App } from './routes.tsx';
 
 startSession();

@@ -1,15 +1,14 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
-import { basePath } from './api/address.ts';
-import { ApiProblem } from './api/problem.ts';
-import { Announcer } from './parts/announcer.tsx';
-import { focusScreen } from './parts/focus-screen.ts';
+import { basePath, pathOf, to } from './api/address.ts';
+import { ApiProblem } from './api/client.ts';
+import { isSignedOut } from './data/connection.ts';
+import { hasLoggedInHere, readSession, session, sessionProblem } from './data/login-session.ts';
 import { Keyboard } from './parts/keys/keyboard.tsx';
 import { ProblemBox } from './parts/problem-box.tsx';
-import { SignedIn } from './parts/signed-in.tsx';
+import { Announcer, focusScreen, Loading, useTitle } from './parts/screen.tsx';
 import { OfflineBar, TopBar } from './parts/top-bar.tsx';
-import { NotFound } from './screens/not-found.tsx';
 import { Workflows } from './screens/workflows.tsx';
 
 const Run = lazy(() => import('./screens/run/run.tsx').then((screen) => screen.Run));
@@ -63,4 +62,51 @@ function Failure({ failure, clear }: { failure: unknown; clear: () => void }): J
     if (url !== failed.current) clear();
   }, [url]);
   return <ProblemBox what="Error" problem={ApiProblem.of(failure)} retry={clear} />;
+}
+
+const LoginScreen = lazy(() => import('./screens/login.tsx').then((screen) => screen.LoginScreen));
+const LoginDialog = lazy(() => import('./screens/login.tsx').then((screen) => screen.LoginDialog));
+
+/**
+ * The children if the user is logged in, else the login. If the session ends later, the login covers the children,
+ * which keep their state.
+ */
+function SignedIn({ children }: { children: ComponentChildren }): JSX.Element {
+  const { path, route } = useLocation();
+  const isKnown = session.value !== null;
+  useEffect(() => {
+    if (isKnown && path === pathOf(to.login)) route(pathOf(to.workflows), true);
+  }, [isKnown, path]);
+  if (isKnown) {
+    return (
+      <>
+        {children}
+        <ErrorBoundary>{isSignedOut.value && <LoginDialog />}</ErrorBoundary>
+      </>
+    );
+  }
+  if (isSignedOut.value) return <LoginScreen />;
+  const problem = sessionProblem.value;
+  return problem === null ? (
+    <Loading />
+  ) : (
+    <ProblemBox what="Login" problem={problem} retry={() => void readSession()} />
+  );
+}
+
+/** Shown for an unknown address. After a login the daemon itself is asked for it. */
+function NotFound(): JSX.Element {
+  useTitle('Not found');
+  useEffect(() => {
+    if (hasLoggedInHere) location.reload();
+  }, []);
+  return (
+    <section class="empty">
+      <h1>Not found</h1>
+      <p>There is no page at this address.</p>
+      <p>
+        <a href={to.workflows}>All workflows</a> · <a href={to.runs}>All runs</a>
+      </p>
+    </section>
+  );
 }

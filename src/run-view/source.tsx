@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { SourceLines } from './source-lines.tsx';
 
 type SourceProps = {
   readonly path: string;
@@ -24,4 +23,56 @@ export function SourceText({ path, text, marked }: SourceProps): JSX.Element {
       </pre>
     </section>
   );
+}
+
+type LinesProps = {
+  readonly text: string;
+  /** Highlighted lines, from 1. */
+  readonly marked?: { readonly from: number; readonly to: number } | null | undefined;
+  /** The id of a line, for links to it. */
+  readonly idOf?: (line: number) => string;
+};
+
+/** The numbered lines of a workflow file, with highlighted keys and comments. */
+export function SourceLines({ text, marked, idOf }: LinesProps): JSX.Element {
+  return <>{linesOf(text).map((line, index) => lineOf(line, index + 1))}</>;
+
+  function lineOf(line: string, number: number): JSX.Element {
+    const isMarked = marked != null && number >= marked.from && number <= marked.to;
+    return (
+      <span key={number} id={idOf?.(number)} class={isMarked ? 'frame-line marked' : 'frame-line'}>
+        <span class="line-number">{number}</span>
+        <Line text={line} />
+        {'\n'}
+      </span>
+    );
+  }
+}
+
+/** Splits a file into lines. */
+export function linesOf(text: string): readonly string[] {
+  return text.replace(/\n$/, '').split(/\r?\n/);
+}
+
+/** Other YAML syntax cannot be recognised line by line. */
+function Line({ text }: { text: string }): JSX.Element {
+  const [, indent = '', key, rest = ''] = /^([\s-]*)([\w.$-]+(?=:(?:\s|$)))?(.*)$/s.exec(text) ?? [];
+  const at = commentStart(rest);
+  return (
+    <>
+      {indent}
+      {key !== undefined && <span class="key">{key}</span>}
+      {at === -1 ? rest : rest.slice(0, at)}
+      {at !== -1 && <span class="comment">{rest.slice(at)}</span>}
+    </>
+  );
+}
+
+/** A `#` at the start or after a space begins a comment, unless a quote before it is unclosed. */
+function commentStart(text: string): number {
+  const found = /(?:^|\s)#/.exec(text);
+  if (found === null) return -1;
+  const before = text.slice(0, found.index);
+  const isQuoted = (before.split('"').length - 1) % 2 === 1 || (before.split("'").length - 1) % 2 === 1;
+  return isQuoted ? -1 : found.index;
 }

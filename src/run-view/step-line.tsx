@@ -1,10 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration, formatElapsed } from '#render/text/duration.ts';
-import { shortId } from '#render/text/short-id.ts';
+import { formatDuration, formatElapsed, shortId } from '#render/text/value-text.ts';
 import { type EarlierRun, earlierNote } from './earlier.ts';
-import { FoldButton } from './fan-out/fold-button.tsx';
 import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
-import { InstanceName } from './fan-out/instance-name.tsx';
+import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook } from './status-look.ts';
 import { attemptsText } from './step-text.ts';

@@ -1,12 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration } from '#render/text/duration.ts';
-import { FoldButton } from './fan-out/fold-button.tsx';
+import { formatDuration } from '#render/text/value-text.ts';
 import { countedName, countsText, type Unfolding } from './fan-out/instance.ts';
-import { InstanceName } from './fan-out/instance-name.tsx';
+import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook } from './status-look.ts';
-import { marks, percent, type TimeScale } from './time-scale.ts';
-import { barsOf, beginning, heldTime, type TimelineRow } from './timeline-rows.ts';
+import { barsOf, beginning, heldTime, marks, percent, type TimelineRow, type TimeScale } from './time-scale.ts';
 import type { StepAttempt, StepView } from './view.ts';
 
 /** The smallest visible width of a bar, in percent. */

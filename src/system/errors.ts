@@ -51,6 +51,9 @@ export type SystemProblem = {
   readonly status: 500 | 503 | 507;
 };
 
+/** An error of Node for a failed system call. */
+type SystemError = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string };
+
 type Kind = { readonly reason: string; readonly help: string | null; readonly status: SystemProblem['status'] };
 
 const freeSpace = 'free some space, or set WF_HOME and TMPDIR to directories on another disk';
@@ -89,14 +92,14 @@ export function systemProblem(error: unknown): SystemProblem | null {
   return null;
 }
 
-function kindOf({ code, syscall }: NodeJS.ErrnoException): Kind | null {
+function kindOf({ code, syscall }: SystemError): Kind | null {
   if (typeof code !== 'string' || typeof syscall !== 'string' || !Object.hasOwn(kinds, code)) return null;
   // For other calls EAGAIN only means that no data is available right now.
   if (code === 'EAGAIN' && !syscall.startsWith('spawn')) return null;
   return kinds[code] ?? null;
 }
 
-function sentence({ syscall = '', path }: NodeJS.ErrnoException, { reason }: Kind): string {
+function sentence({ syscall = '', path }: SystemError, { reason }: Kind): string {
   // Node appends the program to the name of the call: `spawn git`.
   return `cannot ${path === undefined || syscall.includes(' ') ? syscall : `${syscall} "${path}"`}: ${reason}`;
 }

@@ -91,7 +91,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['errors-import-nothing', 'src/system/errors.ts', "import 'node:path';"],
   ['nothing-imports-cli', 'src/other.ts', "import './cli/main.ts';"],
   ['cli-loads-app-on-demand', 'src/cli/main.ts', "import '../app/app.ts';"],
-  ['cli-loads-the-client-on-demand', 'src/cli/access/open.ts', "import '../../client/transport/transport.ts';"],
+  ['cli-loads-the-client-on-demand', 'src/cli/access/open.ts', "import '../../client/daemon-client.ts';"],
   ['only-serve-loads-the-server', 'src/cli/commands/runs/run-command.ts', "import '../../../server/server.ts';"],
   ['language-reads-the-disk-only-in-load', 'src/language/diagnostic.ts', "import 'node:fs';"],
   ['store-uses-the-disk-only-in-files', 'src/store/memory.ts', "import 'node:fs/promises';"],
@@ -115,8 +115,8 @@ const allowed: Readonly<Record<string, string>> = {
   'src/store/files/journal.ts': "import 'node:fs';",
   'src/render/reporters/plain.ts': "import 'chalk';",
   'src/server/server.ts': "import 'node:http';",
-  'src/client/transport/transport.ts': "import 'node:https'; import '../../service/runs/runs.ts';",
-  'src/cli/run/start-remotely.ts': "import '../../client/transport/transport.ts';",
+  'src/client/daemon-client.ts': "import 'node:https'; import '../service/runs/runs.ts';",
+  'src/cli/run/start-remotely.ts': "import '../../client/daemon-client.ts';",
   'src/cli/commands/setup/serve-command.ts': "import '../../../server/server.ts'; await import('../../../app/app.ts');",
 };
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import { crash, type Place, withPlace } from '../support/past-runs.ts';
 
 const files = {

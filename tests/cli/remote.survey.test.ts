@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { printError } from '#cli/exit-codes.ts';
 import { buildProgram } from '#cli/program.ts';
-import { printError } from '#cli/terminal/print-error.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { type DaemonPlace, withDaemons } from '../support/daemon.ts';
 import { fakeConsole } from '../support/fake-console.ts';

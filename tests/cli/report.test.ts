@@ -1,7 +1,7 @@
 import { mkdirSync, openSync, readdirSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import { withPlace } from '../support/past-runs.ts';
 
 const flaky = `

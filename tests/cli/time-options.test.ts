@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseInstant, spanOption } from '#cli/time-options.ts';
+import { parseInstant, spanOption } from '#cli/commands/history/history-command.ts';
 
 test.each([
   ['2024-02-29', 'start', '2024-02-29T00:00:00'],

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ClientLimits } from '#client/daemon-client.ts';
 import { createRemoteService, openDaemon } from '#client/remote-service.ts';
-import type { ClientLimits } from '#client/transport/transport.ts';
 import type { RunService, Service } from '#service/service.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
 

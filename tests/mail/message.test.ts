@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addresses, headerText, htmlToText, isHtml, isLocalServer, mailServer } from '#mail/send-mail.ts';
-import { escapeHtml } from '#render/text/escape-html.ts';
+import { escapeHtml } from '#render/text/sanitize.ts';
 
 const variables: Readonly<Record<string, string>> = { $TEAM: 'a@example.org, b@example.org', $PORT: '465', $NONE: '' };
 const expand = (text: string) => text.replace(/\$\w+/g, (name) => variables[name] ?? '');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cellStatus, median } from '#page/data/workflows/grid-cells.ts';
+import { cellStatus, median } from '#page/data/workflows/workflow-filter.ts';
 
 test('a letter of the grid is converted to the status of a step, or null', () => {
   expect([0, 1, 2, 3].map((step) => cellStatus('SFU-', step))).toEqual([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { markup } from '#render/report/markup.ts';
+import { markup } from '#render/report/report.tsx';
 import type { RunHead } from '#run-view/api/types.ts';
-import { RunHeader } from '#run-view/header.tsx';
+import { RunHeader } from '#run-view/run-header.tsx';
 import { runHead } from './data/held-daemon.ts';
 
 test('the header of a finished run without a start has no duration', () => {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Schema } from '#language/schema/schema-type.ts';
 import { keysOf, schemaAt, wordsOf } from '#page/editor/file-schema.ts';
-import type { YamlPlace } from '#page/editor/place.ts';
-import { keyAt, placeAt } from '#page/editor/yaml-place.ts';
+import { keyAt, placeAt, type YamlPlace } from '#page/editor/yaml-place.ts';
 
 const schema: Schema = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAnsiSpans } from '#run-view/ansi-spans.ts';
+import { createAnsiSpans } from '#run-view/ansi-spans.tsx';
 
 const link = (address: string, text: string, end = '\u001b\\') =>
   `\u001b]8;id=1;${address}${end}${text}\u001b]8;;${end}`;

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { controlCharacters, escapeControls } from '#render/text/sanitize.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
-import { type Candidate, type Candidates, plain } from './candidate.ts';
-import { type Expected, expectedAt } from './expected.ts';
+import { type Candidate, type Candidates, type Expected, expectedAt, plain } from './expected.ts';
 
 /** The options of `wf complete`. */
 export type CompleteOptions = {

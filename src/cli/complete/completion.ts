@@ -1,7 +1,7 @@
 import { readAsset } from '../asset.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Shell } from '../program/options.ts';
 import type { Console } from '../terminal/console.ts';
-import type { Shell } from './shells.ts';
 
 /** Prints the completion script of a shell. */
 export function completionCommand(shell: Shell, { out }: Console): number {

@@ -1,10 +1,9 @@
 import type { Config } from '#config/config.ts';
-import { dateAndTime } from '#render/text/duration.ts';
-import { shortId } from '#render/text/short-id.ts';
+import { dateAndTime, shortId } from '#render/text/value-text.ts';
 import { readPastRun } from '#service/history/past-run.ts';
 import { findRunId, liesBelow } from '#service/history/run-reference.ts';
 import type { RunArchive } from '#store/store.ts';
-import type { Candidate } from './candidate.ts';
+import type { Candidate } from './expected.ts';
 
 const mostRuns = 30;
 /** The number of recent runs in which workflows and a failed run are searched. */

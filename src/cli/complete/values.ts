@@ -3,8 +3,7 @@ import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { defaultWorkflow } from '#service/workflows/workflow-files.ts';
 import { configFor } from '../reference.ts';
-import { type Candidates, plain } from './candidate.ts';
-import type { Expected, Given } from './expected.ts';
+import { type Candidates, type Expected, type Given, plain } from './expected.ts';
 
 type ExpectedValue = Extract<Expected, { type: 'value' }>;
 

@@ -1,6 +1,6 @@
 import { parse } from 'node:path';
 import { findWorkflowFiles, groupOf } from '#service/workflows/workflow-files.ts';
-import type { Candidate } from './candidate.ts';
+import type { Candidate } from './expected.ts';
 
 /** Returns the names of the workflows in the workflows directory, with the group if the name alone is ambiguous. */
 export function workflowCandidates(dagsDir: string | null): readonly Candidate[] {

@@ -13,12 +13,13 @@ import {
   runOptions,
   shellOnFailureOption,
   withAny,
+  withClientSettings,
   withCommon,
+  withLocalOnly,
   withParameters,
   withPart,
   withWorkflow,
 } from './options.ts';
-import { withClientSettings, withLocalOnly } from './setting-options.ts';
 
 /** `wf run`. */
 export const addRun: AddCommand = (program, console, setExitCode, words) => {
@@ -107,7 +108,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'print the run as JSON; with --all a list of runs')
     .action(async (run: string, options) => {
       refuseRunOptions(options, 'stop');
-      const { stopCommand } = await import('../commands/runs/stop-command.ts');
+      const { stopCommand } = await import('../commands/runs/control-commands.ts');
       setExitCode(await stopCommand({ ...options, run }, console));
     });
 };
@@ -165,7 +166,7 @@ export const addMark: AddCommand = (program, console, setExitCode) => {
     .description('set the status of a step of a finished run, for later retries')
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string, status: 'succeeded' | 'failed', options) => {
-      const { markCommand } = await import('../commands/runs/mark-command.ts');
+      const { markCommand } = await import('../commands/runs/control-commands.ts');
       setExitCode(await markCommand({ ...options, run, step, status }, console));
     });
 };
@@ -180,7 +181,7 @@ export const addApprove: AddCommand = (program, console, setExitCode) => {
     .option('--comment <text>', 'a comment, stored with the answer')
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string | undefined, options) => {
-      const { answerCommand } = await import('../commands/runs/answer-command.ts');
+      const { answerCommand } = await import('../commands/runs/control-commands.ts');
       setExitCode(await answerCommand({ ...options, run, step, decision: 'approved' }, console));
     });
 };
@@ -194,7 +195,7 @@ export const addReject: AddCommand = (program, console, setExitCode) => {
     .option('--reason <text>', 'the reason, stored with the answer')
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string | undefined, { reason, ...options }) => {
-      const { answerCommand } = await import('../commands/runs/answer-command.ts');
+      const { answerCommand } = await import('../commands/runs/control-commands.ts');
       setExitCode(await answerCommand({ ...options, run, step, decision: 'rejected', comment: reason }, console));
     });
 };

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, statSync } from 'node:fs';
-import { createGithubReporter } from '#render/reporters/github/github.ts';
-import { githubSummary } from '#render/reporters/github/github-summary.ts';
+import { createGithubReporter, githubSummary } from '#render/reporters/github.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { RecapOptions } from '#render/views/recap.ts';
 import { systemClock } from '#system/clock.ts';

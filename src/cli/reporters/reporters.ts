@@ -5,6 +5,7 @@ import { createQuietReporter } from '#render/reporters/quiet.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
 import { chooseReporter, type ReporterKind } from '#render/reporters/select.ts';
 import type { RecapOptions } from '#render/views/recap.ts';
+import { isTerminal } from '#start-up/os.ts';
 import type { Console } from '../terminal/console.ts';
 import { parseReporters } from './reporter-list.ts';
 
@@ -12,7 +13,7 @@ import { parseReporters } from './reporter-list.ts';
 const gatherMs = 15;
 
 /** The settings of reporters. */
-export type ReporterNeeds = {
+type ReporterNeeds = {
   readonly output: OutputMode;
   /** Whether the run is stored, so that commands which read it can be suggested. */
   readonly kept: boolean;
@@ -43,7 +44,7 @@ export async function createReporter(
   const reporter = await terminalReporter(kind, console, needs);
   if (files.length === 0) return { reporter, kind };
   const { createFileReports } = await import('./file-reports.ts');
-  const { groupReporters } = await import('#render/reporters/reporter-group.ts');
+  const { groupReporters } = await import('#render/reporters/reporter.ts');
   return { reporter: groupReporters([reporter, ...createFileReports(files, console)]), kind };
 }
 
@@ -77,6 +78,11 @@ export function recapOptions(commandOptions = '', kept = true): RecapOptions {
 }
 
 /** Whether a boolean variable is set. */
-export function isSet(value: string | undefined): boolean {
+function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== 'false' && value !== '0';
+}
+
+/** Whether a person can be prompted: standard input and standard error are terminals, and this is not a CI service. */
+export function isInteractive({ errTerminal, env }: Pick<Console, 'errTerminal' | 'env'>): boolean {
+  return isTerminal(0) && errTerminal.isTerminal && !isSet(env['CI']) && !isSet(env['GITHUB_ACTIONS']);
 }

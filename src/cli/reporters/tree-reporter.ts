@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { OutputMode } from '#render/reporters/left-output.ts';
 import type { Recap, Reporter } from '#render/reporters/reporter.ts';
-import type { TerminalSigns } from '#render/reporters/tree/terminal-title.ts';
+import type { TerminalSigns } from '#render/reporters/tree/live-region.ts';
 import { createTreeReporter } from '#render/reporters/tree/tree.ts';
 import type { RecapOptions } from '#render/views/recap.ts';
 import { systemClock } from '#system/clock.ts';

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
+import { isInteractive } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
-import { isInteractive } from '../terminal/interactive.ts';
 
 /** The directory and environment of a failed step. */
 type StepPlace = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import { anyRun, type History } from '#service/history/history.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { WfError } from '#system/errors.ts';

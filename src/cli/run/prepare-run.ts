@@ -12,9 +12,14 @@ import { WfError } from '#system/errors.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
-import { type ApprovalOption, approvalPolicy } from './approval-option.ts';
 import type { ForegroundOptions } from './foreground.ts';
-import { envFilesOf, givenParameters, type ParameterOptions } from './parameters.ts';
+import {
+  type ApprovalOption,
+  approvalPolicy,
+  envFilesOf,
+  givenParameters,
+  type ParameterOptions,
+} from './parameters.ts';
 
 /** The options that select a part of the workflow. */
 export type PartOptions = { readonly only?: readonly string[]; readonly skip?: readonly string[] };
@@ -102,7 +107,7 @@ type Asks = 'all' | 'open' | 'none';
 /** Whether the user may be prompted for a parameter of this workflow: if there is one to ask for, and a terminal. */
 async function canPrompt({ params }: Workflow, asks: Asks, console: Console): Promise<boolean> {
   if (asks === 'none' || !params.some(({ open, rule }) => asks === 'all' || open || rule?.required)) return false;
-  const { isInteractive } = await import('../terminal/interactive.ts');
+  const { isInteractive } = await import('../reporters/reporters.ts');
   return isInteractive(console);
 }
 

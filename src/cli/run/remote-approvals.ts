@@ -1,5 +1,5 @@
 import type { DaemonClient } from '#client/daemon-client.ts';
-import { listIn, textIn } from '#client/transport/json-fields.ts';
+import { listIn, textIn } from '#client/json-fields.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { ApprovalSummary } from '#core/summary/summary.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';

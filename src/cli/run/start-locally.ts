@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import type { StartRequest } from '#service/runs/runs.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
@@ -7,9 +7,8 @@ import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
-import type { ApprovalOption } from './approval-option.ts';
 import { type ForegroundOptions, runInForeground } from './foreground.ts';
-import type { ParameterOptions } from './parameters.ts';
+import type { ApprovalOption, ParameterOptions } from './parameters.ts';
 
 /** The options of `wf retry`, as the command line names them. */
 export type RetryOptions = AccessOptions &

@@ -1,19 +1,33 @@
 import type { DaemonClient } from '#client/daemon-client.ts';
+import { followRun } from '#client/event-feed.ts';
+import { remoteRunLogs } from '#client/remote-logs.ts';
 import { createRemoteService } from '#client/remote-service.ts';
+import { maskedOf, workflowOf } from '#client/remote-workflow.ts';
 import type { Config } from '#config/config.ts';
 import type { ClientSettings } from '#config/login-settings.ts';
+import { buildGraph } from '#core/graph.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
-import type { Param } from '#core/run/run.ts';
+import type { Param, StoredEvent } from '#core/run/run.ts';
+import { initialRun, type RunState } from '#core/run/run-state.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { shortId } from '#render/text/value-text.ts';
+import { evolveIfFit } from '#service/history/fold-run.ts';
 import { requireRunOf } from '#service/history/run-reference.ts';
-import type { AcceptedRun, Service } from '#service/service.ts';
+import type { AcceptedRun, FeedItem, Service } from '#service/service.ts';
 import { findWorkflow } from '#service/workflows/workflows.ts';
-import { WfError } from '#system/errors.ts';
+import { readTail } from '#store/log-ends.ts';
+import type { RunLogs } from '#store/logs.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import { withDaemon } from '../access/open-service.ts';
+import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts';
+import type { ChosenReporter } from '../reporters/reporters.ts';
+import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
-import { type ForegroundOptions, reporterFor } from './foreground.ts';
+import { type ForegroundOptions, promptOf, reporterFor } from './foreground.ts';
 import { givenParameters, hasParameters } from './parameters.ts';
 import type { RunOptions } from './prepare-run.ts';
-import { followInForeground } from './remote-foreground.ts';
+import { listenForSignals, type PresentedResult, Presenter } from './presenter.ts';
+import type { RemoteApprovals } from './remote-approvals.ts';
 import { printDetached, printNothingToDo, type RetryOptions } from './start-locally.ts';
 
 /**
@@ -37,7 +51,7 @@ export function runRemotely(
 }
 
 /** A retry to request from a daemon. */
-export type RemoteRetry = {
+type RemoteRetry = {
   readonly options: RetryOptions;
   readonly config: Config;
   readonly selection: RetrySelection;
@@ -139,4 +153,103 @@ function fileIsHere({ message }: WfError, name: string): WfError {
   return new WfError('not-found', `the daemon has ${message}`, {
     help: `"${name}" is a file of this machine: wf run --no-server ${name} runs it here`,
   });
+}
+
+/** A run of a daemon to show here, from its first event. */
+type RemoteForegroundRun = ChosenReporter & {
+  readonly client: DaemonClient;
+  readonly service: Service;
+  readonly runId: string;
+};
+
+/** A slower reader gets nothing new until it has caught up. */
+const mostPendingBytes = 4 * 1024 * 1024;
+
+/**
+ * Shows a run of a daemon like a local run and returns the exit code. The first signal stops the run through the daemon; the
+ * second one only leaves. If the daemon stays away for too long, the result of the run is unknown here, and wf says so.
+ */
+async function followInForeground(
+  { client, service, runId, ...chosen }: RemoteForegroundRun,
+  options: ForegroundOptions,
+  console: Console,
+): Promise<number> {
+  const { runs, commandOptions } = service;
+  const { reporter } = chosen;
+  const prompt = await promptOf(chosen, options, console);
+  let approvals: RemoteApprovals | null = null;
+  const leave = (exitCode: number) => {
+    const command = `wf status${commandOptions} ${shortId(runId)}`;
+    client.tell(`run ${shortId(runId)} continues at ${client.settings.url}; ${command} shows its result`);
+    return exitCode;
+  };
+  const stop = listenForSignals();
+  stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(service, runId, client.tell)) });
+  try {
+    const remote = await workflowOf(client, await runs.find(runId));
+    const logs = remoteRunLogs(client, runId, stop.forced);
+    const feed = new RemoteFeed(logs, new Presenter(reporter, remote), remote.workflow);
+    const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
+    for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
+      await feed.present(item);
+      if (item.kind === 'event' && item.event.type === 'step.held' && prompt !== null && approvals === null) {
+        const { createRemoteApprovals } = await import('./remote-approvals.ts');
+        approvals = createRemoteApprovals({ client, service, runId, prompt });
+      }
+      if (item.kind === 'event') approvals?.take(item.event);
+      if (console.out.pending() > mostPendingBytes) await console.out.drained();
+    }
+    if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
+    const summary = await runs.find(runId);
+    feed.end({ summary, kept: true, ...(await maskedOf(client, summary)) });
+    return exitCodeOf(summary, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
+  } catch (error) {
+    if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
+    if (!(error instanceof WfError)) throw error;
+    await printError(error, console);
+    return leave(exitCodes.failed);
+  } finally {
+    approvals?.close();
+    console.out.write(reporter.abandon?.() ?? '');
+    stop.close();
+  }
+}
+
+/** Prints a message if the daemon cannot be asked, so that the user can stop the run in another way. */
+async function askToStop({ runs }: Service, runId: string, tell: DaemonClient['tell']): Promise<void> {
+  try {
+    await runs.stop(runId, { by: requester('run'), kill: 'never' });
+  } catch (error) {
+    tell(`the run could not be stopped: ${messageOf(error)}`);
+  }
+}
+
+/** Adds the state of the run after each event, and the last lines that the presenter wants. */
+class RemoteFeed {
+  readonly #logs: RunLogs;
+  readonly #presenter: Presenter;
+  #state: RunState;
+
+  constructor(logs: RunLogs, presenter: Presenter, workflow: Workflow) {
+    this.#logs = logs;
+    this.#presenter = presenter;
+    this.#state = initialRun(buildGraph(workflow), workflow);
+  }
+
+  async present(item: FeedItem): Promise<void> {
+    if (item.kind === 'output') return this.#presenter.output(item.chunk);
+    const { event } = item;
+    const state = evolveIfFit(this.#state, event);
+    if (state === null) return;
+    this.#state = state;
+    this.#presenter.event({ event, state, tail: await this.#tailOf(event) });
+  }
+
+  end(result: PresentedResult): void {
+    this.#presenter.end(this.#state, result);
+  }
+
+  #tailOf(event: StoredEvent): Promise<readonly string[]> | null {
+    return this.#presenter.wantsTail(event) ? readTail(this.#logs, event) : null;
+  }
 }

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 
 /** Time of the last response of the daemon, in milliseconds since 1970-01-01 UTC. */
 export const lastAnswerAt = signal(Date.now());
@@ -45,4 +45,16 @@ export async function checkConnection(): Promise<void> {
     // Another request may have got a response meanwhile.
     if (lastAnswerAt.peek() < begunAt) disconnected();
   }
+}
+
+/**
+ * Calls `act` each time the daemon answers again or the user has logged in again, until the returned function is called.
+ */
+export function onReconnection(act: () => void): () => void {
+  let wasConnected = true;
+  return effect(() => {
+    const isConnected = !isOffline.value && !isSignedOut.value;
+    if (isConnected && !wasConnected) untracked(act);
+    wasConnected = isConnected;
+  });
 }

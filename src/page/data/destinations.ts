@@ -1,6 +1,6 @@
 import type { Workflow } from '#run-view/api/types.ts';
 import { presentRunLook, type StatusLook } from '#run-view/status-look.ts';
-import { isBroken } from './workflows/workflow-state.ts';
+import { isBroken } from './workflows/workflow-filter.ts';
 
 /** A destination of the palette. */
 export type Destination = {

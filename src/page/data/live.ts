@@ -1,8 +1,6 @@
 import type { DaemonStatus } from '#run-view/api/types.ts';
-import { checkConnection, connected, disconnected, isSignedOut } from './connection.ts';
-import { daemonStatus } from './daemon.ts';
-import { onReconnection } from './reconnection.ts';
-import { readSession } from './session.ts';
+import { checkConnection, connected, disconnected, isSignedOut, onReconnection } from './connection.ts';
+import { daemonStatus, readSession } from './login-session.ts';
 
 /**
  * Handlers of the event stream by event name. Each receives the new state of a run, step, workflow or of the daemon.

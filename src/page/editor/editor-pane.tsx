@@ -1,3 +1,4 @@
+import '../styles/editor.css';
 import type { Extension } from '@codemirror/state';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -5,16 +6,16 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Schema } from '#language/schema/schema-type.ts';
 import type { Diagnostic, WorkflowDetail } from '#run-view/api/types.ts';
+import { counted } from '#run-view/step-text.ts';
+import { advice } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
 import { createResource } from '../data/resource.ts';
-import { type Draft, dropDraft, openDraft } from '../data/workflows/draft.ts';
+import { type Draft, dropDraft, openDraft } from '../data/workflows/edited-file.ts';
 import { guardChanges, leaving, wantsToLeave } from '../data/workflows/unsaved.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { Loading } from '../parts/screen.tsx';
 import { type CodeEditor, createCodeEditor } from './code-editor.ts';
-import { ProblemList } from './problem-list.tsx';
-import '../styles/editor.css';
 
 /** Delay between the last key and the check of the text, in milliseconds. */
 const CHECK_DELAY_MS = 300;
@@ -229,4 +230,58 @@ async function readHelp(): Promise<Extension> {
     import('#language/schema/workflow.schema.json'),
   ]);
   return schemaHelp(schema.default as unknown as Schema);
+}
+
+type ProblemListProps = {
+  readonly problems: readonly Diagnostic[];
+  /** Called for a problem with a position in the text. */
+  readonly onChoose: (problem: Diagnostic) => void;
+};
+
+/** The problems of a text; each links to its position. */
+function ProblemList({ problems, onChoose }: ProblemListProps): JSX.Element {
+  return (
+    <section class="problems" aria-label="Problems">
+      <p class="quiet" role="status">
+        {summary(problems)}
+      </p>
+      {problems.length > 0 && (
+        <ul>
+          {problems.map((problem, index) => (
+            <li key={index}>
+              <button
+                type="button"
+                class="plain"
+                disabled={problem.line === null || problem.file !== '-'}
+                onClick={() => onChoose(problem)}
+              >
+                <strong class={problem.severity}>{problem.severity}</strong>
+                <span>
+                  {problem.message}
+                  {advice(problem) !== '' && <span class="quiet"> {advice(problem)}</span>}
+                </span>
+                <span class="quiet">{place(problem)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function summary(problems: readonly Diagnostic[]): string {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const warnings = problems.length - errors;
+  const parts = [
+    ...(errors === 0 ? [] : [counted(errors, 'error')]),
+    ...(warnings === 0 ? [] : [counted(warnings, 'warning')]),
+  ];
+  return parts.length === 0 ? 'No problems' : parts.join(', ');
+}
+
+function place({ file, line, column }: Diagnostic): string {
+  if (line === null) return '';
+  const name = file === null || file === '-' ? 'line ' : `${file.slice(file.lastIndexOf('/') + 1)}:`;
+  return `${name}${line}${column === null ? '' : `:${column}`}`;
 }

@@ -1,5 +1,5 @@
 import { canonicalKey, isOffered, type Schema } from '#language/schema/schema-type.ts';
-import type { PathStep } from './place.ts';
+import type { PathStep } from './yaml-place.ts';
 
 /** A key that a map may have. */
 export type FileKey = { readonly key: string; readonly schema: Schema; readonly isRequired: boolean };

@@ -9,8 +9,7 @@ import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, type Tooltip } from '@codemirror/view';
 import { type Schema, typeText } from '#language/schema/schema-type.ts';
 import { type FileKey, keysOf, schemaAt, wordsOf } from './file-schema.ts';
-import type { PathStep } from './place.ts';
-import { keyAt, type LineAt, placeAt } from './yaml-place.ts';
+import { keyAt, type LineAt, type PathStep, placeAt } from './yaml-place.ts';
 
 /** Completion and documentation from the schema of workflow files. */
 export function schemaHelp(schema: Schema): Extension {

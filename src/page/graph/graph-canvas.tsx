@@ -2,15 +2,12 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { edgePath, edgesBetween } from '#run-view/graph/graph-paths.ts';
-import type { PlacedNode } from '#run-view/graph-box.tsx';
-import { type DrawnGraph, Edges, Item } from '#run-view/graph-drawing.tsx';
-import { GraphOverview } from '#run-view/graph-overview.tsx';
+import type { PlacedNode } from '#run-view/graph/graph-box.tsx';
+import { type DrawnGraph, Edges, edgePath, edgesBetween, GraphOverview, Item } from '#run-view/graph/graph-drawing.tsx';
 import type { StepView } from '#run-view/view.ts';
 import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
 import { followSvgLink } from './svg-link.ts';
-import { useWindow } from './use-window.ts';
-import { fittingScale, readableScale, showPart, type Zoom, zoomable } from './zoom.ts';
+import { fittingScale, readableScale, showPart, useWindow, type Zoom, zoomable } from './zoom.ts';
 
 /** Above this number of steps, or below this scale, steps are drawn as plain shapes. */
 const MAX_BOXES = 1000;

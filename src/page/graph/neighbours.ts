@@ -1,5 +1,4 @@
-import type { DrawnGraph } from '#run-view/graph-drawing.tsx';
-import { positionIn, sizeIn } from '#run-view/graph-drawing.tsx';
+import { type DrawnGraph, positionIn, sizeIn } from '#run-view/graph/graph-drawing.tsx';
 
 /** An area of a drawing, in its pixels. */
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };

@@ -2,8 +2,8 @@ import type { JSX } from 'preact';
 import type { StepView } from '#run-view/api/types.ts';
 import { type Instance, instanceStep } from '#run-view/fan-out/instance.ts';
 import { presentLook } from '#run-view/status-look.ts';
-import type { ShownRun } from '../data/run.ts';
-import { useQuery } from '../parts/use-query.ts';
+import type { ShownRun } from '../data/shown-run.ts';
+import { useQuery } from '../parts/screen.tsx';
 import { AttemptLogs } from './attempt-logs.tsx';
 
 type InstanceLogsProps = {

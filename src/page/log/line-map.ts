@@ -74,3 +74,147 @@ export function bytesOfPiece({ starts, size }: LineMap, piece: number): ByteSpan
   const from = starts[piece];
   return from === undefined || from >= size ? null : { from, to: starts[piece + 1] ?? size };
 }
+
+/** Longer lines are cut, in bytes. */
+export const MAX_LINE_BYTES = 10_000;
+
+const newline = 10;
+const carriageReturn = 13;
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A displayed line. `cut` is set if only its start is shown: all bytes of the line in the log. `end`: behind its line end. */
+export type ReadLine = { readonly text: string; readonly cut: ByteSpan | null; readonly end: number };
+
+/**
+ * Splits a part of a log into lines. After carriage returns only the last text of a line is kept, as a terminal shows
+ * it. Invalid UTF-8 becomes U+FFFD. At most `MAX_LINE_BYTES` of each line are held.
+ */
+export class PieceLines {
+  readonly #lines: ReadLine[] = [];
+  #open: OpenLine;
+  #to: number;
+
+  /** `from`: the position of the first byte in the log, at the start of a line. */
+  constructor(from: number) {
+    this.#open = new OpenLine(from);
+    this.#to = from;
+  }
+
+  /** The position after the last byte read. */
+  get to(): number {
+    return this.#to;
+  }
+
+  /** Count of lines, including the incomplete one. */
+  get length(): number {
+    return this.#lines.length + (this.#open.from < this.#to ? 1 : 0);
+  }
+
+  /** Count of complete lines. */
+  get finished(): number {
+    return this.#lines.length;
+  }
+
+  at(index: number): ReadLine | null {
+    return this.#lines[index] ?? (index < this.length ? this.#open.read(this.#to) : null);
+  }
+
+  /** Adds the next bytes. */
+  add(bytes: Uint8Array): void {
+    let start = 0;
+    for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+      this.#open.add(bytes.subarray(start, end));
+      this.#lines.push(this.#open.read(this.#to + end, 1));
+      this.#open = new OpenLine(this.#to + end + 1);
+      start = end + 1;
+    }
+    this.#open.add(bytes.subarray(start));
+    this.#to += bytes.length;
+  }
+}
+
+/** An incomplete line. */
+class OpenLine {
+  readonly from: number;
+  /** The start of the text after the last carriage return. */
+  #kept: Uint8Array[] = [];
+  #keptBytes = 0;
+  #isCut = false;
+  /** A carriage return takes effect when text follows; before a line end it is part of the line end. */
+  #isReturned = false;
+
+  constructor(from: number) {
+    this.from = from;
+  }
+
+  add(bytes: Uint8Array): void {
+    let end = bytes.length;
+    while (end > 0 && bytes[end - 1] === carriageReturn) end -= 1;
+    if (end > 0) {
+      const lastReturn = bytes.lastIndexOf(carriageReturn, end - 1);
+      if (this.#isReturned || lastReturn !== -1) this.#restart();
+      this.#keep(bytes.subarray(lastReturn + 1, end));
+    }
+    this.#isReturned = end < bytes.length || (this.#isReturned && end === 0);
+  }
+
+  /** `lineEnd`: the bytes of its line end. */
+  read(to: number, lineEnd = 0): ReadLine {
+    const [only = new Uint8Array()] = this.#kept;
+    const bytes = this.#kept.length <= 1 ? only : joined(this.#kept, this.#keptBytes);
+    return {
+      text: decoder.decode(this.#isCut ? wholeCharacters(bytes) : bytes),
+      cut: this.#isCut ? { from: this.from, to } : null,
+      end: to + lineEnd,
+    };
+  }
+
+  #restart(): void {
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#isCut = false;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const room = MAX_LINE_BYTES - this.#keptBytes;
+    if (bytes.length > room) this.#isCut = true;
+    if (room === 0 || bytes.length === 0) return;
+    // A copy: a slice would keep the whole chunk in memory.
+    const kept = bytes.slice(0, room);
+    this.#kept.push(kept);
+    this.#keptBytes += kept.length;
+  }
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Without the last character if it is cut. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  const last = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
+  return last !== -1 && bytes.length - last <= 3 && (bytes[last] ?? 0) >= 0xc0 ? bytes.subarray(0, last) : bytes;
+}
+
+/** Selected lines, counted from 1, both ends inclusive. */
+export type LineRange = { readonly from: number; readonly to: number };
+
+/** Reads `#L1204` or `#L1204-L1210`; null for anything else. */
+export function lineRangeOf(hash: string): LineRange | null {
+  const [, first, second = first] = /^#L([1-9]\d{0,11})(?:-L([1-9]\d{0,11}))?$/.exec(hash) ?? [];
+  if (first === undefined) return null;
+  const lines = [Number(first), Number(second)];
+  return { from: Math.min(...lines), to: Math.max(...lines) };
+}
+
+/** The fragment of an address that selects these lines; empty: none. */
+export function hashOf(range: LineRange | null): string {
+  if (range === null) return '';
+  return range.from === range.to ? `#L${range.from}` : `#L${range.from}-L${range.to}`;
+}

@@ -1,5 +1,4 @@
-import { api, ask } from '../api/client.ts';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem, api, ask } from '../api/client.ts';
 import { connected, disconnected } from '../data/connection.ts';
 import { type ByteSpan, continueMap, emptyMap, type IndexPart, type LineMap } from './line-map.ts';
 

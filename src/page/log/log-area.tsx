@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { showsLogTimes } from '../data/settings.ts';
-import { HitMarks } from './hit-marks.tsx';
-import type { LineRange } from './line-range.ts';
-import { LogRow } from './log-row.tsx';
-import { hitFrom } from './matches.ts';
+import { Spans } from '#run-view/ansi-spans.tsx';
+import { showsLogTimes } from '../data/page-settings.ts';
+import { momentText } from '../parts/time.tsx';
+import type { LineRange } from './line-map.ts';
+import { hitFrom, markMatches } from './matches.ts';
 import { drawnLines, LINE_HEIGHT, lastTop, scrollHeight } from './scroll-map.ts';
 import { createScroller, type Scroller } from './scroller.ts';
-import type { ShownLog } from './shown-log.ts';
+import { MAX_WHOLE_BYTES, type ShownLine, type ShownLog } from './shown-log.ts';
 
 /** A line to scroll to; a new object for each request, so that the same line can be requested again. */
 export type Jump = { readonly line: number };
@@ -135,5 +135,64 @@ export function LogArea(props: AreaProps): JSX.Element {
       </section>
       <HitMarks hits={hits} lines={lines} />
     </div>
+  );
+}
+
+type RowProps = {
+  /** From 1. */
+  readonly number: number;
+  /** Null: not read yet. */
+  readonly line: ShownLine | null;
+  readonly href: string;
+  readonly mark: 'selected' | 'current' | 'hit' | null;
+  readonly matcher: RegExp | null;
+  readonly onShowAll: () => void;
+  /** In milliseconds since 1970; null: unknown, undefined: not shown. */
+  readonly time: number | null | undefined;
+};
+
+/** A log line with its number, which links to it, and its time. */
+function LogRow({ number, line, href, mark, matcher, onShowAll, time }: RowProps): JSX.Element {
+  const spans = line?.spans ?? [];
+  return (
+    <div class={`log-line ${mark ?? ''}`} data-line={number}>
+      <a class="log-number" href={href} tabIndex={-1}>
+        {number}
+      </a>
+      {time !== undefined && (
+        <span class="log-time" title={time === null ? '' : momentText(new Date(time))}>
+          {time === null ? '' : clockText(time)}
+        </span>
+      )}
+      <span class="log-text">
+        <Spans spans={matcher === null || mark === null ? spans : markMatches(spans, matcher)} />
+        {line?.cut && (
+          <button type="button" class="show-all" onClick={onShowAll}>
+            … show {line.cut.to - line.cut.from > MAX_WHOLE_BYTES ? 'more' : 'all'} of{' '}
+            {(line.cut.to - line.cut.from).toLocaleString('en')} bytes
+          </button>
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** `10:31:02.4`; times of lines are known to a quarter of a second. */
+function clockText(time: number): string {
+  return `${momentText(new Date(time)).slice(11, 19)}.${Math.floor((time % 1000) / 100)}`;
+}
+
+/** The strip has this many rows; hits in the same row share one mark. */
+const ROWS = 400;
+
+/** The positions of the hits in the log, beside the scroll bar. */
+function HitMarks({ hits, lines }: { hits: readonly number[]; lines: number }): JSX.Element | null {
+  if (hits.length === 0 || lines === 0) return null;
+  const rows = new Set(hits.map((line) => Math.floor((line / lines) * ROWS)));
+  const path = Array.from(rows, (row) => `M0 ${row}h1v2h-1z`).join('');
+  return (
+    <svg class="hit-marks" viewBox={`0 0 1 ${ROWS + 2}`} preserveAspectRatio="none" aria-hidden="true">
+      <path d={path} />
+    </svg>
   );
 }

@@ -1,10 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/ansi-spans.ts';
-import { ApiProblem } from '../api/problem.ts';
-import { showsLogTimes } from '../data/settings.ts';
-import { bytesOfPiece, emptyMap, type LineMap, timeBefore } from './line-map.ts';
+import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/ansi-spans.tsx';
+import { ApiProblem } from '../api/client.ts';
+import { showsLogTimes } from '../data/page-settings.ts';
+import { bytesOfPiece, emptyMap, type LineMap, PieceLines, type ReadLine, timeBefore } from './line-map.ts';
 import { type LogName, readBytes, readMap } from './log-api.ts';
-import { PieceLines, type ReadLine } from './piece-lines.ts';
 
 /** A coloured log line. */
 export type ShownLine = { readonly spans: readonly AnsiSpan[]; readonly cut: ReadLine['cut'] };

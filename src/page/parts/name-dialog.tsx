@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
-import { workflows } from '../data/workflows/workflows.ts';
+import { workflows } from '../data/workflows/all-workflows.ts';
+import { Diagnostics } from './problem-box.tsx';
 import { useModal } from './use-modal.ts';
-import { Diagnostics } from './workflow/diagnostics.tsx';
 
 /** The name of a workflow file without its extension, and its subdirectory. */
 export type FileName = { readonly name: string; readonly group: string };

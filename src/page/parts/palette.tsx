@@ -5,8 +5,8 @@ import { useLocation } from 'preact-iso';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
+import { readWorkflows, workflows } from '../data/workflows/all-workflows.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
-import { readWorkflows, workflows } from '../data/workflows/workflows.ts';
 import { useModal } from './use-modal.ts';
 
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */

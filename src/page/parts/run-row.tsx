@@ -1,11 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { presentRunLook } from '#run-view/status-look.ts';
 import { to } from '../api/address.ts';
 import { Ago, Took } from './time.tsx';
-import { triggerWords } from './trigger-words.ts';
 import type { RowAttributes } from './virtual-list.tsx';
 
 type RowProps = {
@@ -60,3 +59,12 @@ export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowPr
     </li>
   );
 }
+
+/** What started a run, in words. */
+export const triggerWords = {
+  cli: 'command line',
+  api: 'API',
+  schedule: 'schedule',
+  workflow: 'parent workflow',
+  retry: 'retry policy',
+} as const satisfies Record<RunHead['trigger'], string>;

@@ -1,7 +1,7 @@
+import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { formatDuration, formatElapsed } from '#render/text/duration.ts';
-import { now } from '../data/clock.ts';
-import { isUtc } from '../data/settings.ts';
+import { formatDuration, formatElapsed } from '#render/text/value-text.ts';
+import { isUtc } from '../data/page-settings.ts';
 
 /** A timestamp in the selected time zone: `2026-03-01 10:31:02`, followed by `UTC` if UTC is selected. */
 export function momentText(at: Date | string, utc = isUtc.value): string {
@@ -49,4 +49,16 @@ export function Took({ ms, since, usual = null }: TookProps): JSX.Element {
       {usual !== null && <span title="Median of the last successes">{` (~${formatDuration(usual)})`}</span>}
     </span>
   );
+}
+
+/** The current time, in milliseconds since 1970-01-01 UTC, updated once a second while the page is visible. */
+export const now = signal(Date.now());
+
+/** Starts the clock; it pauses while the page is hidden. */
+export function startClock(): void {
+  const tick = () => {
+    if (!document.hidden) now.value = Date.now();
+  };
+  setInterval(tick, 1000);
+  document.addEventListener('visibilitychange', tick);
 }

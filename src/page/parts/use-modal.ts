@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { focusScreen } from './focus-screen.ts';
+import { focusScreen } from './screen.tsx';
 
 /** What a dialog does. */
 type Modal = {

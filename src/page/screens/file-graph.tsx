@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
-import { PlainBox } from '#run-view/graph-box.tsx';
+import { PlainBox } from '#run-view/graph/graph-box.tsx';
+import { useDrawnGraph } from '../graph/drawn-graph.ts';
 import { GraphCanvas } from '../graph/graph-canvas.tsx';
-import { useDrawnGraph } from '../graph/use-drawn-graph.ts';
 
 /** The graph of a workflow file. */
 export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }): JSX.Element {

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { formatDuration } from '#render/text/duration.ts';
-import { shortId } from '#render/text/short-id.ts';
+import { formatDuration, shortId } from '#render/text/value-text.ts';
 import type { WorkflowGrid } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { runLook, stepLook } from '#run-view/status-look.ts';
 import { to } from '../api/address.ts';
-import { cellStatus, median } from '../data/workflows/grid-cells.ts';
+import { cellStatus, median } from '../data/workflows/workflow-filter.ts';
 import { momentText } from '../parts/time.tsx';
 import { useDrawnRows } from '../parts/virtual-list.tsx';
 

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiProblem } from '../api/problem.ts';
-import { logIn, logins, session, sessionProblem } from '../data/session.ts';
+import { ApiProblem } from '../api/client.ts';
+import { logIn, logins, session, sessionProblem } from '../data/login-session.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { useTitle } from '../parts/screen.tsx';
 import { useModal } from '../parts/use-modal.ts';
-import { useTitle } from '../parts/use-title.ts';
 
 /** The login, shown at the address of the requested screen. */
 export function LoginScreen(): JSX.Element {

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
-import { createWorkflow } from '../data/workflows/workflow-files.ts';
+import { createWorkflow } from '../data/workflows/file-requests.ts';
 import { NameDialog } from '../parts/name-dialog.tsx';
 
 /** The templates of `wf init` by file: a title in a comment, then a workflow. */

@@ -1,23 +1,30 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
+import { counted } from '#run-view/step-text.ts';
 import { to } from '../api/address.ts';
-import { createBatch, type RunBatch } from '../data/batch.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import { createKept } from '../data/kept.ts';
+import { isOffline } from '../data/connection.ts';
 import { followLive } from '../data/live.ts';
-import { type LoadedRuns, listRuns, type RunFilter, type RunList } from '../data/runs.ts';
-import { isUtc } from '../data/settings.ts';
-import { listenToKeys } from '../data/shortcuts.ts';
-import { focusedRow } from '../parts/keys/row-keys.ts';
-import { Loading } from '../parts/loading.tsx';
+import { isReadOnly } from '../data/login-session.ts';
+import { isUtc } from '../data/page-settings.ts';
+import { createKept } from '../data/resource.ts';
+import {
+  type BatchAction,
+  createBatch,
+  type LoadedRuns,
+  listRuns,
+  type RunBatch,
+  type RunFilter,
+  type RunList,
+} from '../data/run-list.ts';
+import { isActive } from '../data/workflows/workflow-filter.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { focusedRow, listenToKeys } from '../parts/keys/keyboard.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { RunRow } from '../parts/run-row.tsx';
-import { useQuery } from '../parts/use-query.ts';
-import { useTitle } from '../parts/use-title.ts';
+import { RunRow, triggerWords } from '../parts/run-row.tsx';
+import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { BatchBar } from './runs-batch.tsx';
-import { endOfDay, RunFilters, startOfDay } from './runs-filters.tsx';
 
 const kept = createKept<LoadedRuns>();
 
@@ -158,4 +165,159 @@ function Empty({ isFiltered }: { isFiltered: boolean }): JSX.Element {
       <pre>wf run hello.yaml</pre>
     </section>
   );
+}
+
+const words = {
+  stop: { ask: 'Stop', about: 'No further step of them starts; handlers still run.', done: 'stopped' },
+  retry: { ask: 'Retry', about: 'Each starts a new run of the steps that did not succeed.', done: 'retried' },
+  delete: { ask: 'Delete', about: 'Their logs are deleted too.', done: 'deleted' },
+} as const satisfies Record<BatchAction, object>;
+
+/** The actions on the selected runs, and the outcome of the last one. */
+function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Element | null {
+  const asked = useSignal<BatchAction | null>(null);
+  const count = batch.chosen.value.size;
+  const done = batch.done.value;
+  const problem = batch.problem.value;
+  if (count === 0 && done === null && problem === null && !batch.isPending.value) return null;
+  const chosen = (list.runs.value ?? []).filter(({ runId }) => batch.chosen.value.has(runId));
+  const active = chosen.filter(({ status }) => isActive(status)).length;
+  const isOff = batch.isPending.value || isOffline.value;
+  const button = (action: BatchAction, isPossible: boolean) => (
+    <button
+      type="button"
+      class={action === 'retry' ? '' : 'danger'}
+      disabled={isOff || !isPossible}
+      onClick={() => {
+        asked.value = action;
+      }}
+    >
+      {words[action].ask}
+    </button>
+  );
+  const runs = (many: number) => counted(many, 'run');
+  return (
+    <div class="batch card">
+      <span role="status">
+        {batch.isPending.value
+          ? 'Working'
+          : done !== null && `${runs(done.count - done.failed)} ${words[done.action].done}`}
+        {done !== null && done.failed > 0 && <strong class="outcome failed">, {done.failed} failed</strong>}
+        {problem !== null && <strong class="outcome failed">{problem.message}</strong>}
+      </span>
+      <span class="space" />
+      {count > 0 && (
+        <>
+          <span>{counted(count, 'run')} selected</span>
+          {button('stop', active > 0)}
+          {button('retry', active < count)}
+          {button('delete', active < count)}
+          <button type="button" class="plain" onClick={batch.clear}>
+            Clear
+          </button>
+        </>
+      )}
+      {asked.value !== null && (
+        <ConfirmDialog
+          title={`${words[asked.value].ask} ${runs(count)}?`}
+          action={words[asked.value].ask}
+          onConfirm={() => {
+            const action = asked.value;
+            asked.value = null;
+            if (action !== null) void batch.act(action);
+          }}
+          onCancel={() => {
+            asked.value = null;
+          }}
+        >
+          <p>{words[asked.value].about}</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}
+
+type FiltersProps = {
+  readonly query: Readonly<Record<string, string>>;
+  readonly change: (changes: Record<string, string>) => void;
+};
+
+const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
+const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
+
+/** The filters of the list of runs. */
+function RunFilters({ query, change }: FiltersProps): JSX.Element {
+  const text = (name: string, label: string, kind = 'find') => (
+    <input
+      type="search"
+      class={kind}
+      aria-label={label}
+      placeholder={label}
+      value={query[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value.trim() })}
+    />
+  );
+  const choice = (name: string, label: string, options: readonly (readonly [value: string, text: string])[]) => (
+    <select
+      aria-label={label}
+      value={query[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value })}
+    >
+      <option value="">{`Every ${label.toLowerCase()}`}</option>
+      {options.map(([value, word]) => (
+        <option key={value} value={value}>
+          {word}
+        </option>
+      ))}
+    </select>
+  );
+  const day = (name: string, label: string) => (
+    <label>
+      {label}{' '}
+      <input
+        type="date"
+        value={query[name] ?? ''}
+        onChange={(event) => change({ [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+  return (
+    <search class="filters">
+      {text('workflow', 'Workflow')}
+      {text('text', 'Id, parameter or error')}
+      {text('tag', 'Tag', 'find short')}
+      {text('queue', 'Queue', 'find short')}
+      {choice(
+        'status',
+        'Status',
+        statuses.map((status) => [status, status === 'waiting' ? 'awaiting approval' : status.replace('_', ' ')]),
+      )}
+      {choice('trigger', 'Trigger', Object.entries(triggerWords))}
+      {choice(
+        'longer',
+        'Duration',
+        Object.entries(durations).map(([seconds, word]) => [seconds, `over ${word}`]),
+      )}
+      <span class="days">
+        {day('from', 'From')}
+        {day('to', 'To')}
+      </span>
+    </search>
+  );
+}
+
+/** The start of a day, in the selected time zone; empty if the text is not a date. */
+function startOfDay(day: string, utc: boolean): string {
+  const at = new Date(`${day}T00:00:00${utc ? 'Z' : ''}`);
+  return /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(at.getTime()) ? at.toISOString() : '';
+}
+
+/** The end of a day, likewise. */
+function endOfDay(day: string, utc: boolean): string {
+  const start = startOfDay(day, utc);
+  if (start === '') return '';
+  const next = new Date(start);
+  if (utc) next.setUTCDate(next.getUTCDate() + 1);
+  else next.setDate(next.getDate() + 1);
+  return new Date(next.getTime() - 1).toISOString();
 }

@@ -3,14 +3,12 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
-import { isReadOnly } from '../data/daemon.ts';
 import { followLive } from '../data/live.ts';
+import { isReadOnly } from '../data/login-session.ts';
 import { createResource } from '../data/resource.ts';
-import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
 import { StartForm } from '../parts/start/start-form.tsx';
-import { useQuery } from '../parts/use-query.ts';
-import { useTitle } from '../parts/use-title.ts';
 
 /** The start form of a workflow. A link can fill it in (`?p.DAY=2026-03-01`), but never starts a run. */
 export function Start(): JSX.Element {

@@ -1,25 +1,22 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { shortId } from '#render/text/short-id.ts';
-import type { DaemonConfig, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
+import { byteText, shortId } from '#render/text/value-text.ts';
+import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
 import { counted } from '#run-view/step-text.ts';
 import { to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
-import { ApiProblem } from '../api/problem.ts';
-import { now } from '../data/clock.ts';
+import { ApiProblem, api, ask } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import { createKept } from '../data/kept.ts';
+import { isNearlyFull } from '../data/disk.ts';
 import { followLive } from '../data/live.ts';
+import { isReadOnly } from '../data/login-session.ts';
+import { createKept } from '../data/resource.ts';
 import { createSystem, type ShownSystem } from '../data/system.ts';
-import { Loading } from '../parts/loading.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
-import { Moment, relativeText } from '../parts/time.tsx';
-import { useTitle } from '../parts/use-title.ts';
+import { Loading, useTitle } from '../parts/screen.tsx';
+import { Ago, Moment, now, relativeText } from '../parts/time.tsx';
 import { RunsByHour } from './system-activity.tsx';
-import { Health } from './system-health.tsx';
 
 const kept = createKept<ShownSystem>();
 
@@ -196,4 +193,57 @@ function Settings({ config }: { config: DaemonConfig }): JSX.Element {
       </section>
     </>
   );
+}
+
+type HealthProps = {
+  readonly info: DaemonInfo;
+  readonly queue: RunQueue;
+  /** Reads the figures again. */
+  readonly refresh: () => Promise<void>;
+};
+
+/** Interval between two readings of the figures, in milliseconds. */
+const REFRESH_MS = 10_000;
+
+/** The daemon, with its event loop and its disk, and a warning before the disk is full. */
+function Health({ info, queue, refresh }: HealthProps): JSX.Element {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) void refresh();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [refresh]);
+  const { disk, eventLoopLagMs: lag } = info;
+  const facts: readonly (readonly [string, JSX.Element | string])[] = [
+    ['Version', info.version],
+    ['Running since', <Ago key="since" at={info.startedAt} />],
+    ['Process', `${info.pid} on ${info.host}`],
+    ['Node.js', info.node],
+    ['Time zone', info.timeZone],
+    ['Limit of running runs', queue.limit === null ? 'no limit' : String(queue.limit)],
+    ['Event loop delay', `${lag.mean} ms on average, ${lag.max} ms at most`],
+    ...(disk === null ? [] : [['Disk of the runs', `${spaceText(disk)} in ${disk.path}`] as const]),
+  ];
+  return (
+    <>
+      {disk !== null && isNearlyFull(disk) && (
+        <p class="warning-line" role="status">
+          The disk of the runs is nearly full: {spaceText(disk)}. Without space no run can start. <code>wf gc</code>{' '}
+          removes old runs.
+        </p>
+      )}
+      <dl class="facts-list card padded">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function spaceText({ freeBytes, totalBytes }: NonNullable<DaemonInfo['disk']>): string {
+  return `${byteText(freeBytes)} of ${byteText(totalBytes)} free`;
 }

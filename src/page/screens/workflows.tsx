@@ -1,30 +1,30 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { lazy } from 'preact-iso';
+import { lazy, useLocation } from 'preact-iso';
+import { formatDuration } from '#render/text/value-text.ts';
 import type { RunHead, Workflow } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
-import { presentRunLook } from '#run-view/status-look.ts';
-import { to } from '../api/address.ts';
-import { isReadOnly } from '../data/daemon.ts';
-import { median } from '../data/workflows/grid-cells.ts';
+import { presentRunLook, runLook } from '#run-view/status-look.ts';
+import { pathOf, to } from '../api/address.ts';
+import { api, ask } from '../api/client.ts';
+import { isReadOnly } from '../data/login-session.ts';
+import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows/all-workflows.ts';
 import {
   type FilterName,
   filters,
   filterWorkflows,
+  isActive,
+  isBroken,
   matches,
+  median,
   type WorkflowFilter,
 } from '../data/workflows/workflow-filter.ts';
-import { isActive, isBroken } from '../data/workflows/workflow-state.ts';
-import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows/workflows.ts';
-import { Loading } from '../parts/loading.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
-import { Ticks } from '../parts/ticks.tsx';
+import { followSvgLink } from '../graph/svg-link.ts';
+import { Diagnostics, ProblemBox } from '../parts/problem-box.tsx';
+import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
+import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
 import { Ago, Took } from '../parts/time.tsx';
-import { useQuery } from '../parts/use-query.ts';
-import { useTitle } from '../parts/use-title.ts';
-import { BrokenFile } from '../parts/workflow/broken-file.tsx';
-import { ScheduleSwitch } from '../parts/workflow/schedule-switch.tsx';
 
 const NewWorkflow = lazy(() => import('./new-workflow.tsx').then((part) => part.NewWorkflow));
 
@@ -278,4 +278,87 @@ function nextText({ next, schedule, suspended, suspendedUntil }: Workflow): JSX.
       next <Ago at={next} />
     </span>
   );
+}
+
+/** The row of a broken file: its problems, with the source lines if the login may read them. */
+function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
+  const text = useSignal<string | null>(null);
+  const { id, file, diagnostics } = workflow;
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  useEffect(() => {
+    const asked = ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }));
+    asked.then(
+      ({ definition }) => {
+        text.value = definition;
+      },
+      // Without the text only the problems are shown.
+      () => {},
+    );
+  }, [id]);
+  return (
+    <li class="row broken">
+      <span class="sign" aria-hidden="true">
+        ⚠
+      </span>
+      <div>
+        <a class="name" href={to.workflow(id)}>
+          <bdi>{name}</bdi>
+        </a>
+        <Diagnostics diagnostics={diagnostics} text={text.value} />
+      </div>
+      {!isReadOnly.value && (
+        <a class="button" href={to.edit(id)} aria-label={`Edit ${name}`}>
+          Edit
+        </a>
+      )}
+    </li>
+  );
+}
+
+const WIDTH = 7;
+const HEIGHT = 22;
+/** The smallest height, so that a run without a duration is visible. */
+const LEAST_HEIGHT = 4;
+
+/** The last runs of a workflow, the newest at the right: the colour of each is its status, its height its duration. */
+function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
+  const { route } = useLocation();
+  if (recent === null || recent.length === 0) return null;
+  const longest = Math.max(1, ...recent.map(({ durationMs }) => durationMs ?? 0));
+  const runs = recent.toReversed();
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take the keys
+    <svg
+      class="ticks"
+      width={runs.length * WIDTH}
+      height={HEIGHT}
+      role="group"
+      aria-label={ticksText(recent)}
+      onClick={(event) => followSvgLink(event, (path) => route(pathOf(path)))}
+    >
+      {runs.map(({ runId, status, durationMs }, index) => {
+        const look = runLook(status);
+        const height = Math.max(LEAST_HEIGHT, Math.round((HEIGHT * (durationMs ?? longest)) / longest));
+        return (
+          // In SVG only the lower-case name is an attribute. By keyboard, the history of the workflow leads to the runs.
+          <a key={runId} href={to.run(runId)} class={look.kind} tabindex={-1}>
+            <title>{`${look.word}${durationMs === null ? '' : ` after ${formatDuration(durationMs)}`}`}</title>
+            <rect class="tick-area" x={index * WIDTH} y="0" width={WIDTH} height={HEIGHT} />
+            <rect x={index * WIDTH + 1} y={HEIGHT - height} width={WIDTH - 2} height={height} rx="1" />
+          </a>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** `last 20 runs: 18 succeeded, 2 failed`. */
+function ticksText(recent: NonNullable<Workflow['recent']>): string {
+  const counts = new Map<string, number>();
+  for (const { status } of recent) {
+    const { word } = runLook(status);
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const parts = Array.from(counts, ([word, count]) => `${count} ${word}`);
+  return `last ${recent.length === 1 ? 'run' : `${recent.length} runs`}: ${parts.join(', ')}`;
 }

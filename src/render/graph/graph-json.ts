@@ -1,6 +1,11 @@
 import { type Graph, nodeAt } from '#core/graph.ts';
 import { handlerKind } from '#core/workflow.ts';
-import { graphEdges } from './graph-edges.ts';
+
+/** The formats of `wf graph`. */
+export const graphFormats = ['ascii', 'mermaid', 'dot', 'json'] as const;
+
+/** One of `graphFormats`. */
+export type GraphFormat = (typeof graphFormats)[number];
 
 /** Renders the graph as JSON, see `graphView`. */
 export function graphJson(graph: Graph): string {
@@ -16,4 +21,9 @@ export function graphView(graph: Graph): object {
   }));
   const edges = graphEdges(graph).map(([from, to]) => ({ from: nodeAt(graph, from).name, to: nodeAt(graph, to).name }));
   return { nodes, edges };
+}
+
+/** Returns every dependency as the indexes of its two nodes, in the order of the file. */
+export function graphEdges(graph: Graph): readonly (readonly [from: number, to: number])[] {
+  return graph.dependencies.flatMap((numbers, to) => numbers.map((from) => [from, to] as const));
 }

@@ -1,11 +1,11 @@
-import { buildGraph, type Graph } from '#core/graph.ts';
-import type { Workflow } from '#core/workflow.ts';
+import { buildGraph, type Graph, nodeAt } from '#core/graph.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
+import { chooseGlyphs } from '../text/glyphs.ts';
+import { stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { graphEdges } from './graph-edges.ts';
-import type { GraphFormat } from './graph-format.ts';
-import { graphJson } from './graph-json.ts';
-import { graphText } from './graph-text.ts';
-import { nodeLabel } from './node-label.ts';
+import { cut, padEnd, textWidth } from '../text/width.ts';
+import { type GraphFormat, graphEdges, graphJson } from './graph-json.ts';
+import { drawingOrder, type LaneRow, layOutLanes } from './graph-lanes.ts';
 
 /** Draws the steps of a workflow, their dependencies, and its handlers. Ends with a line break. */
 export function renderGraph(
@@ -61,4 +61,148 @@ export function mermaidGraph(graph: Graph, classOf: (name: string) => string | n
 /** Escapes characters that are syntax in Mermaid or HTML by their code: `#35;` for `#`. */
 function label(text: string): string {
   return escapeControls(text).replace(/["#&<>`\\;{}[\]()|*_~]/g, (character) => `#${character.codePointAt(0)};`);
+}
+
+/** The characters of lanes. */
+type LaneSigns = {
+  readonly node: string;
+  readonly past: string;
+  readonly across: string;
+  readonly branch: string;
+  readonly join: string;
+  readonly crossing: string;
+  readonly merge: string;
+  readonly turn: string;
+};
+
+const unicodeSigns: LaneSigns = {
+  node: '●',
+  past: '│',
+  across: '─',
+  branch: '├',
+  join: '┤',
+  crossing: '┼',
+  merge: '┴',
+  turn: '╯',
+};
+const asciiSigns: LaneSigns = {
+  node: '*',
+  past: '|',
+  across: '-',
+  branch: '+',
+  join: '+',
+  crossing: '+',
+  merge: "'",
+  turn: "'",
+};
+
+const columns = 80;
+/** With more lanes the drawing is unreadable, so the dependencies are written as text. */
+const mostLanes = 16;
+const widestColumn = 30;
+
+/** Draws the graph as text: one row per step, with lines to its dependencies, or with their names if there are too many lines. */
+function graphText(graph: Graph, unicode: boolean): string {
+  const rows = layOutLanes(graph, mostLanes);
+  const lines = rows === null ? waveLines(graph, unicode) : rows.flatMap((row) => rowLines(graph, row, unicode));
+  return [...lines, ...handlerLines(graph, unicode), ''].join('\n');
+}
+
+function rowLines(graph: Graph, row: LaneRow, unicode: boolean): readonly string[] {
+  const signs = unicode ? unicodeSigns : asciiSigns;
+  const name = escapeControls(nodeLabel(nodeAt(graph, row.node)));
+  const needs = (graph.dependencies[row.node] ?? []).length > 1 ? needsText(graph, row.node, unicode) : '';
+  const line = withNeeds(`${laneText(row, signs)} ${name}`, needs, unicode);
+  return row.apart ? ['', line] : [line];
+}
+
+/** Draws a row: edges from the node to its lanes cross passing lanes without breaking them. */
+function laneText({ column, lanes }: LaneRow, signs: LaneSigns): string {
+  const touched = lanes.flatMap((lane, at) => (lane === 'through' || lane === 'end' ? [at] : []));
+  const first = Math.min(column, ...touched);
+  const last = Math.max(column, ...touched);
+  let text = '';
+  for (let at = 0; at < Math.max(lanes.length, column + 1); at++) {
+    text += at === column ? signs.node : laneSign(lanes[at] ?? 'free', { at, first, last }, signs);
+    text += at >= first && at < last ? signs.across : ' ';
+  }
+  return text.trimEnd();
+}
+
+type Span = { readonly at: number; readonly first: number; readonly last: number };
+
+function laneSign(lane: LaneRow['lanes'][number], { at, first, last }: Span, signs: LaneSigns): string {
+  switch (lane) {
+    case 'free':
+      return at > first && at < last ? signs.across : ' ';
+    case 'past':
+      return signs.past;
+    case 'through':
+      if (at === first) return signs.branch;
+      return at === last ? signs.join : signs.crossing;
+    case 'end':
+      return at === last ? signs.turn : signs.merge;
+  }
+}
+
+/** For graphs that are too wide: the steps that can run together, with the names of their dependencies. */
+function waveLines(graph: Graph, unicode: boolean): readonly string[] {
+  const names = graph.nodes.map((node) => escapeControls(nodeLabel(node)));
+  const width = Math.min(
+    widestColumn,
+    names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
+  );
+  return waves(graph).flatMap((nodes, index) => [
+    `wave ${index + 1}`,
+    ...nodes.map((node) =>
+      withNeeds(`  ${padEnd(names[node] ?? '', width)}`, needsText(graph, node, unicode), unicode).trimEnd(),
+    ),
+  ]);
+}
+
+/** Returns the steps by the length of the longest path to them, in the order of the file. */
+function waves(graph: Graph): readonly (readonly number[])[] {
+  const found: number[][] = [];
+  const depth = new Map<number, number>();
+  for (const node of drawingOrder(graph)) {
+    const wave = (graph.dependencies[node] ?? []).reduce(
+      (deepest, number) => Math.max(deepest, (depth.get(number) ?? 0) + 1),
+      0,
+    );
+    depth.set(node, wave);
+    const members = found[wave] ?? [];
+    members.push(node);
+    found[wave] = members;
+  }
+  return found.map((nodes) => nodes.sort((a, b) => a - b));
+}
+
+function needsText(graph: Graph, node: number, unicode: boolean): string {
+  const names = (graph.dependencies[node] ?? []).map((number) => escapeControls(nodeAt(graph, number).name));
+  return names.length === 0 ? '' : `${chooseGlyphs(unicode).arrow} ${names.join(', ')}`;
+}
+
+/** Names are never cut; the list of dependencies is cut if the line would be too long. */
+function withNeeds(line: string, needs: string, unicode: boolean): string {
+  const room = columns - textWidth(line) - 2;
+  return needs === '' || room < 10 ? line : `${line}  ${cut(needs, room, chooseGlyphs(unicode).ellipsis)}`;
+}
+
+function handlerLines(graph: Graph, unicode: boolean): readonly string[] {
+  const handlers = graph.nodes.slice(graph.stepCount);
+  if (handlers.length === 0) return [];
+  const width = Math.max(...handlers.map((handler) => handler.name.length));
+  const { ellipsis } = chooseGlyphs(unicode);
+  return [
+    '',
+    ...handlers.map((handler) =>
+      cut(`${padEnd(handler.name, width)}  ${stepTitle(handler)}`, columns, ellipsis).trimEnd(),
+    ),
+  ];
+}
+
+/** The name of a node in a drawing; of a fan-out with the number of its items: `NAME x5`, `NAME xN` if it is unknown. */
+function nodeLabel({ name, fanOut }: Pick<Step, 'name' | 'fanOut'>): string {
+  if (fanOut === undefined) return name;
+  return `${name} x${typeof fanOut.items === 'string' ? 'N' : fanOut.items.length}`;
 }

@@ -1,20 +1,25 @@
 import type { JSX } from 'preact';
 import { countedName, countsText } from '#run-view/fan-out/instance.ts';
-import { layOutColumns } from '#run-view/graph/graph-columns.ts';
+import { StepBox } from '#run-view/graph/graph-box.tsx';
+import {
+  type DrawnGraph,
+  Edges,
+  edgePath,
+  edgesBetween,
+  GraphOverview,
+  Item,
+  layOutColumns,
+  type NumberedGraph,
+  numberedGraph,
+} from '#run-view/graph/graph-drawing.tsx';
 import { graphItems } from '#run-view/graph/graph-items.ts';
 import { layOutGraph } from '#run-view/graph/graph-layout.ts';
-import { edgePath, edgesBetween } from '#run-view/graph/graph-paths.ts';
-import { StepBox } from '#run-view/graph-box.tsx';
-import { type DrawnGraph, Edges, Item } from '#run-view/graph-drawing.tsx';
-import { type NumberedGraph, numberedGraph } from '#run-view/graph-numbers.ts';
-import { GraphOverview } from '#run-view/graph-overview.tsx';
 import { StepRow } from '#run-view/step-line.tsx';
 import { counted, stepDetail } from '#run-view/step-text.ts';
-import { timeScale } from '#run-view/time-scale.ts';
+import { beginning, instanceRows, timelineRows, timeScale } from '#run-view/time-scale.ts';
 import { Timeline, TimelineLegend } from '#run-view/timeline.tsx';
-import { beginning, instanceRows, timelineRows } from '#run-view/timeline-rows.ts';
 import type { RunView, StepView } from '#run-view/view.ts';
-import type { ReportStep, ReportView } from './view.ts';
+import type { ReportStep, ReportView } from './report-parts.tsx';
 
 /** Above this number of boxes they are drawn without names and links. */
 const MAX_BOXES = 1000;

@@ -1,21 +1,35 @@
-import type { JSX } from 'preact';
-import { criticalPath } from '#run-view/critical-path.ts';
+import type { JSX, VNode } from 'preact';
+import { renderToStaticMarkup } from 'preact-render-to-string';
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { earlierRunOf } from '#run-view/earlier.ts';
-import { countSteps, RunHeader } from '#run-view/header.tsx';
-import { RunFacts, RunParams } from '#run-view/run-facts.tsx';
-import { linesOf, SourceLines } from '#run-view/source-lines.tsx';
+import { RunFacts, RunParams } from '#run-view/facts.tsx';
+import { FailureList } from '#run-view/failure-box.tsx';
+import { countSteps, criticalPath, RunHeader } from '#run-view/run-header.tsx';
+import { linesOf, SourceLines } from '#run-view/source.tsx';
 import { presentRunLook } from '#run-view/status-look.ts';
 import { counted } from '#run-view/step-text.ts';
-import { MAX_TEXT, type RunView, shortened } from '#run-view/view.ts';
-import { shortId } from '../text/short-id.ts';
-import { Failures } from './failures.tsx';
-import { type LogSize, shareLogBudget } from './log/log.ts';
-import { markup } from './markup.ts';
+import { MAX_TEXT, type RunFailure, type RunView, shortened } from '#run-view/view.ts';
+import { escapeControl } from '../text/sanitize.ts';
+import { suggestRetry } from '../text/suggested-commands.ts';
+import { shortId } from '../text/value-text.ts';
 import { ReportGraph, ReportTimeline } from './overview.tsx';
-import { lineAnchor, moment, type SourcePlaces, sourceName, sourcePlaces } from './places.tsx';
+import { type LogSize, shareLogBudget } from './report-log.ts';
+import {
+  type LogName,
+  lineAnchor,
+  moment,
+  placeLink,
+  type ReportAssets,
+  type ReportStep,
+  type ReportView,
+  reportHint,
+  reportSteps,
+  type SourcePlaces,
+  sourceName,
+  sourcePlaces,
+  zonedTime,
+} from './report-parts.tsx';
 import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './step-part.tsx';
-import { zonedTime } from './text.ts';
-import { type LogName, type ReportAssets, type ReportStep, type ReportView, reportSteps } from './view.ts';
 
 /** Above this number of steps only failed steps and the first ones are shown in full. */
 const MAX_DETAILED = 1000;
@@ -235,4 +249,78 @@ function documentFoot({ view: { run }, now, version }: ReportView, { js }: Repor
 </body>
 </html>
 `;
+}
+
+type FailuresProps = {
+  readonly view: RunView;
+  readonly steps: readonly ReportStep[];
+  readonly places: SourcePlaces;
+};
+
+/**
+ * The recap of the failures: the reason, the position in the file, the last lines, and the next command; null if
+ * nothing failed.
+ */
+function Failures({ view, steps, places }: FailuresProps): JSX.Element | null {
+  if (view.failures.length === 0) return null;
+  const { runId, finishedAt, file } = view.run;
+  const canRetry = finishedAt !== null && !(view.masked && file === null);
+  const byName = new Map(steps.map((each) => [each.step.name, each]));
+  /** The step of this run that a failure is in. */
+  const stepOf = ({ path: [name = ''] }: RunFailure) =>
+    byName.get(name) ?? byName.get(splitInstanceName(name)?.step ?? '') ?? null;
+  const hrefOf = (failure: RunFailure) => {
+    const anchor = stepOf(failure)?.anchor;
+    return anchor === undefined ? null : `#${anchor}`;
+  };
+  const placeOf = (failure: RunFailure) => {
+    const { path, place } = failure;
+    if (path.length === 1) return placeLink(stepOf(failure)?.node ?? null, places);
+    return place && <code>{`${sourceName(place.file, places)}:${place.line}:${place.column}`}</code>;
+  };
+  return (
+    <section id="failures">
+      <h2>What failed</h2>
+      <FailureList view={view} hrefOf={hrefOf} placeOf={placeOf} below={Commands} />
+      {canRetry && (
+        <p class="note">
+          Retry what failed: <code>{suggestRetry(runId, '', view.masked)}</code>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The commands that show the log of a failed step, and the report of the sub-run that it is in. */
+function Commands({ command, path, runId, lines }: RunFailure): JSX.Element | null {
+  if (command === null) return null;
+  return (
+    <p class="note">
+      {command.startsWith('wf logs') ? (lines.length > 0 ? 'Full log' : 'Log') : 'Status'}: <code>{command}</code>
+      {path.length > 1 && (
+        <>
+          {' '}
+          Report: <code>{reportHint(runId)}</code>
+        </>
+      )}
+    </p>
+  );
+}
+
+/**
+ * Renders a part of the page. Text is escaped, and its control characters are made visible, so that none can change the
+ * text direction of a line.
+ */
+export function markup(part: VNode | null): string {
+  if (part === null) return '';
+  // Created lazily, so that it is not compiled before the first text that needs it.
+  const unsafe =
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what has to go
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+  return `${renderToStaticMarkup(part).replace(unsafe, visible)}\n`;
+}
+
+/** `<U+202E>` contains angle brackets itself. */
+function visible(character: string): string {
+  return escapeControl(character).replace('<', '&lt;').replace('>', '&gt;');
 }

@@ -1,21 +1,28 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { Spans } from '#run-view/ansi-spans.tsx';
 import type { EarlierRun } from '#run-view/earlier.ts';
+import { AttemptLine, StepFacts, StepOutputs } from '#run-view/facts.tsx';
+import { LogText } from '#run-view/failure-box.tsx';
 import { countedName } from '#run-view/fan-out/instance.ts';
 import { Instances } from '#run-view/fan-out/instances.tsx';
-import { LogText } from '#run-view/log-text.tsx';
-import { Spans } from '#run-view/spans.tsx';
 import { presentLook } from '#run-view/status-look.ts';
-import { AttemptLine, StepFacts, StepOutputs } from '#run-view/step-details.tsx';
 import { StepLine } from '#run-view/step-line.tsx';
 import { counted } from '#run-view/step-text.ts';
 import type { StepAttempt, StepView } from '#run-view/view.ts';
 import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
 import type { LogTime } from '#store/logs.ts';
-import { timeOfDay } from '../text/duration.ts';
-import { logsHint, reportHint } from './command-hints.ts';
-import { cutLog, type LogSpan } from './log/log.ts';
-import { moment, placeLink, type SourcePlaces } from './places.tsx';
-import type { LogName, ReportStep, ReportView } from './view.ts';
+import { timeOfDay } from '../text/value-text.ts';
+import { cutLog, type LogSpan } from './report-log.ts';
+import {
+  type LogName,
+  logsHint,
+  moment,
+  placeLink,
+  type ReportStep,
+  type ReportView,
+  reportHint,
+  type SourcePlaces,
+} from './report-parts.tsx';
 
 /** Of many attempts the first few and the last are shown. */
 const FIRST_SHOWN = 3;

@@ -2,8 +2,8 @@ import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { failureCommand, failurePath, failureReason, failuresIn } from '../text/failures.ts';
 import { fileText } from '../text/place-text.ts';
+import { stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
-import { stepStatusText } from '../text/step-text.ts';
 import type { Recap } from './reporter.ts';
 
 /** The result of a test case that did not succeed. */

@@ -1,10 +1,10 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import type { ApprovalInput, Step } from '#core/workflow.ts';
-import { neededInputs } from '../text/approve-command.ts';
-import { formatDuration, formatInterval } from '../text/duration.ts';
+import { answerText, attemptText, settlesLeftOut, stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { answerText, attemptText, settlesLeftOut, stepTitle } from '../text/step-text.ts';
+import { neededInputs } from '../text/suggested-commands.ts';
+import { formatDuration, formatInterval } from '../text/value-text.ts';
 
 /** The step of an event. */
 export type PlainContext = {

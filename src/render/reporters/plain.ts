@@ -3,18 +3,16 @@ import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
-import { suggestApprove } from '../text/approve-command.ts';
 import { colorStep, createColors } from '../text/colors.ts';
-import { timeOfDay } from '../text/duration.ts';
+import { suggestApprove } from '../text/suggested-commands.ts';
+import { timeOfDay } from '../text/value-text.ts';
 import { nameText, padEnd, textWidth } from '../text/width.ts';
 import { headerLine } from '../views/header.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
 import { createBatch } from './batched.ts';
-import { type NodesByName, nodesByName } from './nodes.ts';
-import { createOutputColors } from './output-colors.ts';
 import { plainEvent } from './plain-event.ts';
 import type { Reporter, Terminal } from './reporter.ts';
-import { createStepLines, type OutputLine } from './step-lines.ts';
+import { createOutputColors, createStepLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
 
 /** A time that is further back than this comes from a clock that was set, or that of another machine. */
 const SET_CLOCK_MS = 60_000;

@@ -1,11 +1,15 @@
+import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 import { type CarriageReturn, createPieceSplitter, type LinePiece, type PieceSplitter } from '../text/lines.ts';
+import { keepColors, stripControls } from '../text/sanitize.ts';
+import { isolateColors, type SgrState } from '../text/sgr.ts';
 import type { OutputChunk } from './reporter.ts';
 
 /** A line of a step's output without its line break. `continues`: the next line is the rest of it; `at`: of its end. */
 export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string; readonly continues?: true };
 
 /** The output of all steps as lines, split for each stream of each step. */
-export type StepLines = {
+type StepLines = {
   readonly push: (chunk: OutputChunk) => readonly OutputLine[];
   /** Returns and forgets the unfinished lines of a step (null: of all steps). */
   readonly end: (step: string | null) => readonly OutputLine[];
@@ -54,4 +58,52 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   const found = map.get(key) ?? make();
   map.set(key, found);
   return found;
+}
+
+/** Prepares lines of output for display: only text and colours, which end with the line. */
+type OutputColors = {
+  /** Active colours of a stream continue in its next line. */
+  readonly isolate: (line: OutputLine) => string;
+  /** Forgets the active colours of an attempt that has ended. */
+  readonly end: (step: string) => void;
+};
+
+/** Creates an `OutputColors`; without `keepsColors` only the text remains. Uses memory only for streams with an active colour. */
+export function createOutputColors(keepsColors = true): OutputColors {
+  const open = new Map<string, SgrState>();
+  return {
+    isolate: ({ step, stream, text }) => {
+      if (!keepsColors) return stripControls(text);
+      const key = `${stream} ${step}`;
+      const state = open.get(key) ?? new Map<string, string>();
+      const line = isolateColors(keepColors(text), state);
+      if (state.size > 0) open.set(key, state);
+      else open.delete(key);
+      return line;
+    },
+    end: (step) => {
+      for (const stream of ['output', 'stdout', 'stderr']) open.delete(`${stream} ${step}`);
+    },
+  };
+}
+
+/** The steps and handlers of a workflow by their names in events. */
+export type NodesByName = { readonly get: (name: string) => Step | undefined };
+
+/** Returns the steps and handlers of a workflow by their names in events; an instance of a fan-out has its step. */
+export function nodesByName(workflow: Workflow): NodesByName {
+  const nodes = new Map(allSteps(workflow).map((step) => [step.name, step]));
+  return {
+    get: (name) => {
+      const node = nodes.get(name);
+      const step = node === undefined ? splitInstanceName(name)?.step : undefined;
+      return step === undefined ? node : nodes.get(step);
+    },
+  };
+}
+
+/** The fan-out of an instance, by its name in an event; null for any other step. */
+export function fanOutNamed(nodes: NodesByName, name: string): Step | null {
+  const node = nodes.get(name);
+  return node?.fanOut === undefined || node.name === name ? null : node;
 }

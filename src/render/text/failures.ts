@@ -10,8 +10,8 @@ import {
   shownFailures,
 } from '#core/summary/summary.ts';
 import type { Place } from '#language/diagnostic.ts';
-import { shortId } from './short-id.ts';
 import { suggestLogs, suggestStatus } from './suggested-commands.ts';
+import { shortId } from './value-text.ts';
 
 /** A run with the data of its failures. */
 export type FailedRun = {

@@ -63,3 +63,8 @@ export function stripControls(line: string): string {
 function keepSgr(sequence: string): string {
   return /^[0-9;:]*$/.test(sequence.slice(2, -1)) ? sequence : '';
 }
+
+/** Escapes text for HTML, attributes included. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,5 +1,7 @@
-import { shellQuote } from './shell-quote.ts';
-import { shortId } from './short-id.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
+import { controlCharacters, escapeControls, harmless } from './sanitize.ts';
+import { shortId } from './value-text.ts';
 import { textWidth } from './width.ts';
 
 /** The commands that a recap can suggest, each with its options and a leading space. */
@@ -32,4 +34,55 @@ export function commandLines(label: string, command: string, columns: number, sh
   if (textWidth(one) <= room) return [one];
   if (textWidth(command) <= room || shorter === command) return [label, command];
   return commandLines(label, shorter, columns);
+}
+
+/** Returns the command that approves a step. */
+export function suggestApprove(runId: string, step: string, options = ''): string {
+  // A name that starts with a dash must not be parsed as an option.
+  const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
+  return `wf approve${options} ${shellQuote(shortId(runId))} ${name}`;
+}
+
+/** A step that waits for approval: `go waits for approval: Ship it?`, and the commands to answer. */
+type PendingApproval = { readonly text: string; readonly approve: string; readonly reject: string };
+
+/** The steps of a run that wait for approval. `options`: those by which a command reaches the run. */
+export function pendingApprovals({ runId, steps }: RunSummary, options = ''): readonly PendingApproval[] {
+  return steps
+    .filter(({ waitingFor }) => waitingFor === 'approval')
+    .map((step) => {
+      const { name, approval } = step;
+      const prompt = approval?.prompt ?? '';
+      const approve = suggestApprove(runId, name, `${options}${neededInputs(approval?.input)}`);
+      const reject = suggestApprove(runId, name, options).replace('wf approve', 'wf reject');
+      const text = `${name} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
+      return { text: escapeControls(text), approve, reject };
+    });
+}
+
+/** An input of an approval. */
+type Input = { readonly name: string; readonly default: string; readonly required?: boolean };
+
+/** Returns the options for the inputs that an approval needs: ` -p WHY=...`, or nothing. */
+export function neededInputs(inputs: readonly Input[] = []): string {
+  const needed = inputs.filter(({ required, default: value }) => required === true && value === '');
+  return needed.map(({ name }) => ` -p ${name}=...`).join('');
+}
+
+/**
+ * Quotes a word for a POSIX shell; words that need no quotes get none. A word with control characters is written as `$'...'`,
+ * which bash, zsh, ksh and POSIX.1-2024 read.
+ */
+export function shellQuote(word: string): string {
+  if (harmless.test(word) || !controlCharacters().test(word)) return quoteWord(word);
+  const quoted = word.replace(/[\\']/g, '\\$&').replace(controlCharacters(), escapeInQuotes);
+  return `$'${quoted}'`;
+}
+
+const named: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
+
+/** Three octal digits for each byte: shells disagree on the number of hexadecimal digits. */
+function escapeInQuotes(character: string): string {
+  const bytes = Array.from(new TextEncoder().encode(character), (byte) => `\\${byte.toString(8).padStart(3, '0')}`);
+  return named[character] ?? bytes.join('');
 }

@@ -1,13 +1,14 @@
-import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import { githubCommand, githubPlace } from '../reporters/github/github-command.ts';
+import type { ChalkInstance } from 'chalk';
+import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
+import { githubCommand, githubPlace } from '../reporters/github-command.ts';
 import { createColors } from '../text/colors.ts';
-import { chooseGlyphs } from '../text/glyphs.ts';
+import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
 import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { codeFrame, type FrameStyle, type SourceLines, sourceLines } from './code-frame.ts';
+import { type Cluster, clusters } from '../text/width.ts';
 
 /** The style of diagnostics. File names are relative to `cwd`. */
-export type DiagnosticOptions = { readonly color: boolean; readonly unicode: boolean; readonly cwd: string };
+type DiagnosticOptions = { readonly color: boolean; readonly unicode: boolean; readonly cwd: string };
 
 const frameWidth = 100;
 
@@ -116,4 +117,162 @@ export function githubAnnotation(
     .map(escapeControls)
     .join('\n');
   return githubCommand(severity, text, properties);
+}
+
+/** The style of code frames. */
+type FrameStyle = {
+  readonly colors: ChalkInstance;
+  readonly glyphs: Glyphs;
+  readonly cwd: string;
+  /** The width in cells at which a line of source is cut around its mark. */
+  readonly width: number;
+  /** The width of the column of line numbers, equal for all frames of one problem. */
+  readonly gutter: number;
+};
+
+/** A position to show, the label of its mark, and the symbol and colour of the mark. */
+type Frame = {
+  readonly place: Place;
+  readonly label: string;
+  readonly mark: '^' | '-';
+  readonly color: (text: string) => string;
+};
+
+/** Renders the position, its line of source and the mark with its label; only the position if there is no source. */
+function codeFrame({ place, label, mark, color }: Frame, source: SourceLines | undefined, style: FrameStyle): string[] {
+  const { colors, glyphs, gutter } = style;
+  const space = ' '.repeat(gutter);
+  const text = escapeControls(label);
+  const head = `${space} ${colors.dim(glyphs.corner)} ${placeText(place, style.cwd)}`;
+  if (source === undefined) return [text === '' ? head : `${head} ${color(text)}`];
+  const line = source.line(place.start.line);
+  const shown = markLine(line, lineRange(line, place), style.width, glyphs.ellipsis);
+  return [
+    head,
+    `${colors.dim(`${String(place.start.line).padStart(gutter)} ${glyphs.bar}`)} ${shown.text}`.trimEnd(),
+    `${colors.dim(`${space} ${glyphs.bar}`)} ${' '.repeat(shown.before)}${color(`${mark.repeat(shown.length)} ${text}`.trimEnd())}`,
+  ];
+}
+
+/** A range over several lines is marked to the end of its first. */
+function lineRange(line: string, { start, end }: Place): { from: number; to: number } {
+  const from = Math.min(start.column - 1, line.length);
+  return { from, to: end.line > start.line ? line.length : Math.min(end.column - 1, line.length) };
+}
+
+/** The lines of a file by number, from 1; a line beyond the end is empty. */
+type SourceLines = { readonly line: (number: number) => string };
+
+/** Splits a source once for all its frames, and only if there is a frame. */
+function sourceLines(source: Source): SourceLines {
+  let lines: readonly string[] | undefined;
+  return {
+    line: (number) => {
+      lines ??= source.text.split(/\r\n|[\n\r]/);
+      return lines[number - 1] ?? '';
+    },
+  };
+}
+
+/** A displayed line of source and the position of its mark. */
+type MarkedLine = {
+  readonly text: string;
+  /** The cells before the mark. */
+  readonly before: number;
+  /** The width of the mark in cells, at least one. */
+  readonly length: number;
+};
+
+/** The part of a line to mark, from code unit `from` up to `to`. */
+type LineRange = { readonly from: number; readonly to: number };
+
+/** Only this many code units on either side of a mark are processed, so that a huge line costs little. */
+const reach = 2000;
+
+/** Fits a line into `width` cells; a longer one is cut around the mark, with `ellipsis` (ASCII or one cell). */
+function markLine(line: string, range: LineRange, width: number, ellipsis: string): MarkedLine {
+  const first = characterStart(line, Math.max(0, range.from - reach));
+  const last = characterStart(line, Math.min(line.length, range.from + reach));
+  const cells = lineCells(line.slice(first, last), first);
+  const before = widthOf(cells.filter((cell) => cell.end <= range.from));
+  const length = Math.max(1, widthOf(cells.filter((cell) => cell.end > range.from && cell.start < range.to)));
+  if (first === 0 && last === line.length && widthOf(cells) <= width) return { text: textOf(cells), before, length };
+  const left = first > 0 || before + Math.min(length, width / 2) > width - ellipsis.length ? ellipsis : '';
+  const window = cellsWithin(
+    cells,
+    left === '' ? 0 : before - Math.floor(width / 4),
+    width - left.length - ellipsis.length,
+  );
+  const right = window.reachesEnd && last === line.length ? '' : ellipsis;
+  const start = left.length - window.column;
+  const room = window.column + widthOf(window.cells) - before;
+  return {
+    text: left + textOf(window.cells) + right,
+    before: start + before,
+    length: Math.max(1, Math.min(length, room)),
+  };
+}
+
+/** Returns the cells that fit completely within `width` from column `from`, and the column of the first one. */
+function cellsWithin(cells: readonly LineCell[], from: number, width: number) {
+  let column = 0;
+  let index = 0;
+  for (; index < cells.length && column < from; index++) column += cells[index]?.width ?? 0;
+  let end = index;
+  for (let used = cells[end]?.width ?? 0; end < cells.length && used <= width; used += cells[end]?.width ?? 0) end++;
+  return { cells: cells.slice(index, end), column, reachesEnd: end === cells.length };
+}
+
+/** Moves a position out of a surrogate pair. */
+function characterStart(line: string, index: number): number {
+  const code = line.charCodeAt(index);
+  return code >= 0xdc00 && code <= 0xdfff ? index - 1 : index;
+}
+
+function widthOf(cells: readonly LineCell[]): number {
+  return cells.reduce((width, cell) => width + cell.width, 0);
+}
+
+function textOf(cells: readonly LineCell[]): string {
+  return cells.map((cell) => cell.text).join('');
+}
+
+/** A part of a displayed line of source. */
+type LineCell = {
+  readonly text: string;
+  /** Its width in cells of the terminal. */
+  readonly width: number;
+  /** Its range in the source, in UTF-16 code units; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+};
+
+const tabWidth = 4;
+
+/**
+ * Converts a line of source for display: tabs become spaces up to the next stop, control characters become visible. Positions
+ * count from `from`.
+ */
+function lineCells(line: string, from: number): readonly LineCell[] {
+  const cells: LineCell[] = [];
+  let column = 0;
+  let start = from;
+  for (const cluster of clusters(line)) {
+    const end = start + cluster.text.length;
+    const { text, width } = shown(cluster, column);
+    cells.push({ text, width, start, end });
+    column += width;
+    start = end;
+  }
+  return cells;
+}
+
+function shown(cluster: Cluster, column: number): Cluster {
+  if (cluster.text === '\t') {
+    const width = tabWidth - (column % tabWidth);
+    return { text: ' '.repeat(width), width };
+  }
+  const text = escapeControls(cluster.text);
+  // Escaped text is ASCII (or one replacement character), so its width is its length.
+  return text === cluster.text ? cluster : { text, width: text.length };
 }

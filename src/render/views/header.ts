@@ -4,9 +4,9 @@ import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
 import { columnsOf, packLines } from '../text/pack-lines.ts';
-import { hideSecretParams, paramsText } from '../text/params-text.ts';
+import { hideSecretParams, paramsText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { shortId } from '../text/short-id.ts';
+import { shortId } from '../text/value-text.ts';
 import { cut, nameText } from '../text/width.ts';
 
 /** Parameters can have any size; longer ones are cut. */

@@ -1,12 +1,11 @@
 import type { ChalkInstance } from 'chalk';
 import { failedSteps, type RunSummary, type StepSummary } from '#core/summary/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
-import { pendingApprovals } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
-import { dateAndTime, formatDuration } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { shortId } from '../text/short-id.ts';
+import { pendingApprovals } from '../text/suggested-commands.ts';
 import { type Cell, columnsOf, renderTable } from '../text/table.ts';
+import { dateAndTime, formatDuration, shortId } from '../text/value-text.ts';
 import { paintStatus, statusText } from './recap.ts';
 
 const plain = (text: string): string => text;

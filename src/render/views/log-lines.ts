@@ -1,6 +1,5 @@
-import { createOutputColors } from '../reporters/output-colors.ts';
 import type { OutputChunk } from '../reporters/reporter.ts';
-import { createStepLines, type OutputLine } from '../reporters/step-lines.ts';
+import { createOutputColors, createStepLines, type OutputLine } from '../reporters/step-lines.ts';
 import { nameText } from '../text/width.ts';
 
 /** The form of stored output. */

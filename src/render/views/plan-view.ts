@@ -4,9 +4,8 @@ import type { Param } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
 import { columnsOf } from '../text/pack-lines.ts';
-import { paramValueText } from '../text/params-text.ts';
+import { paramValueText, withType } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { withType } from '../text/step-text.ts';
 import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
 /**

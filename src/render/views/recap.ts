@@ -2,18 +2,22 @@ import type { ChalkInstance } from 'chalk';
 import type { FinishedStatus, StepStatus } from '#core/run/run.ts';
 import { type Failure, failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
-import { neededInputs, suggestApprove } from '../text/approve-command.ts';
 import { createColors } from '../text/colors.ts';
-import { formatDuration } from '../text/duration.ts';
 import { failureCommand, failuresIn } from '../text/failures.ts';
 import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
 import { behindGutter, columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
 import { fileText, placeText } from '../text/place-text.ts';
+import { answerText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
-import { shellQuote } from '../text/shell-quote.ts';
-import { shortId } from '../text/short-id.ts';
-import { answerText } from '../text/step-text.ts';
-import { commandLines, type SuggestedCommands, suggestRetry } from '../text/suggested-commands.ts';
+import {
+  commandLines,
+  neededInputs,
+  type SuggestedCommands,
+  shellQuote,
+  suggestApprove,
+  suggestRetry,
+} from '../text/suggested-commands.ts';
+import { formatDuration, shortId } from '../text/value-text.ts';
 import { cut, nameText } from '../text/width.ts';
 
 /** The options of a recap. */

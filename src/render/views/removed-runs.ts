@@ -1,10 +1,9 @@
 import type { RunStatus } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { dateAndTime } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { shortId } from '../text/short-id.ts';
 import { type Cell, renderTable } from '../text/table.ts';
+import { dateAndTime, shortId } from '../text/value-text.ts';
 import { paintStatus, statusText } from './recap.ts';
 
 /** A removed run; unknown values are null. */

@@ -12,16 +12,22 @@ import {
 } from '#core/run/run-state.ts';
 import { reachedHandlers } from '#core/summary/summarize.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
-import { nodesByName } from '../reporters/nodes.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
-import { type TreeLine, treeLine } from '../reporters/tree/tree-line.ts';
-import { finishedLine, pendingLine, type TreeStyle, waitingLine, withCount } from '../reporters/tree/tree-lines.ts';
+import { nodesByName } from '../reporters/step-lines.ts';
+import {
+  finishedLine,
+  pendingLine,
+  type TreeLine,
+  type TreeStyle,
+  treeLine,
+  waitingLine,
+  withCount,
+} from '../reporters/tree/tree-lines.ts';
 import { createColors } from '../text/colors.ts';
-import { dateAndTime, formatElapsed } from '../text/duration.ts';
 import { chooseGlyphs } from '../text/glyphs.ts';
+import { attemptPlace, attemptText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { shortId } from '../text/short-id.ts';
-import { attemptPlace, attemptText } from '../text/step-text.ts';
+import { dateAndTime, formatElapsed, shortId } from '../text/value-text.ts';
 import { nameText, textWidth } from '../text/width.ts';
 import { headerLine } from './header.ts';
 import { type RecapOptions, renderRecap } from './recap.ts';

@@ -3,9 +3,9 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import type { Schedule } from '#core/workflow.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { createColors } from '../text/colors.ts';
-import { dateAndTime, formatDuration } from '../text/duration.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { type Cell, columnsOf, renderTable } from '../text/table.ts';
+import { dateAndTime, formatDuration } from '../text/value-text.ts';
 import { paintStatus, statusText } from './recap.ts';
 
 /** A workflow in `wf list`. */

@@ -1,5 +1,4 @@
-import { assignLayers, type Edge, flipped, type Layers, neighbours } from './graph-layers.ts';
-import { placeAcross } from './graph-positions.ts';
+import { drawingOrder } from '#render/graph/graph-lanes.ts';
 
 /** The input of a layout: boxes with their sizes in pixels, and edges. */
 export type GraphShape = {
@@ -171,4 +170,143 @@ function inversions(numbers: readonly number[], limit: number): number {
     for (let at = number + 1; at <= limit; at += at & -at) tree[at] = (tree[at] ?? 0) + 1;
   }
   return count;
+}
+
+const rounds = 6;
+/** Weight of a straight edge through a layer; a straight row of boxes has weight 1. */
+const bendWeight = 4;
+
+/**
+ * The centre of each vertex across the layers: near the meanOf position of its neighbours, in the order of its layer, and
+ * no closer to the next vertex than their sizes and the gap allow.
+ */
+function placeAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
+  const { vertices, order, edges } = layers;
+  const after = neighbours(vertices.length, edges);
+  const before = neighbours(vertices.length, edges.map(flipped));
+  const places = new Array<number>(vertices.length).fill(0);
+  const weights = vertices.map(({ item }) => (item === null ? bendWeight : 1));
+  const settle = (layer: readonly number[], towards: readonly (readonly number[])[]): void => {
+    const wanted = layer.map((vertex) => meanOf(towards[vertex] ?? [], places) ?? places[vertex] ?? 0);
+    const offsets = offsetsOf(layer, sizes, gap);
+    const free = wanted.map((place, index) => place - (offsets[index] ?? 0));
+    const fitted = ascending(
+      free,
+      layer.map((vertex) => weights[vertex] ?? 1),
+    );
+    layer.forEach((vertex, index) => {
+      places[vertex] = (fitted[index] ?? 0) + (offsets[index] ?? 0);
+    });
+  };
+  for (const layer of order) settle(layer, before);
+  for (let round = 0; round < rounds; round++) {
+    for (const layer of order.toReversed()) settle(layer, after);
+    for (const layer of order) settle(layer, before);
+  }
+  const both = before.map((list, vertex) => [...list, ...(after[vertex] ?? [])]);
+  for (const layer of order) settle(layer, both);
+  return places;
+}
+
+function meanOf(vertices: readonly number[], places: readonly number[]): number | null {
+  if (vertices.length === 0) return null;
+  return vertices.reduce((sum, vertex) => sum + (places[vertex] ?? 0), 0) / vertices.length;
+}
+
+/** The least distance of each vertex of a layer from the first. */
+function offsetsOf(layer: readonly number[], sizes: readonly number[], gap: number): readonly number[] {
+  let offset = 0;
+  return layer.map((vertex, index) => {
+    const size = sizes[vertex] ?? 0;
+    const previous = layer[index - 1];
+    if (previous !== undefined) offset += ((sizes[previous] ?? 0) + size) / 2 + gap;
+    return offset;
+  });
+}
+
+type Pool = { sum: number; weight: number; count: number };
+
+/** The ascending numbers closest to the given ones (pool adjacent violators). */
+function ascending(wanted: readonly number[], weights: readonly number[]): readonly number[] {
+  const pools: Pool[] = [];
+  for (const [index, number] of wanted.entries()) {
+    const weight = weights[index] ?? 1;
+    let pool: Pool = { sum: number * weight, weight, count: 1 };
+    for (
+      let last = pools.at(-1);
+      last !== undefined && last.sum / last.weight > pool.sum / pool.weight;
+      last = pools.at(-1)
+    ) {
+      pools.pop();
+      pool = { sum: last.sum + pool.sum, weight: last.weight + pool.weight, count: last.count + pool.count };
+    }
+    pools.push(pool);
+  }
+  return pools.flatMap(({ sum, weight, count }) => new Array<number>(count).fill(sum / weight));
+}
+
+/** An edge from an item to one that depends on it. */
+export type Edge = readonly [from: number, to: number];
+
+/** A box, or a bend of an edge that passes a layer. */
+type Vertex = { readonly item: number | null; readonly layer: number };
+
+/** A drawing before positions are computed: vertices in layers, with edges between neighbouring layers only. */
+type Layers = {
+  readonly vertices: readonly Vertex[];
+  /** Numbers of vertices, layer by layer, in their order. */
+  readonly order: readonly (readonly number[])[];
+  readonly edges: readonly Edge[];
+};
+
+/**
+ * Puts every item into the layer after its last dependency. An edge that is longer than one layer gets a bend in each
+ * layer between; edges from one item share their bends. Null once there are more than `most` vertices.
+ */
+function assignLayers(count: number, edges: readonly Edge[], most: number): Layers | null {
+  const next = neighbours(count, edges);
+  const order = drawingOrder({
+    stepCount: count,
+    dependents: next,
+    dependencies: neighbours(count, edges.map(flipped)),
+  });
+  const depth = new Array<number>(count).fill(0);
+  for (const from of order)
+    for (const to of next[from] ?? []) depth[to] = Math.max(depth[to] ?? 0, (depth[from] ?? 0) + 1);
+  const vertices: Vertex[] = depth.map((layer, item) => ({ item, layer }));
+  const short: Edge[] = [];
+  for (const from of order) {
+    if (vertices.length > most) return null;
+    short.push(...withBends(from, next[from] ?? [], vertices));
+  }
+  const layers: number[][] = Array.from({ length: Math.max(0, ...depth) + 1 }, () => []);
+  for (const item of order) layers[depth[item] ?? 0]?.push(item);
+  for (let bend = count; bend < vertices.length; bend++) layers[vertices[bend]?.layer ?? 0]?.push(bend);
+  return { vertices, order: layers, edges: short };
+}
+
+/** The targets of the edges, for each vertex. */
+function neighbours(count: number, edges: readonly Edge[]): readonly (readonly number[])[] {
+  const lists: number[][] = Array.from({ length: count }, () => []);
+  for (const [from, to] of edges) lists[from]?.push(to);
+  return lists;
+}
+
+/** The same edge in the opposite direction. */
+function flipped([from, to]: Edge): Edge {
+  return [to, from];
+}
+
+function withBends(from: number, targets: readonly number[], vertices: Vertex[]): readonly Edge[] {
+  const start = vertices[from]?.layer ?? 0;
+  const bends = new Map<number, number>([[start, from]]);
+  const edges: Edge[] = [];
+  const last = Math.max(start, ...targets.map((to) => (vertices[to]?.layer ?? 0) - 1));
+  for (let layer = start + 1; layer <= last; layer++) {
+    edges.push([bends.get(layer - 1) ?? from, vertices.length]);
+    bends.set(layer, vertices.length);
+    vertices.push({ item: null, layer });
+  }
+  for (const to of targets) edges.push([bends.get((vertices[to]?.layer ?? 0) - 1) ?? from, to]);
+  return edges;
 }

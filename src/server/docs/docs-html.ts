@@ -1,4 +1,4 @@
-import { escapeHtml } from '#render/text/escape-html.ts';
+import { escapeHtml } from '#render/text/sanitize.ts';
 
 /** Formats code within a sentence. */
 export function code(text: string): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { escapeHtml } from '#render/text/escape-html.ts';
+import { escapeHtml } from '#render/text/sanitize.ts';
 import { code, codeBlock, prose } from './docs-html.ts';
 import type { ApiSchema, OpenApiDocument } from './document.ts';
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '#render/text/escape-html.ts';
+import { escapeHtml } from '#render/text/sanitize.ts';
 import { bestEncoding } from '../reply/accept.ts';
 import { entityTag } from '../reply/send.ts';
 import { type ApiRequest, HttpError, type Reply, type Route } from '../route.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { diagnosticJson, diagnosticText } from '#render/views/diagnostic-json.ts';
+import { diagnosticJson, diagnosticText } from '#render/views/json-views.ts';
 import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
 import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Param } from '#core/run/run.ts';
 import type { HandlerKind, JsonObject, Workflow } from '#core/workflow.ts';
 import { formatParams } from '#language/params.ts';
-import { diagnosticText } from '#render/views/diagnostic-json.ts';
+import { diagnosticText } from '#render/views/json-views.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { parameterViews } from '../parameter-views.ts';
 import { shownDiagnostics } from '../reply/shown-diagnostics.ts';

@@ -4,7 +4,7 @@ import type { AttemptRecord } from '#core/summary/attempt-history.ts';
 import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { handlerKind } from '#core/workflow.ts';
-import { stepTitle } from '#render/text/step-text.ts';
+import { stepTitle } from '#render/text/run-text.ts';
 import type { DrawnRun } from './draw-run.ts';
 
 /** The last attempts of a step in a view; earlier attempts are left out. */

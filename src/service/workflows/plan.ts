@@ -14,7 +14,7 @@ import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
 import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
-import { commandText, readsQuotes, settingWords } from '#render/text/step-text.ts';
+import { commandText, readsQuotes, settingWords } from '#render/text/run-text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import type { StartRequest } from '../runs/runs.ts';
 import { withDotenv } from '../runs/with-dotenv.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { examples } from '#cli/program/examples.ts';
+import { examples } from '#cli/program.ts';
 import { refusalOf } from '../../docs/guide-checks.ts';
 import { wf } from '../../support/wf.ts';
 

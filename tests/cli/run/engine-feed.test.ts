@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EngineFeed } from '#cli/run/engine-feed.ts';
-import { createOutput } from '#cli/terminal/output.ts';
+import { EngineFeed } from '#cli/run/foreground.ts';
+import { createOutput } from '#cli/terminal/console.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { initialRun } from '#core/run/run-state.ts';

@@ -1,8 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nextChange, OwnWrites } from '#cli/watch/next-change.ts';
-import { changedPaths, scan } from '#cli/watch/scan.ts';
+import { changedPaths, nextChange, OwnWrites, scan } from '#cli/run/watch.ts';
 import { watchPattern } from '#system/glob.ts';
 import { withDirectory } from '../../support/wf.ts';
 

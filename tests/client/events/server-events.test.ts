@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ServerEvent, serverEvents } from '#client/events/event-feed.ts';
+import { type ServerEvent, serverEvents } from '#client/event-feed.ts';
 import fc from '../../support/fast-check.ts';
 
 async function read(parts: readonly Uint8Array[], lastId = ''): Promise<readonly ServerEvent[]> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type HeldRequest, holdDaemon, requestOf } from './held-daemon.ts';
 
 holdDaemon();
-const { dropDraft, openDraft } = await import('#page/data/workflows/draft.ts');
+const { dropDraft, openDraft } = await import('#page/data/workflows/edited-file.ts');
 
 const READ = 'GET /api/v2/workflows/etl/source';
 const SAVE = 'PUT /api/v2/workflows/etl/source';

@@ -4,7 +4,7 @@ import type { RunHead, RunView, StepView } from '#run-view/api/types.ts';
 import { heldCount, holdDaemon, openedStreams, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
-const { showRun } = await import('#page/data/run.ts');
+const { showRun } = await import('#page/data/shown-run.ts');
 
 const VIEW = 'GET /api/v2/runs/r1/view';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RunFilter } from '#page/data/runs.ts';
+import type { RunFilter } from '#page/data/run-list.ts';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { listRuns } = await import('#page/data/runs.ts');
+const { listRuns } = await import('#page/data/run-list.ts');
 
 const RUNS = 'GET /api/v2/runs';
 const filter: RunFilter = {

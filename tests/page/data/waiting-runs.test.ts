@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { waitingRuns } = await import('#page/data/waiting-runs.ts');
+const { waitingRuns } = await import('#page/data/shown-run.ts');
 
 const RUNS = 'GET /api/v2/runs';
 const waitingRun = runHead('s1', { trigger: 'workflow', waitingFor: ['approve'] });

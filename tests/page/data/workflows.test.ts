@@ -3,7 +3,7 @@ import type { Workflow } from '#run-view/api/types.ts';
 import { heldCount, holdDaemon, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
-const list = await import('#page/data/workflows/workflows.ts');
+const list = await import('#page/data/workflows/all-workflows.ts');
 
 const WORKFLOWS = 'GET /api/v2/workflows';
 

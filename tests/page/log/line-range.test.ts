@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashOf, lineRangeOf } from '#page/log/line-range.ts';
+import { hashOf, lineRangeOf } from '#page/log/line-map.ts';
 
 test('an address selects one or several lines, in any order', () => {
   expect(['#L7', '#L1204-L1210', '#L9-L3'].map(lineRangeOf)).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hitFrom, markMatches, matcherOf } from '#page/log/matches.ts';
-import { createAnsiSpans } from '#run-view/ansi-spans.ts';
+import { createAnsiSpans } from '#run-view/ansi-spans.tsx';
 
 const query = (text: string, isRegex = false, isCaseSensitive = false) => ({ text, isRegex, isCaseSensitive });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_LINE_BYTES, PieceLines } from '#page/log/piece-lines.ts';
+import { MAX_LINE_BYTES, PieceLines } from '#page/log/line-map.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -86,7 +86,7 @@ async function shown(first: string) {
   vi.stubGlobal('document', { baseURI: `${server.url}/` });
   vi.resetModules();
   const { showLog } = await import('#page/log/shown-log.ts');
-  const { showsLogTimes } = await import('#page/data/settings.ts');
+  const { showsLogTimes } = await import('#page/data/page-settings.ts');
   const log = showLog({ runId: 'r', step: 's', attempt: 1, stream: 'stdout' });
   const replace = (next: string) => {
     text = next;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFrames } from '#render/reporters/frames.ts';
-import { createHeartbeat } from '#render/reporters/heartbeat.ts';
+import { createHeartbeat } from '#render/reporters/github.ts';
+import { createFrames } from '#render/reporters/tree/live-region.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const hour = 3_600_000;

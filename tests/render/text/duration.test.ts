@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, formatElapsed, formatInterval } from '#render/text/duration.ts';
+import { formatDuration, formatElapsed, formatInterval } from '#render/text/value-text.ts';
 
 const second = 1000;
 const minute = 60 * second;

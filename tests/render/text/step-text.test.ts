@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject, Step } from '#core/workflow.ts';
-import { stepTitle } from '#render/text/step-text.ts';
+import { stepTitle } from '#render/text/run-text.ts';
 import { step } from '../../support/workflow.ts';
 
 test.each([

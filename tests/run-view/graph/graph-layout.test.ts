@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Edge } from '#run-view/graph/graph-layers.ts';
-import { type GraphLayout, layOutGraph } from '#run-view/graph/graph-layout.ts';
+import { type Edge, type GraphLayout, layOutGraph } from '#run-view/graph/graph-layout.ts';
 import fc from '../../support/fast-check.ts';
 
 const size = { width: 100, height: 40 };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { drawing, graphItems } from '#run-view/graph/graph-items.ts';
-import { fitName, nameWidth } from '#run-view/graph/name-width.ts';
+import { drawing, fitName, graphItems, nameWidth } from '#run-view/graph/graph-items.ts';
 
 /** The width of the box of a step with this name. */
 function boxWidth(name: string): number | undefined {

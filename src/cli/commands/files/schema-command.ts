@@ -1,14 +1,16 @@
 import { didYouMean } from '#language/near-names.ts';
 import { editorSchema } from '#language/schema/editor-schema.ts';
-import { documentationOf, nearPaths } from '#language/schema/schema-doc.ts';
-import { renderKeyDoc } from '#render/views/key-doc.ts';
+import { documentationOf, type KeyDoc, nearPaths, type SchemaDoc } from '#language/schema/schema-doc.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
+import { createColors } from '#render/text/colors.ts';
+import { padEnd, textWidth } from '#render/text/width.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf schema`. */
-export type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
+type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
 
 /** Prints the JSON Schema of workflow files, or the documentation of one key. */
 export function schemaCommand({ path, json }: SchemaOptions, console: Console): number {
@@ -23,4 +25,29 @@ export function schemaCommand({ path, json }: SchemaOptions, console: Console): 
     isJson ? `${JSON.stringify(editorSchema(found.schema), null, 2)}\n` : renderKeyDoc(found, console.outTerminal),
   );
   return exitCodes.succeeded;
+}
+
+/** Renders the documentation of `wf schema <path>`. Ends with a line break. */
+function renderKeyDoc({ path, doc, keys }: Omit<SchemaDoc, 'schema'>, { color }: Pick<Terminal, 'color'>): string {
+  const colors = createColors(color);
+  const width = Math.max(0, ...keys.map(({ key }) => textWidth(key)));
+  const lines = [
+    `${colors.bold(path)}  ${colors.dim(facts(doc).join(', '))}`,
+    ...(doc.description === '' ? [] : [`  ${doc.description}`]),
+    ...doc.examples.map((example) => `  ${colors.dim('for example')} ${JSON.stringify(example)}`),
+    ...(keys.length === 0 ? [] : ['']),
+    ...keys.map(
+      (key) =>
+        `  ${colors.cyan(padEnd(key.key, width))}  ${key.description} ${colors.dim(`(${facts(key).join(', ')})`)}`,
+    ),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function facts({ type, required, default: fallback }: KeyDoc): readonly string[] {
+  return [
+    ...(type === '' ? [] : [type]),
+    ...(required ? ['required'] : []),
+    ...(fallback === undefined || fallback === null ? [] : [`default ${JSON.stringify(fallback)}`]),
+  ];
 }

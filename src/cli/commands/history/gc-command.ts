@@ -1,4 +1,5 @@
 import { workflowPlaces } from '#config/config.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { RemovedRunView } from '#render/views/removed-runs.ts';
 import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history/retention.ts';
@@ -8,11 +9,10 @@ import { type AccessOptions, reachOf, requireLocal } from '../../access/open-ser
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
-import { createCountLine } from '../../terminal/count-line.ts';
-import { spanOption } from '../../time-options.ts';
+import { spanOption } from './history-command.ts';
 
 /** The options of `wf gc`; `name` is null for all workflows. */
-export type GcOptions = AccessOptions & {
+type GcOptions = AccessOptions & {
   readonly name: string | null;
   readonly keep?: number;
   readonly olderThan?: string;
@@ -80,4 +80,31 @@ function viewOf({ runId, status, label, time, bytes }: RemovedRun): RemovedRunVi
 
 function createdAt(time: number): string | null {
   return time === 0 ? null : new Date(time).toISOString();
+}
+
+/** A progress counter on a terminal. */
+type CountLine = {
+  readonly show: (done: number, total: number) => void;
+  readonly clear: () => void;
+};
+
+/** Short commands show nothing. */
+const firstAfterMs = 300;
+const intervalMs = 100;
+
+/** Creates the line; without a terminal it writes nothing. */
+function createCountLine({ write, isTerminal }: Pick<Terminal, 'write' | 'isTerminal'>, what: string): CountLine {
+  let next = performance.now() + firstAfterMs;
+  let isShown = false;
+  return {
+    show: (done, total) => {
+      if (!isTerminal || performance.now() < next) return;
+      next = performance.now() + intervalMs;
+      isShown = true;
+      write(`\r${what} ${done} of ${total} runs\u001b[K`);
+    },
+    clear: () => {
+      if (isShown) write('\r\u001b[K');
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { hasTag } from '#core/tags.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import { diagnosticJson } from '#render/views/json-views.ts';
 import type { WorkflowEntry } from '#service/service.ts';
 import { workflowsIn } from '#service/workflows/workflow-files.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';

@@ -4,8 +4,7 @@ import type { LogAnswer } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Console } from '../../terminal/console.ts';
-import type { Output } from '../../terminal/output.ts';
+import type { Console, Output } from '../../terminal/console.ts';
 
 /** The options of `wf logs`; `run` is null for the last run of all, `step` for all steps. */
 export type LogsOptions = AccessOptions & {
@@ -44,7 +43,7 @@ async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTermi
   const { step, raw, json, tail = null } = printing;
   const { createLogLines } = await import('#render/views/log-lines.ts');
   const { createColors } = await import('#render/text/colors.ts');
-  const { dateAndTime } = await import('#render/text/duration.ts');
+  const { dateAndTime } = await import('#render/text/value-text.ts');
   const { createPrefix } = await import('#render/reporters/plain.ts');
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));

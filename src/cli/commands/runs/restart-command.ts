@@ -12,12 +12,18 @@ import { openLocal } from '../../access/open-local.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { requester } from '../../requester.ts';
-import { type ApprovalOption, approvalPolicy } from '../../run/approval-option.ts';
 import type { ForegroundOptions } from '../../run/foreground.ts';
-import { envFilesOf, givenParameters, hasParameters, type ParameterOptions } from '../../run/parameters.ts';
+import {
+  type ApprovalOption,
+  approvalPolicy,
+  envFilesOf,
+  givenParameters,
+  hasParameters,
+  type ParameterOptions,
+} from '../../run/parameters.ts';
 import { startLocally } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
-import { runTitle, severalRuns } from './stop-command.ts';
+import { runTitle, severalRuns } from './control-commands.ts';
 
 /** The options of `wf restart`. */
 export type RestartOptions = AccessOptions &

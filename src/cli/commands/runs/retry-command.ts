@@ -10,8 +10,7 @@ import type { LoadedWorkflow } from '#service/workflows/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { reachOf, serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
-import { approvalPolicy } from '../../run/approval-option.ts';
-import { envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
+import { approvalPolicy, envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
 import { printNothingToDo, type RetryOptions, startLocally } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 

@@ -1,7 +1,10 @@
-import { type ListedSetting, listPlaces, listSettings } from '#config/listed-settings.ts';
+import { type ListedPlaces, type ListedSetting, listPlaces, listSettings } from '#config/listed-settings.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
-import { renderSetting, renderSettings } from '#render/views/settings-table.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
+import { createColors } from '#render/text/colors.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { renderTable } from '#render/text/table.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
@@ -9,7 +12,7 @@ import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf config`; `key` is null for every setting. */
-export type ConfigOptions = CommonOptions & { readonly key: string | null; readonly json?: true };
+type ConfigOptions = CommonOptions & { readonly key: string | null; readonly json?: true };
 
 /** Prints settings with their values and the source of each value. */
 export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err, outTerminal, env }: Console): number {
@@ -51,3 +54,58 @@ function mistypedVariables(settings: readonly ListedSetting[], env: Console['env
 
 /** Variables of `wf` that are not settings: its home, and the variables of steps. */
 const otherVariables = ['WF_HOME', 'WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_ATTEMPT', 'WF_LOG_FILE', 'WF_STATUS'];
+
+type Look = Pick<Terminal, 'color'>;
+
+/** Renders every setting with its value and source, followed by the directories. Ends with a line break. */
+function renderSettings(settings: readonly ListedSetting[], places: ListedPlaces, { color }: Look): string {
+  const colors = createColors(color);
+  const plain = (text: string) => ({ text: escapeControls(text), paint: (cell: string) => cell });
+  const dim = (text: string) => ({ ...plain(text), paint: colors.dim });
+  const rows = settings.map(({ key, value, secret, level, source }) => [
+    { ...plain(key), paint: colors.cyan },
+    isSet(value) ? plain(valueText(value, secret)) : dim('not set'),
+    level === 'default' ? dim(source) : plain(source),
+  ]);
+  const placeRows = Object.entries(placeNames).map(([key, name]) => {
+    const path = places[key as keyof typeof placeNames];
+    const ignored = key === 'projectFile' ? places.projectFileIgnored : null;
+    const remark = ignored === null ? '' : `, which is ignored: ${ignored}`;
+    return [plain(name), path === null ? dim('none') : plain(path + remark)];
+  });
+  return `${renderTable(rows)}\n${renderTable(placeRows)}`;
+}
+
+/** Renders one setting and the ways to set it. Ends with a line break. */
+function renderSetting(setting: ListedSetting, { color }: Look): string {
+  const colors = createColors(color);
+  const { key, value, secret, source, description, type, flag, variable, inProject } = setting;
+  const files = inProject ? `"${key}" in .wf.yaml or config.yaml` : `"${key}" in config.yaml`;
+  const lines = [
+    `${colors.cyan(key)}  ${isSet(value) ? valueText(value, secret) : 'not set'}  ${colors.dim(escapeControls(source))}`,
+    `  ${description}`,
+    `  ${colors.dim('set by')} ${[...(flag === null ? [] : [flag]), variable, files].join(', ')}`,
+    `  ${colors.dim('type')} ${type.replaceAll('`', '')}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const placeNames: { readonly [K in Exclude<keyof ListedPlaces, 'projectFileIgnored'>]: string } = {
+  config: 'configuration',
+  workflows: 'workflows',
+  runs: 'runs',
+  cache: 'compiled code',
+  userFile: 'your settings',
+  projectFile: "the project's settings",
+};
+
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== null && value !== '';
+}
+
+function valueText(value: unknown, secret: boolean): string {
+  if (secret) return 'set';
+  const text = Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+  return escapeControls(text);
+}

@@ -1,14 +1,17 @@
 import { untrustedPaths } from '#config/config.ts';
 import { cacheDirectory, findPlaces } from '#config/directories.ts';
-import { checkMachine } from '#doctor/machine.ts';
-import { renderChecks } from '#render/views/checks.ts';
+import { type Check, checkMachine } from '#doctor/machine.ts';
+import type { Terminal } from '#render/reporters/reporter.ts';
+import { createColors } from '#render/text/colors.ts';
+import { chooseGlyphs } from '#render/text/glyphs.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf doctor`. */
-export type DoctorOptions = CommonOptions & { readonly json?: true };
+type DoctorOptions = CommonOptions & { readonly json?: true };
 
 /** Prints which tools workflows can use and how to install missing ones. A missing tool is not an error: exit code 0. */
 export async function doctorCommand(options: DoctorOptions, console: Console): Promise<number> {
@@ -18,4 +21,24 @@ export async function doctorCommand(options: DoctorOptions, console: Console): P
   const checks = await checkMachine({ env, cwd, places });
   console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
   return exitCodes.succeeded;
+}
+
+/** Renders one line per check, and one with the fix for each failed check. Ends with a line break. */
+function renderChecks(checks: readonly Check[], { color, unicode }: Pick<Terminal, 'color' | 'unicode'>): string {
+  const colors = createColors(color);
+  const { status } = chooseGlyphs(unicode);
+  const widths = {
+    name: Math.max(...checks.map(({ name }) => name.length)),
+    version: Math.max(...checks.map(({ version }) => (version ?? '').length)),
+  };
+  const lines = checks.flatMap(({ name, ok, version, detail, help }) => [
+    [
+      ok ? colors.green(status.succeeded) : colors.red(status.failed),
+      name.padEnd(widths.name),
+      escapeControls(version ?? '').padEnd(widths.version),
+      escapeControls(detail),
+    ].join('  '),
+    ...(help === null ? [] : [`   ${colors.dim(`help: ${escapeControls(help)}`)}`]),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
 }

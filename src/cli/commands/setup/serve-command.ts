@@ -5,7 +5,7 @@ import type { DaemonApp, keepToken } from '#app/daemon-app.ts';
 import type { Config } from '#config/config.ts';
 import { exposedFiles, readServerSettings, type ServerSettings } from '#config/server-settings.ts';
 import { escapeControls, escapeLines } from '#render/text/sanitize.ts';
-import { shellQuote } from '#render/text/shell-quote.ts';
+import { shellQuote } from '#render/text/suggested-commands.ts';
 import { accessNote, localUsers } from '#server/access/local-users.ts';
 import { watchLoopLag } from '#server/connection/loop-lag.ts';
 import { readPageFiles } from '#server/page/page-files.ts';
@@ -22,10 +22,9 @@ import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 import { version } from '../../version.ts';
-import { withoutRepeats } from './without-repeats.ts';
 
 /** The options of `wf serve`: the settings of the server by their names. */
-export type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
+type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
 
 /** The log of the daemon: actions on standard output, problems on standard error, one line each with its time. */
 type DaemonLog = {
@@ -205,4 +204,25 @@ function problemText(error: unknown): string {
   const problem = systemProblem(error);
   if (problem !== null) return problem.message;
   return stackOf(error);
+}
+
+/** How long the same text is not written again. */
+const pauseMs = 60_000;
+/** More texts than this are forgotten. */
+const mostKnown = 1000;
+
+/**
+ * Returns a function that writes each text at most once a minute: a full disk makes a check fail every second, and its log
+ * may be on that disk. `elapsed`: milliseconds since an arbitrary time.
+ */
+export function withoutRepeats(write: (text: string) => void, elapsed: () => number): (text: string) => void {
+  const writtenAt = new Map<string, number>();
+  return (text) => {
+    const now = elapsed();
+    const before = writtenAt.get(text);
+    if (before !== undefined && now - before < pauseMs) return;
+    if (writtenAt.size >= mostKnown) writtenAt.clear();
+    writtenAt.set(text, now);
+    write(text);
+  };
 }

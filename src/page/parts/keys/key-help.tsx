@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { hasKeys } from '../../data/settings.ts';
+import { hasKeys } from '../../data/page-settings.ts';
 import { useModal } from '../use-modal.ts';
 
 const keys = [

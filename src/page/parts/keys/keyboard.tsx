@@ -3,11 +3,9 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
-import { isReadOnly } from '../../data/daemon.ts';
-import { isUtc } from '../../data/settings.ts';
-import { listenToKeys } from '../../data/shortcuts.ts';
+import { isReadOnly } from '../../data/login-session.ts';
+import { hasKeys, isUtc } from '../../data/page-settings.ts';
 import { leaving } from '../../data/workflows/unsaved.ts';
-import { focusedRow, focusRow } from './row-keys.ts';
 
 const Palette = lazy(() => import('../palette.tsx').then((part) => part.Palette));
 const KeyHelp = lazy(() => import('./key-help.tsx').then((part) => part.KeyHelp));
@@ -78,4 +76,68 @@ function start(): void {
 function pressBeside(group: string, by: number): void {
   const buttons = [...document.querySelectorAll<HTMLElement>(`main ${group} button`)];
   buttons[buttons.findIndex((button) => button.ariaPressed === 'true') + by]?.click();
+}
+
+/** The actions of keys, by one key or by two in sequence: `g w`. */
+type Shortcuts = Readonly<Record<string, () => void>>;
+
+/** The time limit for the second of two keys, in milliseconds. */
+const SEQUENCE_MS = 1000;
+
+/**
+ * Listens to single keys outside of fields and dialogs. `otherwise` receives a key that is not a shortcut and returns
+ * whether it handled the key. Returns a function that stops the listener.
+ */
+export function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => boolean = () => false): () => void {
+  let first = '';
+  let firstAt = 0;
+  const onKey = (event: KeyboardEvent) => {
+    const isSingle = !isModified(event);
+    if (event.altKey || (isSingle && (!hasKeys.value || isTyping(event.composedPath()[0])))) return;
+    if (isSingle && document.querySelector('dialog[open]')) return;
+    const key = `${isModified(event) ? 'Mod-' : ''}${event.key}`;
+    const sequence = event.timeStamp - firstAt < SEQUENCE_MS ? `${first} ${key}` : key;
+    const action = shortcuts[sequence] ?? shortcuts[key];
+    first = key;
+    firstAt = event.timeStamp;
+    if (action === undefined && !(isSingle && otherwise(key))) return;
+    event.preventDefault();
+    action?.();
+  };
+  addEventListener('keydown', onKey);
+  return () => removeEventListener('keydown', onKey);
+}
+
+function isModified(event: KeyboardEvent): boolean {
+  return event.ctrlKey || event.metaKey;
+}
+
+/** The innermost target, since the editor is in a shadow root. */
+function isTyping(target: EventTarget | undefined): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
+}
+
+/** The rows of lists: of workflows and runs, of steps, of a timeline, of a history. */
+const ROWS = 'main .row, main .step-rows li, main .timeline tbody tr, main .grid tbody tr';
+
+/** Moves the focus to the link of the next or previous row of a list; `Enter` then follows it. */
+function focusRow(step: 1 | -1): void {
+  const links = Array.from(document.querySelectorAll<HTMLElement>(ROWS)).flatMap(
+    (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
+  );
+  const current = links.findIndex((link) => link.closest(ROWS)?.contains(document.activeElement));
+  const next = links[current === -1 ? links.findIndex(isVisible) : current + step];
+  next?.focus();
+  // The sticky bar covers the top of the scrolled area.
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+/** The row with the focus. */
+export function focusedRow(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>(ROWS) ?? null;
+}
+
+function isVisible(element: HTMLElement): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }

@@ -4,8 +4,8 @@ import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
 import { api, ask } from '../../api/client.ts';
 import { createResource } from '../../data/resource.ts';
-import { Loading } from '../loading.tsx';
 import { ProblemBox } from '../problem-box.tsx';
+import { Loading } from '../screen.tsx';
 import { useModal } from '../use-modal.ts';
 import { StartForm } from './start-form.tsx';
 

@@ -1,13 +1,12 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
 import { runLook } from '#run-view/status-look.ts';
-import { api, ask } from '../../api/client.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { ApiProblem, api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
-import { newRunId } from '../../data/run-actions.ts';
+import { newRunId } from '../../data/run-requests.ts';
 import {
   type Filled,
   faultOf,
@@ -19,11 +18,10 @@ import {
   startRequest,
   withoutSecrets,
 } from '../../data/workflows/start-form.ts';
-import { isBroken } from '../../data/workflows/workflow-state.ts';
+import { isBroken } from '../../data/workflows/workflow-filter.ts';
 import { copyText } from '../../log/copy-text.ts';
-import { ProblemBox } from '../problem-box.tsx';
+import { Diagnostics, ProblemBox } from '../problem-box.tsx';
 import { momentText } from '../time.tsx';
-import { Diagnostics } from '../workflow/diagnostics.tsx';
 import { FieldInput, FreeParams } from './param-inputs.tsx';
 
 type StartFormProps = {

@@ -1,18 +1,16 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { formatDuration } from '#render/text/duration.ts';
-import { shortId } from '#render/text/short-id.ts';
+import { formatDuration, shortId } from '#render/text/value-text.ts';
 import type { RunHead, RunSummary, StepView } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { runLook, stepLook } from '#run-view/status-look.ts';
 import { to } from '../../api/address.ts';
 import { compareParams, compareSteps, isChanged, type StepComparison } from '../../data/compare-runs.ts';
-import { readEarlier } from '../../data/earlier-runs.ts';
 import { createResource } from '../../data/resource.ts';
-import { Loading } from '../../parts/loading.tsx';
+import { readEarlier } from '../../data/shown-run.ts';
 import { ProblemBox } from '../../parts/problem-box.tsx';
+import { Loading, useQuery } from '../../parts/screen.tsx';
 import { momentText } from '../../parts/time.tsx';
-import { useQuery } from '../../parts/use-query.ts';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 

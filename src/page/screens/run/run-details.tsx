@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
+import { AttemptLine, RunFacts, RunParams, StepFacts, StepOutputs } from '#run-view/facts.tsx';
 import { Instances } from '#run-view/fan-out/instances.tsx';
-import { RunFacts, RunParams } from '#run-view/run-facts.tsx';
-import { AttemptLine, StepFacts, StepOutputs } from '#run-view/step-details.tsx';
 import { to } from '../../api/address.ts';
-import type { ShownRun } from '../../data/run.ts';
+import type { ShownRun } from '../../data/shown-run.ts';
 import { Moment } from '../../parts/time.tsx';
 
 /** The details of a step other than its logs. */

@@ -5,7 +5,7 @@ import type { StepView } from '#run-view/api/types.ts';
 import { FailureList } from '#run-view/failure-box.tsx';
 import type { RunFailure, RunView } from '#run-view/view.ts';
 import { to } from '../../api/address.ts';
-import type { ShownRun } from '../../data/run.ts';
+import type { ShownRun } from '../../data/shown-run.ts';
 import { hrefOfStep } from './run-address.ts';
 
 /** The failures of a finished run: the reasons, the last lines of output, and links to the logs. */

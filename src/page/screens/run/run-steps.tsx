@@ -4,7 +4,7 @@ import type { StepView } from '#run-view/api/types.ts';
 import type { EarlierRun } from '#run-view/earlier.ts';
 import { type Unfolding, unfolded } from '#run-view/fan-out/instance.ts';
 import { StepRow } from '#run-view/step-line.tsx';
-import { now } from '../../data/clock.ts';
+import { now } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 

@@ -4,12 +4,11 @@ import { useRef } from 'preact/hooks';
 import type { RunHead } from '#run-view/api/types.ts';
 import type { Unfolding } from '#run-view/fan-out/instance.ts';
 import { counted } from '#run-view/step-text.ts';
-import { timeScale } from '#run-view/time-scale.ts';
+import { timelineRows, timeScale } from '#run-view/time-scale.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend } from '#run-view/timeline.tsx';
-import { timelineRows } from '#run-view/timeline-rows.ts';
 import type { StepView } from '#run-view/view.ts';
-import { now } from '../../data/clock.ts';
-import type { ShownRun } from '../../data/run.ts';
+import type { ShownRun } from '../../data/shown-run.ts';
+import { now } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 

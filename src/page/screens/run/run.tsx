@@ -2,28 +2,23 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
-import { shortId } from '#render/text/short-id.ts';
+import { shortId } from '#render/text/value-text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
-import { countSteps, RunHeader } from '#run-view/header.tsx';
+import { countSteps, RunHeader } from '#run-view/run-header.tsx';
 import { presentRunLook, runLook } from '#run-view/status-look.ts';
 import { to } from '../../api/address.ts';
 import { api, ask } from '../../api/client.ts';
-import { now } from '../../data/clock.ts';
-import { isReadOnly } from '../../data/daemon.ts';
-import { type ShownRun, showRun } from '../../data/run.ts';
-import { isActive } from '../../data/workflows/workflow-state.ts';
-import { prepareLayout } from '../../graph/lay-out.ts';
-import { announce } from '../../parts/announcer.tsx';
-import { Loading } from '../../parts/loading.tsx';
+import { isReadOnly } from '../../data/login-session.ts';
+import { type ShownRun, showRun } from '../../data/shown-run.ts';
+import { isActive } from '../../data/workflows/workflow-filter.ts';
+import { prepareLayout } from '../../graph/drawn-graph.ts';
 import { ProblemBox } from '../../parts/problem-box.tsx';
+import { announce, Loading, useQuery, useTitle } from '../../parts/screen.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { Moment } from '../../parts/time.tsx';
-import { useQuery } from '../../parts/use-query.ts';
-import { useTitle } from '../../parts/use-title.ts';
+import { Moment, now } from '../../parts/time.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
-import { useChosenStep } from './use-chosen-step.ts';
 
 const RunActions = lazy(() => import('./run-actions.tsx').then((part) => part.RunActions));
 const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.RunFailures));
@@ -245,5 +240,36 @@ function Facts({ run, head }: RunProps): JSX.Element {
         <code key={name ?? `$${index + 1}`}>{`${name ?? `$${index + 1}`}=${value}`}</code>
       ))}
     </span>
+  );
+}
+
+/**
+ * The selected step: the one of the address, else the default. A displayed step that waits for approval stays selected,
+ * since its form may contain a comment.
+ */
+function useChosenStep(steps: readonly StepView[], asked: string | undefined): StepView | null {
+  const shown = useRef<string | undefined>(undefined);
+  const isKept = ({ name, waitingFor }: StepView) => name === shown.current && waitingFor === 'approval';
+  const chosen = steps.find(({ name }) => name === asked) ?? steps.find(isKept) ?? firstOfInterest(steps);
+  useEffect(() => {
+    shown.current = chosen?.name;
+  });
+  return chosen;
+}
+
+/**
+ * The default selection: the first failure, else a step that waits for approval, else a running one, else the last one
+ * that ran.
+ */
+function firstOfInterest(steps: readonly StepView[]): StepView | null {
+  const started = steps.filter(({ startedAt }) => startedAt !== null);
+  const newest = started.toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''));
+  return (
+    steps.find(({ status }) => status === 'failed') ??
+    steps.find(({ waitingFor }) => waitingFor === 'approval') ??
+    newest.find(({ status }) => status === 'running') ??
+    newest[0] ??
+    steps[0] ??
+    null
   );
 }

@@ -5,9 +5,9 @@ import { countedName, progressText, shownInstance } from '#run-view/fan-out/inst
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { presentLook, stepLook } from '#run-view/status-look.ts';
 import { to } from '../../api/address.ts';
-import type { ShownRun } from '../../data/run.ts';
+import type { ShownRun } from '../../data/shown-run.ts';
+import { useQuery } from '../../parts/screen.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { useQuery } from '../../parts/use-query.ts';
 
 const SourceText = lazy(() => import('#run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));

@@ -2,8 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
-import { ApiProblem } from '../../api/problem.ts';
-import { newRunId, type RetryPart, retryRun } from '../../data/run-actions.ts';
+import { ApiProblem } from '../../api/client.ts';
+import { newRunId, type RetryPart, retryRun } from '../../data/run-requests.ts';
 
 /** Retries a run, or a part of it, and opens the new run; `problem` is the reason of a failure. */
 export function useRetry(

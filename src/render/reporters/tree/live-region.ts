@@ -1,9 +1,9 @@
-import { stripControls } from '../../text/sanitize.ts';
-import { clusters, textWidth } from '../../text/width.ts';
+import { escapeControls, stripControls } from '../../text/sanitize.ts';
+import { clusters, cut, textWidth } from '../../text/width.ts';
 import type { Terminal } from '../reporter.ts';
 
 /** The lower end of a terminal: lines that scroll up and stay, above a block that is repainted. */
-export type LiveRegion = {
+type LiveRegion = {
   /** Writes `scrolled` (complete lines) above the block and repaints the block; writes only changes. */
   readonly draw: (scrolled: string, block: readonly string[]) => void;
   /** Removes the block and shows the cursor. */
@@ -84,4 +84,122 @@ function rowsOf(text: string, columns: number): number {
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((line, index) => line === b[index]);
+}
+
+/** A clock with timers; `setTimer` calls back once at the given time and returns a function that cancels the timer. */
+export type FrameClock = {
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+  readonly setTimer: (at: number, callback: () => void) => () => void;
+};
+
+/** The scheduler of frames. */
+type Frames = {
+  /** Requests a frame after a change. */
+  readonly request: () => void;
+  /** Delays frames until 300 ms have passed without a call: the size of a window that is being resized is not reported at once. */
+  readonly hold: () => void;
+  readonly isHeld: () => boolean;
+  /** Stops painting. */
+  readonly stop: () => void;
+};
+
+const betweenFramesMs = 100;
+const betweenTicksMs = 1000;
+const settlingMs = 300;
+
+/** Paints at most ten times a second, and once a second without a request while `paint` returns that a time is visible. */
+export function createFrames(clock: FrameClock, paint: () => { readonly showsTime: boolean }): Frames {
+  let paintedAt = clock.now();
+  let next: { readonly at: number; readonly cancel: () => void } | null = null;
+  let heldUntil = 0;
+  let stopped = false;
+
+  const schedule = (at: number) => {
+    if (stopped || (next !== null && next.at <= at)) return;
+    next?.cancel();
+    next = { at, cancel: clock.setTimer(at, frame) };
+  };
+  const frame = () => {
+    next = null;
+    if (stopped) return;
+    paintedAt = clock.now();
+    if (paint().showsTime) schedule(paintedAt + betweenTicksMs);
+  };
+  return {
+    request: () => {
+      const now = clock.now();
+      // A clock that was set back must not delay the frame.
+      schedule(Math.max(now, Math.min(paintedAt, now) + betweenFramesMs, Math.min(heldUntil, now + settlingMs)));
+    },
+    hold: () => {
+      heldUntil = clock.now() + settlingMs;
+      next?.cancel();
+      next = null;
+      schedule(heldUntil);
+    },
+    isHeld: () => heldUntil - settlingMs <= clock.now() && clock.now() < heldUntil,
+    stop: () => {
+      stopped = true;
+      next?.cancel();
+      next = null;
+    },
+  };
+}
+
+/** The features of a terminal: a window title (OSC 0) and progress in its task bar or tab (OSC 9;4). */
+export type TerminalSigns = { readonly title: boolean; readonly progress: boolean };
+
+/** The progress of a run. */
+type RunProgress = {
+  readonly name: string;
+  readonly done: number;
+  readonly total: number;
+  readonly hasFailed: boolean;
+  readonly isStopping: boolean;
+};
+
+/** The title and the progress of a terminal while a run is shown in it. */
+type TerminalTitle = {
+  /** Returns the text that shows this; empty if nothing changed. */
+  readonly show: (progress: RunProgress) => string;
+  /** Returns the text that restores the terminal; empty if nothing was shown. */
+  readonly restore: () => string;
+};
+
+const widestTitle = 60;
+const keepTitle = '\u001b[22;0t';
+const giveTitleBack = '\u001b[23;0t';
+
+/** Creates a `TerminalTitle`. A terminal that cannot save its title gets an empty one at the end; most then show their own. */
+export function createTerminalTitle({ title, progress }: TerminalSigns): TerminalTitle {
+  let shown = '';
+  const osc = (text: string) => `\u001b]${text}\u0007`;
+  return {
+    show: (run) => {
+      const name = cut(escapeControls(run.name), widestTitle, '...');
+      const texts = [
+        ...(title ? [osc(`0;${run.done}/${run.total} ${name}`)] : []),
+        ...(progress ? [osc(`9;4;${stateOf(run)};${percentOf(run)}`)] : []),
+      ].join('');
+      if (texts === shown) return '';
+      const before = shown === '' && title ? keepTitle : '';
+      shown = texts;
+      return before + texts;
+    },
+    restore: () => {
+      if (shown === '') return '';
+      shown = '';
+      return (progress ? osc('9;4;0;0') : '') + (title ? osc('0;') + giveTitleBack : '');
+    },
+  };
+}
+
+/** 1: normal, 2: a step failed, 4: paused. */
+function stateOf({ hasFailed, isStopping }: RunProgress): 1 | 2 | 4 {
+  return isStopping ? 4 : hasFailed ? 2 : 1;
+}
+
+function percentOf({ done, total }: RunProgress): number {
+  return total === 0 ? 0 : Math.floor((100 * done) / total);
 }

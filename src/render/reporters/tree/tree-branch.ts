@@ -5,12 +5,9 @@ import { allSteps, type Workflow } from '#core/workflow.ts';
 import { behindGutter } from '../../text/pack-lines.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
-import { fanOutNamed, nodesByName } from '../nodes.ts';
-import { createOutputColors } from '../output-colors.ts';
 import type { OutputChunk } from '../reporter.ts';
-import { createStepLines, type OutputLine } from '../step-lines.ts';
-import { type TreeLine, type TreeRoom, treeLine } from './tree-line.ts';
-import { finishedLine, type TreeStyle, withCount } from './tree-lines.ts';
+import { createOutputColors, createStepLines, fanOutNamed, nodesByName, type OutputLine } from '../step-lines.ts';
+import { finishedLine, type TreeLine, type TreeRoom, type TreeStyle, treeLine, withCount } from './tree-lines.ts';
 import { TreeView } from './tree-view.ts';
 
 /** The shared context of all branches of a tree. */

@@ -1,7 +1,7 @@
 import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '#core/run/run.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
+import type { Answered } from '../../text/run-text.ts';
 import { stripControls } from '../../text/sanitize.ts';
-import type { Answered } from '../../text/step-text.ts';
 
 /** A step with a running attempt. */
 export type ActiveStep = {

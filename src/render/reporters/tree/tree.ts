@@ -1,21 +1,27 @@
+import type { ChalkInstance } from 'chalk';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { createColors } from '../../text/colors.ts';
 import { failuresIn } from '../../text/failures.ts';
-import { chooseGlyphs } from '../../text/glyphs.ts';
+import { chooseGlyphs, type Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { suggestLogs } from '../../text/suggested-commands.ts';
-import { textWidth } from '../../text/width.ts';
+import { formatDuration, formatElapsed } from '../../text/value-text.ts';
+import { clusters, cut, textWidth } from '../../text/width.ts';
 import { headerLine } from '../../views/header.ts';
 import { type RecapOptions, renderRecap } from '../../views/recap.ts';
-import { createFrames, type FrameClock } from '../frames.ts';
 import type { OutputMode } from '../left-output.ts';
 import type { ChildReporter, ChildRun, OutputChunk, Prompt, Recap, Reporter, Terminal } from '../reporter.ts';
-import { createLiveRegion } from './live-region.ts';
-import { promptLines } from './prompt-lines.ts';
-import { createTerminalTitle, type TerminalSigns } from './terminal-title.ts';
-import { treeBlock } from './tree-block.ts';
+import {
+  createFrames,
+  createLiveRegion,
+  createTerminalTitle,
+  type FrameClock,
+  type TerminalSigns,
+  wrappedRows,
+} from './live-region.ts';
 import { type BranchContext, TreeBranch } from './tree-branch.ts';
+import { activeLine, halfWidth, pendingLine, treeLine, waitingLine, withCount } from './tree-lines.ts';
 
 /** The options of the tree reporter. */
 export type TreeOptions = RecapOptions & {
@@ -204,4 +210,118 @@ class Tree {
     this.#scrolled = '';
     return scrolled;
   }
+}
+
+/** The state of a frame. */
+type TreeMoment = {
+  readonly now: number;
+  /** The number of the frame, for the spinners. */
+  readonly frame: number;
+  /** The height of the terminal in lines. */
+  readonly rows: number;
+  /** The number of lines above the block that a narrower window may move out of the window. */
+  readonly above: number;
+  /** The usual duration of the workflow; null: unknown. */
+  readonly usualMs: number | null;
+};
+
+/** Only the next few pending steps and the last few finished steps of a child run get a line. */
+const mostPending = 5;
+const mostEnded = 5;
+
+/**
+ * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. Its details are cut if it
+ * would not fit a window of half the width (`halfWidth`): rows that wrapping moves out of the window could not be erased.
+ */
+function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string[] {
+  if (moment.rows < 3) return [];
+  const block = blockLines(root, { ...moment, isHalf: false });
+  const wrapped = wrappedRows(block, halfWidth(root.room().columns));
+  return wrapped < moment.rows && wrapped - block.length <= moment.above
+    ? block
+    : blockLines(root, { ...moment, isHalf: true });
+}
+
+type BlockMoment = TreeMoment & { readonly isHalf: boolean };
+
+function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
+  const lines: string[] = [];
+  const isFull = () => lines.length >= moment.rows - 3;
+  addRunning(root, moment, lines, isFull);
+  let pending = 0;
+  for (const name of root.view.isStopping ? [] : root.view.pending) {
+    if (isFull() || pending++ === mostPending) break;
+    lines.push(treeLine(pendingLine(name, root.view, root.style), root.room(moment.isHalf)));
+  }
+  return [...lines, countLine(root, moment)];
+}
+
+/** Renders the active steps, each followed by the steps of its child run. */
+function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], isFull: () => boolean): void {
+  const { view, style, nested, showsOutput } = branch;
+  const room = branch.room(moment.isHalf);
+  for (const step of view.active.values()) {
+    if (isFull()) return;
+    const child = nested.get(step.name);
+    const hidesLastLine = showsOutput || child !== undefined;
+    const line = activeLine(step, moment.now, moment.frame, hidesLastLine, style);
+    lines.push(treeLine(child?.isFanOut === true ? withCount(line, child.view) : line, room));
+    if (child === undefined) continue;
+    const inner = child.room(moment.isHalf);
+    for (const row of child.rows.slice(-mostEnded)) if (!isFull()) lines.push(treeLine(row, inner));
+    addRunning(child, moment, lines, isFull);
+  }
+  for (const step of view.waiting.values()) {
+    if (isFull()) return;
+    lines.push(treeLine(waitingLine(step, moment.now, style), room));
+  }
+}
+
+/** `  3/8 · 2 running · 1 waiting   12s of ~2m05s   Ctrl-C stops`. */
+function countLine(root: TreeBranch, { now, usualMs, isHalf }: BlockMoment): string {
+  const { view, style } = root;
+  const { columns, ellipsis } = root.room();
+  const waiting = view.pending.size + view.waiting.size;
+  const counts = [
+    `${view.done}/${view.total}`,
+    ...(view.active.size > 0 ? [`${view.active.size} running`] : []),
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(view.failed > 0 ? [`${view.failed} failed`] : []),
+  ].join(style.glyphs.separator);
+  const usual = usualMs === null ? '' : ` of ~${formatDuration(usualMs)}`;
+  const elapsed = view.startedAt === null ? [] : [formatElapsed(now - view.startedAt) + usual];
+  const stop = view.isStopping ? `stopping${ellipsis} Ctrl-C again kills` : 'Ctrl-C stops';
+  return style.colors.dim(
+    cut(`  ${[counts, ...elapsed, stop].join('   ')}`, (isHalf ? halfWidth(columns) : columns) - 1, ellipsis),
+  );
+}
+
+/** Renders a question below the live block: the question, the fault of the last answer, and the line being typed, if any. */
+export function promptLines(
+  { question, fault, label, typed, cursor }: Prompt,
+  columns: number,
+  { colors, glyphs }: { readonly colors: ChalkInstance; readonly glyphs: Pick<Glyphs, 'ellipsis'> },
+): readonly string[] {
+  const line = (text: string) => cut(escapeControls(text), columns - 1, glyphs.ellipsis);
+  const asked = [colors.bold(line(question)), ...(fault === null ? [] : [colors.yellow(line(fault))])];
+  if (label === null) return asked;
+  const head = cut(`${escapeControls(label)} `, Math.max(0, columns - 8), glyphs.ellipsis);
+  const room = Math.max(1, columns - 2 - textWidth(head));
+  const before = lastCells(escapeControls(typed.slice(0, cursor)), room - 1);
+  const [at = '', ...rest] = [...clusters(escapeControls(typed.slice(cursor)))].map(({ text }) => text);
+  const after = cut(rest.join(''), Math.max(0, room - textWidth(before + at)), '');
+  return [...asked, `${head}${before}${cursorOn(at, colors)}${after}`];
+}
+
+/** The live view hides the cursor of the terminal. */
+function cursorOn(text: string, colors: ChalkInstance): string {
+  if (colors.level === 0) return text === '' ? '_' : text;
+  return colors.inverse(text === '' ? ' ' : text);
+}
+
+function lastCells(text: string, cells: number): string {
+  const parts = [...clusters(text)];
+  let width = parts.reduce((sum, part) => sum + part.width, 0);
+  while (width > Math.max(0, cells)) width -= parts.shift()?.width ?? width;
+  return parts.map((part) => part.text).join('');
 }

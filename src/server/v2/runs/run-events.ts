@@ -1,6 +1,6 @@
 import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
-import { eventJson } from '#render/views/event-json.ts';
+import { eventJson } from '#render/views/json-views.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
 import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';

@@ -1,4 +1,4 @@
-import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import { diagnosticJson } from '#render/views/json-views.ts';
 import { readQuery } from '../../requests.ts';
 import { type Handler, jsonReply } from '../../route.ts';
 import type { V2Parts } from '../v2-parts.ts';

@@ -1,4 +1,4 @@
-import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import { diagnosticJson } from '#render/views/json-views.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { entityTag } from '../../reply/send.ts';
 import { readQuery } from '../../requests.ts';

@@ -2,7 +2,7 @@ import { buildGraph } from '#core/graph.ts';
 import { usualDurationMs } from '#core/summary/summarize.ts';
 import { noSchedule, type Step, type Workflow } from '#core/workflow.ts';
 import { graphView } from '#render/graph/graph-json.ts';
-import { diagnosticJson } from '#render/views/diagnostic-json.ts';
+import { diagnosticJson } from '#render/views/json-views.ts';
 import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
 import { parameterViews } from '../../parameter-views.ts';
 import { shownDiagnostics } from '../../reply/shown-diagnostics.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutRepeats } from '#cli/commands/setup/without-repeats.ts';
+import { withoutRepeats } from '#cli/commands/setup/serve-command.ts';
 
 test('the same text is written once a minute, and another one at once', () => {
   let now = 0;

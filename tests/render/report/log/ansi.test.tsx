@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { markup as render } from '#render/report/markup.ts';
-import { createAnsiSpans } from '#run-view/ansi-spans.ts';
-import { Spans } from '#run-view/spans.tsx';
+import { markup as render } from '#render/report/report.tsx';
+import { createAnsiSpans, Spans } from '#run-view/ansi-spans.tsx';
 
 const esc = '\u001b';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutLog, shareLogBudget } from '#render/report/log/log.ts';
+import { cutLog, shareLogBudget } from '#render/report/report-log.ts';
 import type { LogExcerpt } from '#store/log-ends.ts';
 
 const none = new Uint8Array(0);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { githubSummary } from '#render/reporters/github/github-summary.ts';
+import { githubSummary } from '#render/reporters/github.ts';
 import { step, workflow } from '../../../support/workflow.ts';
 import { etl, etlEnd } from '../../support/etl.ts';
 import { expectGolden } from '../../support/golden.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGithubReporter } from '#render/reporters/github/github.ts';
+import { createGithubReporter } from '#render/reporters/github.ts';
 import type { Recap } from '#render/reporters/reporter.ts';
 import fc from '../../../support/fast-check.ts';
 import { step, workflow } from '../../../support/workflow.ts';

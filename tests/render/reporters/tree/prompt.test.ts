@@ -1,8 +1,7 @@
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '#render/reporters/reporter.ts';
-import { promptLines } from '#render/reporters/tree/prompt-lines.ts';
-import { createTreeReporter } from '#render/reporters/tree/tree.ts';
+import { createTreeReporter, promptLines } from '#render/reporters/tree/tree.ts';
 import { stripControls } from '#render/text/sanitize.ts';
 import { textWidth } from '#render/text/width.ts';
 import fc from '../../../support/fast-check.ts';

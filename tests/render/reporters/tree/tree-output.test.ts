@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OutputMode } from '#render/reporters/left-output.ts';
-import type { TerminalSigns } from '#render/reporters/tree/terminal-title.ts';
+import type { TerminalSigns } from '#render/reporters/tree/live-region.ts';
 import { createTreeReporter } from '#render/reporters/tree/tree.ts';
 import { VirtualScreen } from '../../../support/virtual-screen.ts';
 import { handler, step, workflow } from '../../../support/workflow.ts';

@@ -1,0 +1,129 @@
+import { relative } from 'node:path';
+import { workflowPlaces } from '#config/config.ts';
+import type { Diagnostic, Source } from '#language/diagnostic.ts';
+import type { GraphFormat } from '#render/graph/graph-json.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { diagnosticJson } from '#render/views/json-views.ts';
+import { type CheckedFile, checkFile, filesToCheck } from '#service/workflows/check-files.ts';
+import { unreadable } from '#service/workflows/listed-workflow.ts';
+import { getWorkflow, type WorkflowPlaces } from '#service/workflows/workflows.ts';
+import { WfError } from '#system/errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { CommonOptions } from '../../program/add-command.ts';
+import { configFor, workflowReference } from '../../reference.ts';
+import type { Console } from '../../terminal/console.ts';
+
+/** The options of `wf validate`. */
+type ValidateOptions = CommonOptions & {
+  readonly names: readonly string[];
+  readonly format: 'pretty' | 'json' | 'github';
+  readonly json?: true;
+  readonly strict?: true;
+  /** Also print the warnings that the files ignore. */
+  readonly verbose?: true;
+};
+
+/** One file with its diagnostics. */
+type Checked = {
+  readonly file: string;
+  readonly valid: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly ignored: readonly Diagnostic[];
+  readonly sources: readonly Source[];
+};
+
+/**
+ * Prints every problem of the given files and of all workflow files below the given directories; without arguments, of the
+ * workflows directory. Exit code 2 if any file is invalid.
+ */
+export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
+  const places = workflowPlaces(configFor(options));
+  const names = filesToCheck(options.names, places);
+  const checked = names.map((name): Checked => {
+    const { ignored, ...read } = readOrTell(name, places, options.strict === true);
+    return { file: name, ...read, ignored: options.verbose ? ignored : [] };
+  });
+  await print(checked, options.json ? 'json' : options.format, console);
+  return checked.every(({ valid }) => valid) ? exitCodes.succeeded : exitCodes.unusable;
+}
+
+/** A missing file must not hide the problems of the others. */
+function readOrTell(name: string, places: WorkflowPlaces, isStrict: boolean): CheckedFile {
+  try {
+    return checkFile(workflowReference(name), places, { environment: Object.keys(process.env), isStrict });
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return { valid: false, diagnostics: [unreadable(error, error.code)], ignored: [], sources: [] };
+  }
+}
+
+async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
+  const { githubAnnotation, renderDiagnostics } = await import('#render/views/diagnostics.ts');
+  const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
+  switch (format) {
+    case 'json': {
+      const files = checked.map(({ file, valid, diagnostics, ignored }) => ({
+        file,
+        valid,
+        diagnostics: diagnostics.map(diagnosticJson),
+        ...(ignored.length === 0 ? {} : { ignored: ignored.map(diagnosticJson) }),
+      }));
+      console.out.write(`${JSON.stringify({ files }, null, 2)}\n`);
+      break;
+    }
+    case 'github':
+      for (const diagnostic of all) console.out.write(`${githubAnnotation(diagnostic, { cwd: process.cwd() })}\n`);
+      break;
+    case 'pretty': {
+      const { color, unicode } = console.errTerminal;
+      const sources = checked.flatMap((file) => file.sources);
+      if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
+      for (const { file, valid, ignored } of checked) {
+        for (const line of ignored.map(ignoredLine)) console.out.write(`${escapeControls(line)}\n`);
+        if (valid) console.out.write(`${escapeControls(file)}: valid\n`);
+      }
+      break;
+    }
+  }
+}
+
+function ignoredLine({ place, code, message }: Diagnostic): string {
+  const at = place === null ? '' : `${relative(process.cwd(), place.file)}:${place.start.line}:${place.start.column}: `;
+  return `${at}ignored ${code}: ${message}`;
+}
+
+/** A base configuration or an import that several files share is reported once. */
+function once(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const shown = new Set<string>();
+  return diagnostics.filter(({ place, code, message }) => {
+    const mark = JSON.stringify([place, code, message]);
+    if (place !== null && shown.has(mark)) return false;
+    shown.add(mark);
+    return true;
+  });
+}
+
+/** A problem of a whole file is shown at its first line, so that the message names the file. */
+function inItsFile(diagnostic: Diagnostic, { sources: [source] }: Checked): Diagnostic {
+  if (diagnostic.place !== null || diagnostic.code === 'more-problems' || source === undefined) return diagnostic;
+  const start = { line: 1, column: 1 };
+  return { ...diagnostic, place: { file: source.path, start, end: start } };
+}
+
+/** The options of `wf graph`. */
+type GraphOptions = CommonOptions & {
+  readonly name: string;
+  readonly format: GraphFormat;
+  readonly json?: true;
+};
+
+/** Draws the steps of a workflow. */
+export async function graphCommand(
+  { json, format, name, ...options }: GraphOptions,
+  console: Console,
+): Promise<number> {
+  const { renderGraph } = await import('#render/graph/render-graph.ts');
+  const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
+  console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
+  return exitCodes.succeeded;
+}

@@ -1,0 +1,243 @@
+import { Argument } from 'commander';
+import { graphFormats } from '#render/graph/graph-json.ts';
+import { defaultWorkflow } from '#service/workflows/workflow-files.ts';
+import { templateNames } from '../asset.ts';
+import { version } from '../version.ts';
+import type { AddCommand } from './add-command.ts';
+import { refuseRunOptions, withRunOptions } from './habits.ts';
+import {
+  append,
+  choice,
+  count,
+  runArgument,
+  type Shell,
+  shells,
+  withAny,
+  withClientSettings,
+  withCommon,
+  withLocalOnly,
+  withServerSettings,
+  workflowArgument,
+} from './options.ts';
+
+/** `wf init`. */
+export const addInit: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('init'))
+    .argument('[file]', 'the file to write, or - for standard output', 'workflow.yaml')
+    .description('write a first workflow, with comments, ready to run')
+    .addOption(choice('--template <name>', 'the template', templateNames).default('basic'))
+    .option('--list', 'print the templates, and write nothing')
+    .option('--force', 'overwrite an existing file')
+    .option('--json', 'with --list: print JSON')
+    .action(async (file: string, options) => {
+      const { initCommand } = await import('../commands/files/init-command.ts');
+      setExitCode(initCommand({ ...options, file }, console));
+    });
+};
+
+/** `wf validate`. */
+export const addValidate: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('validate').alias('lint'))
+    .argument(
+      '[file...]',
+      'workflow files or directories, names, or - for standard input; default: the workflows directory',
+    )
+    .description('print every mistake in the files, each with its line and column')
+    .addOption(choice('--format <format>', 'the output format', ['pretty', 'json', 'github']).default('pretty'))
+    .option('--json', 'the same as --format json')
+    .option('--strict', 'use of the output of a step that is not a dependency is an error')
+    .option('--verbose', 'print also the warnings that files ignore')
+    .action(async (names: string[], options) => {
+      const { validateCommand } = await import('../commands/files/check-commands.ts');
+      setExitCode(await validateCommand({ ...options, names }, console));
+    });
+};
+
+/** `wf graph`. */
+export const addGraph: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('graph'))
+    .addArgument(workflowArgument())
+    .description('draw the steps and their dependencies')
+    .addOption(choice('--format <format>', 'the output format', graphFormats).default('ascii'))
+    .option('--json', 'the same as --format json')
+    .action(async (named: string | undefined, options) => {
+      const name = named ?? defaultWorkflow(process.cwd(), 'graph');
+      const { graphCommand } = await import('../commands/files/check-commands.ts');
+      setExitCode(await graphCommand({ ...options, name }, console));
+    });
+};
+
+/** `wf schema`. */
+export const addSchema: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('schema'))
+    .argument('[path]', 'a key, such as steps.retryPolicy or executor.http')
+    .description('print the JSON Schema of workflow files, or the documentation of one key')
+    .option('--json', 'print the schema of the key')
+    .action(async (path: string | undefined, options) => {
+      const { schemaCommand } = await import('../commands/files/schema-command.ts');
+      setExitCode(schemaCommand({ ...options, path: path ?? null }, console));
+    });
+};
+
+/** `wf list`. */
+export const addList: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withCommon(program.command('list')))
+    .description('list the workflows, each with its last run and the next scheduled start')
+    .option('--tag <tag>', 'only workflows with this tag')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { listWorkflowsCommand } = await import('../commands/history/list-command.ts');
+      setExitCode(await listWorkflowsCommand(options, console));
+    });
+};
+
+/** `wf status`. */
+export const addStatus: AddCommand = (program, console, setExitCode) => {
+  withRunOptions(withClientSettings(withAny(withCommon(program.command('status')))))
+    .addArgument(runArgument('[run]').default(undefined, 'the last run'))
+    .description('show the steps of a run, running or finished')
+    .option('--json', 'print JSON')
+    .action(async (run: string | undefined, options) => {
+      refuseRunOptions(options, 'status');
+      const { statusCommand } = await import('../commands/history/status-command.ts');
+      setExitCode(await statusCommand({ ...options, run: run ?? null }, console));
+    });
+};
+
+/** `wf history`. */
+export const addHistory: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withAny(withCommon(program.command('history'))))
+    .argument('[workflow]', 'a workflow, by its name or file; default: all')
+    .description('list past runs, newest first')
+    .option('--status <status>', 'only runs with this status (failed, succeeded, ...; repeatable)', append)
+    .option('--waiting', 'only runs in which a step waits for approval')
+    .option('--queue <name>', 'only runs of this queue')
+    .option('--tag <tag>', 'only runs of workflows with this tag')
+    .option('--last <time>', 'only runs of the last 30m, 12h, 7d, 2w')
+    .option('--from <time>', 'only runs since a day or time: 2026-03-01, 2026-03-01T10:30')
+    .option('--to <time>', 'only runs until a day (included) or time')
+    .option('--limit <count>', 'the maximum number of runs', count, 20)
+    .option('--json', 'print JSON')
+    .action(async (name: string | undefined, options) => {
+      const { historyCommand } = await import('../commands/history/history-command.ts');
+      setExitCode(await historyCommand({ ...options, name: name ?? null }, console));
+    });
+};
+
+/** `wf logs`. */
+export const addLogs: AddCommand = (program, console, setExitCode) => {
+  withClientSettings(withAny(withCommon(program.command('logs'))))
+    .addArgument(runArgument('[run]').default(undefined, 'the last run'))
+    .argument('[step]', 'a step or handler; default: all')
+    .description('print the output of the steps of a run')
+    .option('-f, --follow', 'follow the output until the run has ended')
+    .option('--tail <count>', 'only the last lines', count)
+    .option('--attempt <number>', 'only this attempt of each step (default: all, in order)', count)
+    .addOption(choice('--stream <stream>', 'only this stream of a step with two logs', ['stdout', 'stderr']))
+    .option('-t, --timestamps', 'print the time of each line before it, at most a quarter of a second late')
+    .option('--raw', 'print the bytes unchanged, with terminal control sequences')
+    .option('--json', 'print one JSON object per line: step, attempt, stream, text')
+    .action(async (run: string | undefined, step: string | undefined, options) => {
+      const { logsCommand } = await import('../commands/history/logs-command.ts');
+      setExitCode(await logsCommand({ ...options, run: run ?? null, step: step ?? null }, console));
+    });
+};
+
+/** `wf report`. */
+export const addReport: AddCommand = (program, console, setExitCode) => {
+  withLocalOnly(withAny(withCommon(program.command('report'))))
+    .addArgument(runArgument('[run]').default(undefined, 'the last run'))
+    .description('write a report of a run, one HTML file: graph, timeline, logs, source')
+    .option('-o, --output <file>', 'the file, or - for standard output (default: <workflow>-<run>.html)')
+    .action(async (run: string | undefined, options) => {
+      const { reportCommand } = await import('../commands/history/report-command.ts');
+      setExitCode(await reportCommand({ ...options, run: run ?? null }, console));
+    });
+};
+
+/** `wf gc`. */
+export const addGc: AddCommand = (program, console, setExitCode) => {
+  withLocalOnly(withAny(withCommon(program.command('gc'))))
+    .argument('[workflow]', 'a workflow, by its name or file; default: all')
+    .description('remove old runs with their logs; always keeps the last run of a workflow')
+    .option('--keep <count>', 'runs to keep of each workflow, whatever their age', count)
+    .option('--older-than <time>', 'only runs older than 12h, 7d, 2w')
+    .option('--dry-run', 'print what would be removed, and remove nothing')
+    .option('--json', 'print JSON')
+    .action(async (name: string | undefined, options) => {
+      const { gcCommand } = await import('../commands/history/gc-command.ts');
+      setExitCode(await gcCommand({ ...options, name: name ?? null }, console));
+    });
+};
+
+/** `wf config`. */
+export const addConfig: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('config'))
+    .argument('[key]', 'a setting, such as maxConcurrentRuns; default: all')
+    .description('print the settings, each with its value and its source')
+    .option('--json', 'print JSON')
+    .action(async (key: string | undefined, options) => {
+      const { configCommand } = await import('../commands/setup/config-command.ts');
+      setExitCode(configCommand({ ...options, key: key ?? null }, console));
+    });
+};
+
+/** `wf doctor`. */
+export const addDoctor: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('doctor'))
+    .description('check which tools workflows can use, and how to install missing ones')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { doctorCommand } = await import('../commands/setup/doctor-command.ts');
+      setExitCode(await doctorCommand(options, console));
+    });
+};
+
+/** `wf completion`. */
+export const addCompletion: AddCommand = (program, console, setExitCode) => {
+  withCommon(program.command('completion'))
+    .addArgument(new Argument('<shell>', 'the shell').choices([...shells]))
+    .description('print the completion script of a shell')
+    .action(async (shell: Shell) => {
+      const { completionCommand } = await import('../complete/completion.ts');
+      setExitCode(completionCommand(shell, console));
+    });
+};
+
+/** `wf complete`, which completion scripts call. */
+export const addComplete: AddCommand = (program, console, setExitCode) => {
+  program
+    .command('complete', { hidden: true })
+    .argument('[words...]')
+    .option('--line <text>')
+    .option('--word <text>')
+    .action(async (words: string[], options) => {
+      const { completeCommand } = await import('../complete/complete.ts');
+      setExitCode(await completeCommand({ ...options, words }, program, console));
+    });
+};
+
+/** `wf version`. */
+export const addVersion: AddCommand = (program, console) => {
+  withCommon(program.command('version'))
+    .description('print the version')
+    .option('--json', 'print JSON, with the versions of Node and V8 and the platform')
+    .action(({ json }: { json?: true }) => {
+      const { node, v8 } = process.versions;
+      console.out.write(
+        json ? `${JSON.stringify({ version, node, v8, platform: process.platform })}\n` : `${version}\n`,
+      );
+    });
+};
+
+/** `wf serve`. */
+export const addServe: AddCommand = (program, console, setExitCode) => {
+  withServerSettings(
+    withCommon(program.command('serve').aliases(['server', 'start-all', 'scheduler']), '-d, --dags <dir>'),
+  )
+    .description('run the daemon: the web page, the REST API and the scheduler')
+    .action(async (options) => {
+      const { serveCommand } = await import('../commands/setup/serve-command.ts');
+      setExitCode(await serveCommand(options, console));
+    });
+};

@@ -1,0 +1,380 @@
+import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Config } from '#config/config.ts';
+import type { Param } from '#core/run/run.ts';
+import type { Source } from '#language/diagnostic.ts';
+import { escapeControls } from '#render/text/sanitize.ts';
+import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { WfError } from '#system/errors.ts';
+import { besidePattern, type WatchPattern, watchPattern } from '#system/glob.ts';
+import { pause } from '#system/time-limit.ts';
+import { printError, type StopSignal, stopSignals } from '../exit-codes.ts';
+import { configFor } from '../reference.ts';
+import { parseReporters } from '../reporters/reporter-list.ts';
+import type { Console } from '../terminal/console.ts';
+import { runInForeground } from './foreground.ts';
+import { type PreparedRun, prepareRun, type RunOptions } from './prepare-run.ts';
+
+const mostNamed = 5;
+
+/**
+ * Runs a workflow, and runs it again whenever its files or those of `--watch-path` change, until a signal arrives. A change
+ * during a run counts after the run. Resolves to the exit code of the signal.
+ */
+export async function watchCommand(options: RunOptions, console: Console): Promise<number> {
+  refuseCombinations(options);
+  const interrupt = listenForInterrupt();
+  try {
+    return await new Watch(options, console).untilInterrupted(interrupt.aborted, () => {
+      return stopSignals[interrupt.signal() ?? 'SIGINT'];
+    });
+  } finally {
+    interrupt.close();
+  }
+}
+
+function refuseCombinations({ name, runId, dryRun }: RunOptions): void {
+  if (name === '-') throw new WfError('usage', 'standard input cannot be watched: --watch needs a file');
+  if (runId !== undefined) throw new WfError('usage', '--watch starts many runs, and --run-id can name only one');
+  if (dryRun) throw new WfError('usage', '--watch and --dry-run exclude each other');
+}
+
+class Watch {
+  readonly #options: RunOptions;
+  readonly #console: Console;
+  readonly #ownWrites = new OwnWrites();
+  #config: Config;
+  #read: ReadFiles = { sources: [], valid: false };
+  #hasRun = false;
+  /** Prompts only once. */
+  #params: readonly Param[] | null = null;
+
+  constructor(options: RunOptions, console: Console) {
+    this.#options = options;
+    this.#console = console;
+    this.#config = configFor(options);
+  }
+
+  async untilInterrupted(signal: AbortSignal, exitCode: () => number): Promise<number> {
+    while (!signal.aborted) {
+      const known = scan(this.#targets()).snapshot;
+      const run = await this.#prepare();
+      if (run === 'unwanted') return stopSignals.SIGINT;
+      // Files that were not watched before are taken as they were read.
+      const before = new Map([...scan(this.#targets()).snapshot].map(([path, now]) => [path, known.get(path) ?? now]));
+      if (run !== null) await this.#run(run);
+      if (signal.aborted) break;
+      if (!(await this.#waitForChange(before, run !== null, signal))) break;
+    }
+    return exitCode();
+  }
+
+  /** Null if the file is invalid; its problems have been printed. */
+  async #prepare(): Promise<PreparedRun | 'unwanted' | null> {
+    try {
+      const run = await prepareRun(
+        { options: this.#options, config: configFor(this.#options), known: this.#params },
+        this.#console,
+      );
+      if (run === null) return 'unwanted';
+      this.#params = run.request.params;
+      this.#config = run.config;
+      this.#read = { sources: run.request.sources, valid: true };
+      return run;
+    } catch (error) {
+      await this.#printMendable(error);
+      return null;
+    }
+  }
+
+  async #run(run: PreparedRun): Promise<void> {
+    try {
+      await runInForeground(run, this.#options, this.#console);
+      // Messages use another stream and must not come first.
+      await this.#console.out.drained();
+      this.#hasRun = true;
+    } catch (error) {
+      await this.#printMendable(error);
+    }
+  }
+
+  /** An invalid command line ends the watch; an invalid or missing file waits for the next change. */
+  async #printMendable(error: unknown): Promise<void> {
+    if (error instanceof InvalidWorkflow) this.#read = { sources: [...error.sources], valid: false };
+    else if (!(error instanceof WfError) || !this.#hasRun) throw error;
+    await printError(error, this.#console);
+  }
+
+  async #waitForChange(before: FileTimes, hasRun: boolean, signal: AbortSignal): Promise<boolean> {
+    const targets = this.#targets();
+    const after = scan(targets).snapshot;
+    const during = hasRun
+      ? this.#ownWrites.judge(before, after)
+      : { counted: changedPaths(before, after), discounted: [] };
+    if (during.discounted.length > 0) {
+      this.#say(
+        `${this.#names(during.discounted)}: changed in every run, so from now on it counts as output of the run`,
+      );
+    }
+    if (during.counted.length > 0) {
+      this.#say(`changed meanwhile: ${this.#names(during.counted)}`);
+      return true;
+    }
+    this.#say(`waiting for a change of ${countText(after.size)}; Ctrl-C ends`);
+    const next = await nextChange(targets, after, signal);
+    if (next === null) return false;
+    const changed = changedPaths(after, next);
+    this.#ownWrites.changedBetween(changed);
+    this.#say(`changed: ${this.#names(changed)}`);
+    return true;
+  }
+
+  #targets(): WatchTargets {
+    return watchTargets(this.#read, { paths: this.#options.watchPath ?? [], config: this.#config });
+  }
+
+  #names(paths: readonly string[]): string {
+    const shown = paths.slice(0, mostNamed).map((path) => escapeControls(relative(process.cwd(), path)));
+    return shown.join(', ') + (paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : '');
+  }
+
+  #say(text: string): void {
+    this.#console.err.write(`wf: ${text}\n`);
+  }
+}
+
+function countText(files: number): string {
+  return files === 1 ? '1 file' : `${files} files`;
+}
+
+/** Whether a signal has ended the watch. */
+type Interrupt = {
+  readonly aborted: AbortSignal;
+  /** The first signal; null before one arrives. */
+  readonly signal: () => StopSignal | null;
+  readonly close: () => void;
+};
+
+/** Listens for the signals that stop a run; a running run gets them too. */
+function listenForInterrupt(): Interrupt {
+  const controller = new AbortController();
+  let first: StopSignal | null = null;
+  const names = Object.keys(stopSignals) as StopSignal[];
+  const listener = (signal: NodeJS.Signals) => {
+    first ??= names.find((name) => name === signal) ?? null;
+    controller.abort();
+  };
+  for (const name of names) process.on(name, listener);
+  return {
+    aborted: controller.signal,
+    signal: () => first,
+    close: () => {
+      for (const name of names) process.off(name, listener);
+    },
+  };
+}
+
+/** The files that a workflow was read from, as far as they could be read. */
+type ReadFiles = { readonly sources: readonly Source[]; readonly valid: boolean };
+
+/** Returns the files to watch for a workflow: its sources and those of `--watch-path`. */
+function watchTargets(
+  { sources, valid }: ReadFiles,
+  { paths, config }: { readonly paths: readonly string[]; readonly config: Config },
+): WatchTargets {
+  const files = sources.map(({ path }) => path).filter((path) => path !== '-');
+  const named = paths.map((path) => watchPattern(path, config.cwd));
+  return { files, patterns: [...named, ...(valid ? [] : missingImports(files))], ignored: writtenByRuns(config) };
+}
+
+/** An invalid file may import files that do not exist yet. */
+function missingImports(files: readonly string[]): readonly WatchPattern[] {
+  return files.map((file) => besidePattern(file, ['.yaml', '.yml']));
+}
+
+/** The files that every run writes, which must not start another one: its history, logs and reports. */
+function writtenByRuns({ runsDir, settings, cwd }: Config): ReadonlySet<string> {
+  const reports = parseReporters(settings.read('reporter').value).files.map(({ path }) => resolve(cwd, path));
+  return new Set([...(runsDir === null ? [] : [runsDir]), ...reports]);
+}
+
+/** Changes within this time count as one, since editors and generators write several files, or one file in several steps. */
+const settleMs = 100;
+/** For places whose changes the system does not report (network shares, mounts of containers). */
+const pollMs = 1000;
+/** Scanning takes at most a twentieth of the time. */
+const restPerLook = 20;
+
+/**
+ * Waits until the files differ from `before` and have stopped changing; resolves to the new snapshot, or to null if `signal` is
+ * aborted. A notification of the system only triggers a scan.
+ */
+export async function nextChange(
+  targets: WatchTargets,
+  before: FileTimes,
+  signal: AbortSignal,
+): Promise<FileTimes | null> {
+  const watchers = new DirectoryWatchers();
+  try {
+    for (let last = before; !signal.aborted; ) {
+      const startedAt = performance.now();
+      const found = scan(targets);
+      const tookMs = performance.now() - startedAt;
+      watchers.add(found, targets);
+      const isDifferent = changedPaths(before, found.snapshot).length > 0;
+      if (isDifferent && changedPaths(last, found.snapshot).length === 0) return found.snapshot;
+      last = found.snapshot;
+      if (isDifferent) await pause(settleMs, signal);
+      else await watchers.event(Math.max(pollMs, restPerLook * tookMs), signal);
+    }
+    return null;
+  } finally {
+    watchers.close();
+  }
+}
+
+/** Watches directories, as far as the system reports changes. */
+class DirectoryWatchers {
+  readonly #watchers = new Map<string, FSWatcher | null>();
+  #wake: () => void = () => {};
+
+  add({ directories }: Scan, { files }: WatchTargets): void {
+    // Editors often replace a file, which a watch on the file itself would miss.
+    for (const directory of [...directories, ...files.map((file) => dirname(file))]) {
+      if (!this.#watchers.has(directory)) this.#watchers.set(directory, this.#open(directory));
+    }
+  }
+
+  /** Resolves at the next event, after the time, or when `signal` is aborted. */
+  event(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    return pause(ms, AbortSignal.any([signal, woken.signal]));
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers.values()) watcher?.close();
+  }
+
+  /** Null if the system offers no watch; then only regular scans find changes. */
+  #open(directory: string): FSWatcher | null {
+    try {
+      const watcher = watch(directory, () => this.#wake());
+      watcher.on('error', () => watcher.close());
+      return watcher;
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** The changes during a run. */
+type ChangesDuringRun = {
+  /** Changes that start another run. */
+  readonly counted: readonly string[];
+  /** Files that changed in every run and are ignored from now on. */
+  readonly discounted: readonly string[];
+};
+
+/** A user may save a file during one run and the next, so two runs do not prove that the run writes it. */
+const runsInARow = 3;
+
+/**
+ * Separates files that the user changes during a run from those that the run writes itself, which would start runs without end:
+ * a file that changes during three runs in a row belongs to the run. Its changes during runs are ignored until it changes
+ * between two runs.
+ */
+export class OwnWrites {
+  readonly #own = new Set<string>();
+  #inARow: ReadonlyMap<string, number> = new Map();
+
+  /** Compares the snapshots before and after a run. */
+  judge(before: FileTimes, after: FileTimes): ChangesDuringRun {
+    const changed = changedPaths(before, after).filter((path) => !this.#own.has(path));
+    const inARow = new Map(changed.map((path) => [path, (this.#inARow.get(path) ?? 0) + 1]));
+    const discounted = changed.filter((path) => (inARow.get(path) ?? 0) >= runsInARow);
+    for (const path of discounted) this.#own.add(path);
+    this.#inARow = inARow;
+    return { counted: changed.filter((path) => !this.#own.has(path)), discounted };
+  }
+
+  /** Reports files that changed between runs, by the user. */
+  changedBetween(paths: readonly string[]): void {
+    for (const path of paths) this.#own.delete(path);
+    this.#inARow = new Map();
+  }
+}
+
+/** The watched files: the named ones, and those that the patterns match outside the ignored files and directories. */
+type WatchTargets = {
+  readonly files: readonly string[];
+  readonly patterns: readonly WatchPattern[];
+  readonly ignored: ReadonlySet<string>;
+};
+
+/** Files by absolute path, each with a text that changes with the file. */
+type FileTimes = ReadonlyMap<string, string>;
+/** A snapshot and the scanned directories. */
+type Scan = { readonly snapshot: FileTimes; readonly directories: ReadonlySet<string> };
+
+/** Directories of tools, whose frequent changes are irrelevant. */
+const toolDirectories = new Set(['.git', 'node_modules']);
+
+/** Scans all watched files. An unreadable file counts as missing. */
+export function scan({ files, patterns, ignored }: WatchTargets): Scan {
+  const snapshot = new Map<string, string>();
+  const directories = new Set<string>();
+  for (const file of files) addFile(file, snapshot);
+  for (const pattern of patterns) walk(pattern.directory, { pattern, ignored, snapshot, directories });
+  return { snapshot, directories };
+}
+
+/** Returns the changed, new and removed paths in order. */
+export function changedPaths(before: FileTimes, after: FileTimes): readonly string[] {
+  const all = new Set([...before.keys(), ...after.keys()]);
+  return [...all].filter((path) => before.get(path) !== after.get(path)).sort();
+}
+
+type Walk = {
+  readonly pattern: WatchPattern;
+  readonly ignored: ReadonlySet<string>;
+  readonly snapshot: Map<string, string>;
+  readonly directories: Set<string>;
+};
+
+function walk(directory: string, walking: Walk): void {
+  const { pattern, ignored, snapshot, directories } = walking;
+  if (ignored.has(directory)) return;
+  const entries = entriesOf(directory);
+  if (entries === null) {
+    if (pattern.matches(directory)) addFile(directory, snapshot);
+    return;
+  }
+  directories.add(directory);
+  for (const entry of entries) {
+    const path = join(directory, entry.name);
+    // Links are not followed into directories: they can form a loop.
+    if (entry.isDirectory()) {
+      if (pattern.isDeep && !toolDirectories.has(entry.name)) walk(path, walking);
+    } else if (pattern.matches(path) && !ignored.has(path)) {
+      addFile(path, snapshot);
+    }
+  }
+}
+
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return null;
+  }
+}
+
+function addFile(path: string, snapshot: Map<string, string>): void {
+  try {
+    const { mtimeNs, size, ino } = statSync(path, { bigint: true });
+    snapshot.set(path, `${mtimeNs} ${size} ${ino}`);
+  } catch {
+    snapshot.delete(path);
+  }
+}

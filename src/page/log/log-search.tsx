@@ -1,0 +1,209 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ApiProblem } from '../api/client.ts';
+import { onReconnection } from '../data/connection.ts';
+import { useQuery } from '../parts/screen.tsx';
+import { chunksOf, type LogName, request } from './log-api.ts';
+import { type LogQuery, matcherOf } from './matches.ts';
+import type { ShownLog } from './shown-log.ts';
+
+/** The matching lines of a log found so far, in their order. */
+type LogSearch = {
+  readonly hits: ReadonlySignal<Hits>;
+  readonly problem: ReadonlySignal<ApiProblem | null>;
+  readonly close: () => void;
+};
+
+/** `lines` are counted from 0. They are added in place, to avoid a copy of 10,000 hits for each new one. */
+type Hits = { readonly lines: readonly number[]; readonly isDone: boolean };
+
+/** The server returns at most this many hits. */
+const MAX_HITS = 10_000;
+
+/** Searches a log on the server. */
+function searchLog({ runId, step, attempt, stream }: LogName, query: LogQuery): LogSearch {
+  const lines: number[] = [];
+  const hits = signal<Hits>({ lines, isDone: false });
+  const problem = signal<ApiProblem | null>(null);
+  const abort = new AbortController();
+  const address = `api/v2/runs/${encodeURIComponent(runId)}/logs/search?${new URLSearchParams({
+    q: query.text,
+    step,
+    attempt: String(attempt),
+    stream,
+    regex: String(query.isRegex),
+    ignoreCase: String(!query.isCaseSensitive),
+  })}`;
+  const read = async () => {
+    try {
+      const decoder = new TextDecoder();
+      let rest = '';
+      for await (const chunk of chunksOf(await request(address, { signal: abort.signal }))) {
+        const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        for (const part of parts) {
+          const hit = JSON.parse(part) as { readonly line: number } | { readonly error: string };
+          if ('error' in hit) throw new Error(hit.error);
+          lines.push(hit.line - 1);
+        }
+        hits.value = { lines, isDone: false };
+      }
+      hits.value = { lines, isDone: true };
+    } catch (error) {
+      if (!abort.signal.aborted) problem.value = ApiProblem.of(error);
+    }
+  };
+  void read();
+  return { hits, problem, close: () => abort.abort() };
+}
+
+/** The search in a log, as given by the address. */
+type ShownSearch = {
+  readonly query: LogQuery;
+  /** A distinct value for each query. */
+  readonly key: string;
+  readonly hits: Hits;
+  /** The index of the current hit. */
+  readonly current: number;
+  readonly problem: ApiProblem | null;
+  readonly matcher: RegExp | null;
+  readonly set: (changes: Partial<LogQuery>) => void;
+  /** Selects a hit, wrapping around at both ends; returns its line, null if there is none. */
+  readonly goTo: (index: number) => number | null;
+};
+
+/** Delay between the last letter and the search, in milliseconds. */
+const TYPED_MS = 250;
+const noHits: Hits = { lines: [], isDone: true };
+
+/** Searches a log by the address, and again when the log is complete or after a failed search. */
+export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearch {
+  const [address, change] = useQuery();
+  const query = useMemo(
+    () => ({
+      text: address['find'] ?? '',
+      isRegex: address['regex'] === 'true',
+      isCaseSensitive: address['case'] === 'true',
+    }),
+    [address['find'], address['regex'], address['case']],
+  );
+  const [search, setSearch] = useState<LogSearch | null>(null);
+  const [current, setCurrent] = useState(0);
+  const [tries, setTries] = useState(0);
+  const key = JSON.stringify(query);
+  useEffect(() => setCurrent(0), [key]);
+  useEffect(() => {
+    let started: LogSearch | null = null;
+    const start = () => {
+      started = query.text === '' ? null : searchLog(name, query);
+      setSearch(started);
+    };
+    const timer = setTimeout(start, query.text === '' ? 0 : TYPED_MS);
+    return () => {
+      clearTimeout(timer);
+      started?.close();
+    };
+  }, [name, key, isGrowing, tries]);
+  useEffect(
+    () =>
+      onReconnection(() => {
+        if (search !== null && search.problem.value !== null) setTries((count) => count + 1);
+      }),
+    [search],
+  );
+  const hits = search?.hits.value ?? noHits;
+  return {
+    query,
+    key,
+    hits,
+    current,
+    problem: search?.problem.value ?? null,
+    matcher: useMemo(() => (query.text === '' ? null : matcherOf(query)), [query]),
+    set: (changes) => {
+      const { text, isRegex, isCaseSensitive } = { ...query, ...changes };
+      change({ find: text, regex: isRegex ? 'true' : '', case: isCaseSensitive ? 'true' : '' });
+    },
+    goTo: (index) => {
+      const count = hits.lines.length;
+      if (count === 0) return null;
+      const next = (index + count) % count;
+      setCurrent(next);
+      return hits.lines[next] ?? null;
+    },
+  };
+}
+
+/** The search field of a log, with the number of hits. */
+export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number) => void }): JSX.Element {
+  const { search, onGo } = props;
+  const { query, hits, current } = search;
+  const count = hits.lines.length;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') onGo(current + (event.shiftKey ? -1 : 1));
+    else if (event.key === 'Escape') search.set({ text: '' });
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <search class="log-search">
+      <input
+        type="search"
+        aria-label="Find in the log"
+        placeholder="Find in the log"
+        value={query.text}
+        onInput={(event) => search.set({ text: event.currentTarget.value })}
+        onKeyDown={onKeyDown}
+      />
+      <button
+        type="button"
+        class="plain"
+        aria-pressed={query.isRegex}
+        aria-label="Regular expression"
+        title="Regular expression"
+        onClick={() => search.set({ isRegex: !query.isRegex })}
+      >
+        .*
+      </button>
+      <button
+        type="button"
+        class="plain"
+        aria-pressed={query.isCaseSensitive}
+        aria-label="Match case"
+        title="Match case"
+        onClick={() => search.set({ isCaseSensitive: !query.isCaseSensitive })}
+      >
+        Aa
+      </button>
+      {query.text !== '' && (
+        <>
+          <span class="quiet hit-count" role="status">
+            {count === 0 ? (hits.isDone ? 'no hit' : 'searching') : `${current + 1}/${countText(count)}`}
+          </span>
+          <button
+            type="button"
+            class="plain"
+            aria-label="Previous hit"
+            disabled={count === 0}
+            onClick={() => onGo(current - 1)}
+          >
+            ↑
+          </button>
+          <button
+            type="button"
+            class="plain"
+            aria-label="Next hit"
+            disabled={count === 0}
+            onClick={() => onGo(current + 1)}
+          >
+            ↓
+          </button>
+        </>
+      )}
+    </search>
+  );
+}
+
+function countText(count: number): string {
+  return count < MAX_HITS ? count.toLocaleString('en') : `${MAX_HITS.toLocaleString('en')}+`;
+}

@@ -1,0 +1,54 @@
+import type { StoredEvent } from '#core/run/run.ts';
+import type { Diagnostic } from '#language/diagnostic.ts';
+
+/**
+ * Returns an event as JSON data with `type`, `runId` and `at` first. Times are ISO 8601 UTC. `docs/reference/events.md` documents
+ * the events.
+ */
+export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): object {
+  const until = 'until' in rest && rest.until !== null ? { until: isoTime(rest.until) } : {};
+  return { type, runId, at: isoTime(at), ...rest, ...until };
+}
+
+/** Formats milliseconds since 1970-01-01 UTC as ISO 8601. */
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/**
+ * One problem of a workflow file in `wf validate --json` and the API. Lines and columns count from 1; null: the whole file.
+ */
+type DiagnosticJson = {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly endLine: number | null;
+  readonly endColumn: number | null;
+  readonly label: string | null;
+  readonly help: string | null;
+};
+
+/** Returns the JSON form of a diagnostic. Without a `help` its label takes that place too. */
+export function diagnosticJson({ severity, code, message, place, label, help }: Diagnostic): DiagnosticJson {
+  return {
+    severity,
+    code,
+    message,
+    file: place?.file ?? null,
+    line: place?.start.line ?? null,
+    column: place?.start.column ?? null,
+    endLine: place?.end.line ?? null,
+    endColumn: place?.end.column ?? null,
+    label: label === '' ? null : label,
+    help: help ?? (label === '' ? null : label),
+  };
+}
+
+/** Formats a diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
+export function diagnosticText({ message, place, label }: Diagnostic): string {
+  const position = place === null ? '' : `${place.start.line}:${place.start.column}: `;
+  return `${position}${message}${label === '' ? '' : ` (${label})`}`;
+}

@@ -1,0 +1,227 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { formatDuration } from '#render/text/value-text.ts';
+import { StatusIcon } from './status-icon.tsx';
+import { presentLook, stepLook } from './status-look.ts';
+import { counted } from './step-text.ts';
+import {
+  type GraphNode,
+  MAX_TEXT,
+  type RunView,
+  type StepApproval,
+  type StepAttempt,
+  type StepView,
+  shortened,
+} from './view.ts';
+
+/** Formats a timestamp. */
+type ShowMoment = (iso: string) => ComponentChildren;
+
+const MAX_PARAMS = 200;
+
+/** The trigger of a run. */
+const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
+  cli: 'the command line',
+  api: 'the API',
+  schedule: 'its schedule',
+  workflow: 'a step of another workflow',
+  retry: 'a retry after a failure',
+};
+
+type RunFactsProps = {
+  readonly view: Pick<RunView, 'run' | 'tags'>;
+  readonly moment: ShowMoment;
+  /** Shown instead of the end time while a run is active. */
+  readonly unfinished: ComponentChildren;
+};
+
+/** The origin and the times of a run. */
+export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsProps): JSX.Element {
+  const { owner } = run;
+  return (
+    <FactList
+      facts={[
+        ['Run', <code key="id">{run.runId}</code>],
+        ['Started by', triggers[run.trigger]],
+        ['Started', moment(run.startedAt ?? run.createdAt)],
+        ['Finished', run.finishedAt === null ? unfinished : moment(run.finishedAt)],
+        ['File', run.file && <code>{run.file}</code>],
+        ['Group', run.group],
+        ['Tags', tags.join(', ')],
+        ['Queue', run.queue ?? ''],
+        ['Retry of', run.retryOf && <code>{run.retryOf}</code>],
+        ['Retry', run.autoRetry && run.autoRetry.n > 0 && `${run.autoRetry.n} of ${run.autoRetry.limit}`],
+        ['Next retry', run.autoRetry?.at && moment(run.autoRetry.at)],
+        [
+          'Process',
+          owner && (
+            <>
+              {owner.pid} on <bdi>{owner.host}</bdi>
+            </>
+          ),
+        ],
+      ]}
+    />
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Names and values; null, false and empty values are omitted. */
+function FactList({ facts }: { facts: readonly Fact[] }): JSX.Element | null {
+  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
+  if (known.length === 0) return null;
+  return (
+    <dl class="facts-list">
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The parameters of a run. */
+export function RunParams({ params }: Pick<RunView['run'], 'params'>): JSX.Element | null {
+  if (params.length === 0) return null;
+  const left = params.length - MAX_PARAMS;
+  return (
+    <>
+      <table class="values params">
+        <caption>Parameters</caption>
+        <tbody>
+          {params.slice(0, MAX_PARAMS).map(({ name, value }, index) => (
+            <tr key={name ?? index}>
+              <th scope="row">
+                <code>{name ?? `$${index + 1}`}</code>
+              </th>
+              <td>
+                <code>{shortened(value, MAX_TEXT)}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && <p class="note">{counted(left, 'more parameter')}</p>}
+    </>
+  );
+}
+
+const MAX_COMMAND = 500;
+/** The port mapping in the form of `docker ps`. */
+const SHORT_CONTAINER_ID = 12;
+const MAX_OUTPUT = 4096;
+const MAX_OUTPUTS = 20;
+
+type FactsProps = {
+  readonly step: StepView;
+  /** The step in the file; null if the stored workflow is lost. */
+  readonly node: GraphNode | null;
+  readonly moment: ShowMoment;
+  readonly needs: ComponentChildren;
+  readonly place: ComponentChildren;
+  /** The sub-run of the step. */
+  readonly child: ComponentChildren;
+};
+
+/** The details of a step other than its output. */
+export function StepFacts({ step, node, moment, needs, place, child }: FactsProps): JSX.Element | null {
+  return (
+    <FactList
+      facts={[
+        ['Status', presentLook(step).word],
+        ['Why', step.error && shortened(step.error, MAX_TEXT)],
+        ['Description', node?.description],
+        ['Runs', node && <code>{shortened(node.command, MAX_COMMAND)}</code>],
+        ['Depends on', needs],
+        ['Exit code', step.exitCode],
+        ['Signal', step.signal],
+        ['Child run', child],
+        ['Started', step.startedAt && moment(step.startedAt)],
+        ['Finished', step.finishedAt && moment(step.finishedAt)],
+        ['Took', step.durationMs !== null && formatDuration(step.durationMs)],
+        ['Repetitions', step.repetitions],
+        ['Tolerated by', step.tolerated && <code>{`continueOn.${step.tolerated}`}</code>],
+        ['Service', step.service && (step.service.ready ? 'ready' : 'not ready')],
+        ['Container', step.container && <code>{step.container.id.slice(0, SHORT_CONTAINER_ID)}</code>],
+        ['Image', step.container?.image && <code>{step.container.image}</code>],
+        ['Prompt', step.approval && shortened(step.approval.prompt, MAX_TEXT)],
+        ['Answer', step.approval && answerText(step.approval, moment)],
+        ['Comment', step.approval && shortened(step.approval.comment ?? '', MAX_TEXT)],
+        ['Result', step.kept && 'kept from an earlier run'],
+        ['Defined at', place],
+      ]}
+    />
+  );
+}
+
+/** The user and time of an approval: `approved by anna at 10:31`; null before the answer. */
+export function answerText({ answer, by, at }: StepApproval, moment: ShowMoment): ComponentChildren {
+  if (answer === null) return null;
+  return (
+    <>
+      {answer}
+      {by !== null && (
+        <>
+          {' by '}
+          <bdi>{by}</bdi>
+        </>
+      )}
+      {at !== null && <> at {moment(at)}</>}
+    </>
+  );
+}
+
+/** The outputs of a step. */
+export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepView }): JSX.Element | null {
+  const known = Object.entries(outputs);
+  if (known.length === 0) return null;
+  return (
+    <table class="values outputs">
+      <caption>Outputs</caption>
+      <tbody>
+        {known.slice(0, MAX_OUTPUTS).map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td>
+              {maskedOutputs.includes(name) ? (
+                <span class="quiet">hidden: it is or contains a secret</span>
+              ) : (
+                <pre tabIndex={0}>{shortened(value, MAX_OUTPUT)}</pre>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A summary of an attempt: `Attempt 1 10:31:02 · failed after 0.3s: exit 3`. */
+export function AttemptLine({ attempt, moment }: { attempt: StepAttempt; moment: ShowMoment }): JSX.Element {
+  const look = stepLook(attempt.status ?? 'running');
+  return (
+    <>
+      <StatusIcon look={look} /> Attempt {attempt.attempt}{' '}
+      <span class="quiet">
+        {moment(attempt.startedAt ?? attempt.scheduledAt)} · {endText(attempt)}
+      </span>
+    </>
+  );
+}
+
+function endText({ status, startedAt, scheduledAt, finishedAt, error, next }: StepAttempt): string {
+  const took = finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt);
+  const waited = next === null || finishedAt === null ? null : Date.parse(next.until) - Date.parse(finishedAt);
+  return [
+    stepLook(status ?? 'running').word,
+    took !== null && ` after ${formatDuration(took)}`,
+    error !== null && status !== 'succeeded' && `: ${error}`,
+    waited !== null && `, next after ${formatDuration(waited)}`,
+  ]
+    .filter(Boolean)
+    .join('');
+}

@@ -1,0 +1,104 @@
+import type { JSX } from 'preact';
+import { countedName } from '../fan-out/instance.ts';
+import { StatusIcon } from '../status-icon.tsx';
+import { presentLook, type StatusLook } from '../status-look.ts';
+import { stepDetail, stepTitle } from '../step-text.ts';
+import type { StepView } from '../view.ts';
+import { drawing, fitName, type Grid } from './graph-items.ts';
+
+/** A step in a drawing. */
+export type PlacedNode = {
+  readonly number: number;
+  readonly name: string;
+  /** Its dependencies. */
+  readonly needs: readonly string[];
+  readonly form: 'box' | 'named' | 'square';
+  /** The grid of the instances of an expanded fan-out, else null. */
+  readonly instances: Grid | null;
+  readonly width: number;
+  readonly height: number;
+};
+
+type StepBoxProps = {
+  readonly node: PlacedNode;
+  readonly step: StepView;
+  readonly href: string;
+  readonly isSelected?: boolean;
+  readonly isCritical: boolean;
+  /** Width reserved on the right for a control, in pixels. */
+  readonly room?: number;
+};
+
+/** A step of a run, as a link that selects it. */
+export function StepBox({ node, step, href, isSelected = false, isCritical, room = 0 }: StepBoxProps): JSX.Element {
+  const look = presentLook(step);
+  const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
+  return (
+    <a href={href} class={names.join(' ')}>
+      <title>{stepTitle(step, node.needs)}</title>
+      <Shape node={{ ...node, name: countedName(step) }} look={look} detail={stepDetail(step)} room={room} />
+    </a>
+  );
+}
+
+/** A step of a file. */
+export function PlainBox({ node, executor }: { node: PlacedNode; executor: string }): JSX.Element {
+  return (
+    <g class="plain-step">
+      {(node.form === 'square' || shownName(node) !== node.name) && <title>{node.name}</title>}
+      <Shape node={node} look={null} detail={executor} />
+    </g>
+  );
+}
+
+type ShapeProps = {
+  readonly node: PlacedNode;
+  readonly look: StatusLook | null;
+  readonly detail: string;
+  readonly room?: number;
+};
+
+/** A box with name and detail, one with the name alone, or a plain square. */
+function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: ShapeProps): JSX.Element {
+  const icon = form === 'box' ? { x: 10, y: 13 } : { x: 7, y: 5 };
+  const left = look === null ? 12 : form === 'box' ? drawing.icon : 29;
+  return (
+    <>
+      <Frame
+        name={form === 'square' ? 'cell' : 'box'}
+        radius={form === 'square' ? 3 : 7}
+        width={width}
+        height={height}
+      />
+      {form !== 'square' && (
+        <>
+          {look !== null && (
+            <svg {...icon} aria-hidden="true">
+              <StatusIcon look={look} />
+            </svg>
+          )}
+          <text class="name" x={left} y={form === 'box' ? 18 : 17.5}>
+            {shownName({ name, width }, room)}
+          </text>
+        </>
+      )}
+      {form === 'box' && (
+        <text class="detail" x={left} y="33">
+          {detail}
+        </text>
+      )}
+    </>
+  );
+}
+
+/** The name in a box, cut if the box is too narrow; `room`: as in `StepBox`. */
+function shownName({ name, width }: Pick<PlacedNode, 'name' | 'width'>, room = 0): string {
+  return fitName(name, width - drawing.icon - room);
+}
+
+type FrameProps = { readonly name: string; readonly radius: number; readonly width: number; readonly height: number };
+
+/** The outline of a box. */
+export function Frame({ name, radius, width, height }: FrameProps): JSX.Element {
+  return <rect class={name} x="0.5" y="0.5" width={width - 1} height={height - 1} rx={radius} />;
+}

@@ -1,0 +1,252 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { drawingOrder } from '#render/graph/graph-lanes.ts';
+import { counted } from '../step-text.ts';
+import type { StepView } from '../view.ts';
+import { Frame, type PlacedNode } from './graph-box.tsx';
+import { block, type Dependencies, drawing, type GraphItem } from './graph-items.ts';
+import type { GraphLayout } from './graph-layout.ts';
+
+/** A graph with the positions of its boxes. */
+export type DrawnGraph = {
+  readonly graph: NumberedGraph;
+  readonly items: readonly GraphItem[];
+  readonly layout: GraphLayout;
+};
+
+type DrawNode = (node: PlacedNode) => ComponentChildren;
+
+/** All edges, and those of a highlighted path above them. */
+export function Edges({ layout, path }: { layout: GraphLayout; path: string }): JSX.Element {
+  return (
+    <>
+      <path class="edges" d={edgePath(layout)} />
+      <path class="arrows" d={arrowPath(layout)} />
+      {path !== '' && <path class="edges critical" d={path} />}
+    </>
+  );
+}
+
+type ItemProps = {
+  readonly drawn: DrawnGraph;
+  /** The number of the item. */
+  readonly index: number;
+  readonly drawNode: DrawNode;
+  /** Whether to draw a step, by its number; default: all. */
+  readonly isShown?: (step: number) => boolean;
+  /** The steps that match the search; null: no search. */
+  readonly found?: ReadonlySet<number> | null;
+  /** A text for a block of steps, beside their number. */
+  readonly aboutBlock?: (nodes: readonly number[]) => string;
+};
+
+/** A step, or a block of steps with the same dependencies and dependents. */
+export function Item({ drawn, index, drawNode, isShown, found = null, aboutBlock }: ItemProps): JSX.Element | null {
+  const item = drawn.items[index];
+  if (item === undefined) return null;
+  const { x, y } = drawn.layout.boxes[index] ?? { x: 0, y: 0 };
+  return (
+    <svg x={x} y={y} width={item.width} height={item.height}>
+      {item.grid !== null && (
+        <>
+          <Frame name="block" radius={9} width={item.width} height={item.height} />
+          <text class="detail" x={drawing.padding + 2} y="21">
+            {counted(item.nodes.length, 'step')}
+            {aboutBlock?.(item.nodes)}
+          </text>
+        </>
+      )}
+      {item.nodes.map((number, place) => {
+        const { width, height } = sizeIn(item);
+        if (isShown?.(number) === false) return null;
+        return (
+          <svg
+            key={number}
+            {...positionIn(item, place)}
+            width={width}
+            height={height}
+            class={found?.has(number) ? 'found' : undefined}
+            data-step={number}
+          >
+            {drawNode(placedNode(drawn, item, number))}
+          </svg>
+        );
+      })}
+    </svg>
+  );
+}
+
+function placedNode({ graph }: DrawnGraph, item: GraphItem, number: number): PlacedNode {
+  return {
+    number,
+    name: graph.names[number] ?? '',
+    needs: (graph.dependencies[number] ?? []).map((needed) => graph.names[needed] ?? ''),
+    instances: item.instances ?? null,
+    form: item.grid === null ? 'box' : item.grid.isNamed ? 'named' : 'square',
+    ...sizeIn(item),
+  };
+}
+
+/** The size of a step in its item. */
+export function sizeIn({ grid, width, height }: GraphItem): { readonly width: number; readonly height: number } {
+  return grid === null ? { width, height } : { width: grid.cellWidth, height: grid.cellHeight };
+}
+
+/** The top left corner of a step in its item. */
+export function positionIn({ grid }: GraphItem, place: number): { readonly x: number; readonly y: number } {
+  if (grid === null) return { x: 0, y: 0 };
+  const { padding, cellGap, titleHeight } = drawing;
+  return {
+    x: padding + (place % grid.columns) * (grid.cellWidth + cellGap),
+    y: padding + titleHeight + Math.floor(place / grid.columns) * (grid.cellHeight + cellGap),
+  };
+}
+
+type Pieces = Pick<GraphLayout, 'bends' | 'straights' | 'isVertical'>;
+
+/** Edges as one SVG path: they leave and enter boxes in the direction of the drawing. */
+export function edgePath({ bends, straights, isVertical }: Pieces): string {
+  const curves = bends.map(({ x1, y1, x2, y2 }) => {
+    const [a, b] = isVertical
+      ? [`${x1} ${(y1 + y2) / 2}`, `${x2} ${(y1 + y2) / 2}`]
+      : [`${(x1 + x2) / 2} ${y1}`, `${(x1 + x2) / 2} ${y2}`];
+    return `M${x1} ${y1}C${a} ${b} ${x2} ${y2}`;
+  });
+  return [...curves, ...straights.map(({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`)].join('');
+}
+
+/** The arrowheads of all edges as one SVG path. */
+function arrowPath({ ends, isVertical }: GraphLayout): string {
+  const arrows = ends.map(({ x, y }) => `M${x} ${y}${isVertical ? 'l-4 -7h8z' : 'l-7 -4v8z'}`);
+  return [...new Set(arrows)].join('');
+}
+
+/** Returns the pieces of the edges between boxes for which `isWanted` holds. */
+export function edgesBetween(layout: GraphLayout, isWanted: (from: number, to: number) => boolean): Pieces {
+  const { links, starts, boxes } = layout;
+  const arriving = new Map(links.flatMap(([from, to], index) => (to < boxes.length ? [] : [[to, { from, index }]])));
+  const bends = new Set<number>();
+  const passed = new Set<number>();
+  links.forEach(([start, to], link) => {
+    if (to >= boxes.length) return;
+    // Points form a chain from the box where their edges begin.
+    const chain = [{ from: start, index: link }];
+    for (let at = arriving.get(start); at !== undefined; at = arriving.get(at.from)) chain.push(at);
+    if (!isWanted(chain.at(-1)?.from ?? start, to)) return;
+    for (const { from, index } of chain) {
+      bends.add(index);
+      passed.add(from);
+    }
+  });
+  return {
+    isVertical: layout.isVertical,
+    bends: layout.bends.filter((_, index) => bends.has(index)),
+    straights: layout.straights.filter((_, index) => passed.has(starts[index] ?? -1)),
+  };
+}
+
+/** The steps of a graph by number, with their dependencies in both directions; without handlers. */
+export type NumberedGraph = Dependencies & { readonly names: readonly string[] };
+
+/** A graph as the API describes it. */
+export type NamedGraph = {
+  readonly nodes: readonly { readonly name: string; readonly handler: string | null }[];
+  readonly edges: readonly { readonly from: string; readonly to: string }[];
+};
+
+/** Numbers the steps of a graph. */
+export function numberedGraph({ nodes, edges }: NamedGraph): NumberedGraph {
+  const names = nodes.filter(({ handler }) => handler === null).map(({ name }) => name);
+  const numbers = new Map(names.map((name, number) => [name, number]));
+  const dependencies: number[][] = names.map(() => []);
+  const dependents: number[][] = names.map(() => []);
+  for (const { from, to } of edges) {
+    const [start, end] = [numbers.get(from), numbers.get(to)];
+    if (start === undefined || end === undefined) continue;
+    dependencies[end]?.push(start);
+    dependents[start]?.push(end);
+  }
+  return { names, stepCount: names.length, dependencies, dependents };
+}
+
+const MARGIN = 12;
+const GAP = 24;
+
+/**
+ * Draws a graph that is too large for a layout: each layer is a column of squares, one for each step, without edges. A
+ * step is in the layer after the last of its dependencies.
+ */
+export function layOutColumns(graph: Dependencies): {
+  readonly items: readonly GraphItem[];
+  readonly layout: GraphLayout;
+} {
+  const items = layersOf(graph).map((nodes) => block(nodes, []));
+  const height = Math.max(0, ...items.map((item) => item.height));
+  let x = MARGIN;
+  const boxes = items.map((item) => {
+    const box = { x, y: MARGIN + Math.round((height - item.height) / 2) };
+    x += item.width + GAP;
+    return box;
+  });
+  const layout = { isVertical: false, width: x - GAP + MARGIN, height: height + 2 * MARGIN, boxes };
+  return { items, layout: { ...layout, bends: [], straights: [], links: [], starts: [], ends: [] } };
+}
+
+function layersOf(graph: Dependencies): readonly (readonly number[])[] {
+  const depth = new Array<number>(graph.stepCount).fill(0);
+  const layers: number[][] = [];
+  for (const node of drawingOrder(graph)) {
+    for (const from of graph.dependencies[node] ?? []) depth[node] = Math.max(depth[node] ?? 0, (depth[from] ?? 0) + 1);
+    const layer = depth[node] ?? 0;
+    layers[layer] ??= [];
+    layers[layer]?.push(node);
+  }
+  return layers.map((nodes) => nodes.sort((a, b) => a - b));
+}
+
+type OverviewProps = {
+  readonly drawn: DrawnGraph;
+  /** The status of a step by its number. */
+  readonly statusOf: (step: number) => StepView['status'];
+  /** The steps that match the search; null: no search. */
+  readonly found?: ReadonlySet<number> | null;
+};
+
+/** All steps as plain shapes, one path for each status, fast enough for ten thousand. */
+export function GraphOverview({ drawn, statusOf, found = null }: OverviewProps): JSX.Element {
+  return (
+    <>
+      {Array.from(
+        pathsByStatus(drawn, statusOf, () => true),
+        ([status, path]) => (
+          <path key={status} class={`cells ${status}`} d={path} />
+        ),
+      )}
+      {found !== null &&
+        Array.from(
+          pathsByStatus(drawn, statusOf, (step) => found.has(step)),
+          ([status, path]) => <path key={`found ${status}`} class={`cells found ${status}`} d={path} />,
+        )}
+    </>
+  );
+}
+
+function pathsByStatus(
+  { items, layout }: DrawnGraph,
+  statusOf: OverviewProps['statusOf'],
+  isWanted: (step: number) => boolean,
+): ReadonlyMap<string, string> {
+  const paths = new Map<string, string[]>();
+  items.forEach((item, index) => {
+    const box = layout.boxes[index] ?? { x: 0, y: 0 };
+    const { width, height } = sizeIn(item);
+    item.nodes.forEach((step, place) => {
+      if (!isWanted(step)) return;
+      const { x, y } = positionIn(item, place);
+      const status = statusOf(step);
+      const path = paths.get(status) ?? [];
+      path.push(`M${box.x + x} ${box.y + y}h${width}v${height}h-${width}z`);
+      paths.set(status, path);
+    });
+  });
+  return new Map(Array.from(paths, ([status, path]) => [status, path.join('')]));
+}
