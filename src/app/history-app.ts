@@ -8,15 +8,15 @@ import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import { reportFd, startReporting } from '#processes/reporting-process.ts';
 import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';
 import { createHistory, type History } from '#service/history/history.ts';
-import { keepingReader } from '#service/history/keeping-reader.ts';
+import { keepingReader } from '#service/history/past-run.ts';
 import type { Reach } from '#service/history/run-reference.ts';
-import { acceptRun, type RunContext, withoutRun } from '#service/runs/accept-run.ts';
-import { type Carrier, launchRun } from '#service/runs/launch-run.ts';
-import type { StartRequest } from '#service/runs/runs.ts';
-import type { StopTools } from '#service/runs/stopping.ts';
+import { type Carrier, launchRun } from '#service/runs/carrier.ts';
+import type { StopTools } from '#service/runs/end-run.ts';
+import { acceptRun, type RunContext, withoutRun } from '#service/runs/queued-run.ts';
+import type { StartRequest } from '#service/runs/start-run.ts';
 import type { AcceptedRun } from '#service/service.ts';
 import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
-import type { OwnDaemon } from '#store/files/control/own-daemon.ts';
+import type { OwnDaemon } from '#store/files/control/daemon-claim.ts';
 import type { RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { packageRoot } from '#system/package-root.ts';
@@ -76,7 +76,7 @@ export async function suspensions({ runsDir }: Config): Promise<(file: string) =
 
 /** Removes one run that has finished. */
 export async function removeRun(runId: string, config: Config): Promise<number> {
-  const { removePastRun } = await import('#service/history/remove-run.ts');
+  const { removePastRun } = await import('#service/history/removal.ts');
   return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
 }
 
@@ -142,7 +142,7 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
  */
 export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
   if (runsDir === null) return null;
-  const { findOwnDaemon } = await import('#store/files/control/own-daemon.ts');
+  const { findOwnDaemon } = await import('#store/files/control/daemon-claim.ts');
   return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
 }
 

@@ -2,11 +2,15 @@ import { isNamed } from '#core/fan-out/instance-name.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { type AttemptReference, attemptsOf } from '#service/history/attempts.ts';
-import { keptText, type LogPart, logParts } from '#service/history/logs/log-source.ts';
-import { isGoingOn, type LogReader, showLogs, tailStart } from '#service/history/logs/log-view.ts';
-import { lostText } from '#service/history/logs/lost-text.ts';
-import { whyNothing } from '#service/history/logs/why-nothing.ts';
+import { keptText, type LogPart, logParts, lostText, whyNothing } from '#service/history/logs/log-source.ts';
+import {
+  type AttemptReference,
+  attemptsOf,
+  isGoingOn,
+  type LogReader,
+  showLogs,
+  tailStart,
+} from '#service/history/logs/log-view.ts';
 import type { LogAnswer, LogRequest } from '#service/service.ts';
 import { includesLog, logStream } from '#store/log-ends.ts';
 import type { LogChunk, LogStream, RunLogs } from '#store/logs.ts';

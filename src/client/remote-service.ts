@@ -2,20 +2,20 @@ import type { ClientSettings } from '#config/login-settings.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';
-import type { RunFilter } from '#service/history/select-runs.ts';
-import { newRunId } from '#service/runs/new-run-id.ts';
-import type {
-  AcceptedRun,
-  RetryOrder,
-  RunActions,
-  RunView,
-  Service,
-  StartOrder,
-  StopAnswer,
-  StopOptions,
-  WorkflowEntry,
+import type { RunFilter } from '#service/history/history.ts';
+import {
+  type AcceptedRun,
+  newRunId,
+  type RetryOrder,
+  type RunActions,
+  type RunView,
+  type Service,
+  type StartOrder,
+  type StopAnswer,
+  type StopOptions,
+  type WorkflowEntry,
 } from '#service/service.ts';
-import { InvalidWorkflow } from '#service/workflows/invalid-workflow.ts';
+import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
 import { WfError } from '#system/errors.ts';
 import {
   type Answer,

@@ -4,8 +4,11 @@ import type { Workflow } from '#core/workflow.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
+import type { RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf, WfError } from '#system/errors.ts';
+import { createSlices } from '#system/turns.ts';
+import type { RunIndex } from './run-index.ts';
 
 /** The dependencies of retrying runs. */
 export type AutoRetryParts = {
@@ -137,4 +140,24 @@ export class AutoRetries {
   #drop(runId: string): void {
     if (this.#stored.delete(runId)) this.#parts.memory.write([...this.#stored]);
   }
+}
+
+/** The maximum time of reading runs per turn of the event loop. */
+const sliceMs = 10;
+
+/** Whether a retry of a run exists, however it was started. Only newer runs can be retries of it. */
+export async function wasRetried(
+  { file, runId }: Pick<RunState, 'file' | 'runId'>,
+  runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'runIdsOf'>,
+  archive: Pick<RunArchive, 'list' | 'readCreated'>,
+): Promise<boolean> {
+  runIndex.touch();
+  await runIndex.refresh();
+  const pause = createSlices(sliceMs);
+  for (const newer of file === null ? archive.list() : runIndex.runIdsOf(file)) {
+    if (newer === runId) return false;
+    if (archive.readCreated(newer)?.retryOf === runId) return true;
+    await pause();
+  }
+  return false;
 }

@@ -1,12 +1,11 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { type PastRun, readPastRun } from '#service/history/past-run.ts';
-import type { Carrier } from '#service/runs/launch-run.ts';
+import type { Carrier } from '#service/runs/carrier.ts';
+import type { StopTools } from '#service/runs/end-run.ts';
 import { createLocalRuns } from '#service/runs/local-runs.ts';
-import { newRunId } from '#service/runs/new-run-id.ts';
 import { refuseQueued } from '#service/runs/queued-run.ts';
-import type { StartRequest } from '#service/runs/runs.ts';
-import type { StopTools } from '#service/runs/stopping.ts';
-import type { AcceptedRun, RunActions } from '#service/service.ts';
+import type { StartRequest } from '#service/runs/start-run.ts';
+import { type AcceptedRun, newRunId, type RunActions } from '#service/service.ts';
 import type { ReadWorkflow } from '#service/workflows/workflow-loader.ts';
 import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
 import { createTurns } from '#system/turns.ts';

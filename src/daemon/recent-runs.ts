@@ -1,9 +1,11 @@
+import { isFinished } from '#core/run/run-state.ts';
+import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead } from '#core/summary/summary.ts';
+import { readFinished, readPastRun, summarizePastRun } from '#service/history/past-run.ts';
 import type { RecentRun } from '#service/served.ts';
-import type { RunArchive } from '#store/store.ts';
+import type { RunArchive, StoredRun } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import { createSlices, nextTurn } from '#system/turns.ts';
-import { readHead } from './read-head.ts';
 import type { RunStamps } from './run-list.ts';
 
 /** A text that survives the daemon. It is a cache: losing it costs time. Both functions may throw a `WfError`. */
@@ -195,4 +197,24 @@ function parseCache(text: string): Map<string, Kept> {
 
 function recentRun({ runId, status, durationMs }: RunHead): RecentRun {
   return { runId, status, durationMs };
+}
+
+/** A run as read from its files. */
+type FoundHead = {
+  readonly head: RunHead;
+  readonly isFinished: boolean;
+  /** Null if they were not read with the workflow of the run. */
+  readonly events: StoredRun['events'] | null;
+};
+
+/**
+ * Reads a run for lists; null if there is no readable run. Only the journal of a finished run is read; `isUnfinished` skips
+ * that attempt.
+ */
+export function readHead(archive: RunArchive, runId: string, isUnfinished = false): FoundHead | null {
+  const found = isUnfinished ? null : readFinished(archive, runId);
+  const run = found ?? readPastRun(archive, runId);
+  if (run === null) return null;
+  const head = headOf(summarizePastRun(run, archive.timeOf(runId)));
+  return { head, isFinished: isFinished(run.state), events: run.stored?.events ?? null };
 }

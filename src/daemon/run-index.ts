@@ -1,8 +1,7 @@
 import type { RunHead } from '#core/summary/summary.ts';
 import type { ServedRuns } from '#service/served.ts';
 import { createSlices } from '#system/turns.ts';
-import { readHead } from './read-head.ts';
-import { type RecentCache, RecentRuns } from './recent-runs.ts';
+import { type RecentCache, RecentRuns, readHead } from './recent-runs.ts';
 import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';
 import { RunList } from './run-list.ts';
 

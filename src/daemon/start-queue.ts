@@ -1,11 +1,9 @@
-import type { Carrier } from '#service/runs/launch-run.ts';
-import { startCarrier } from '#service/runs/start-carrier.ts';
+import { type Carrier, startCarrier } from '#service/runs/carrier.ts';
 import type { AcceptedRun } from '#service/service.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';
-import { type RunLine, RunLines } from './run-lines.ts';
-import { createStartPlaces, type StartPlaces } from './start-places.ts';
+import { createStartPlaces, type RunLine, RunLines, type StartPlaces } from './start-lines.ts';
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {

@@ -1,8 +1,7 @@
-import { decodeSegment } from './connection/percent.ts';
-import type { Route } from './route.ts';
+import { HttpError, type Route } from './route.ts';
 
 /** A matching route with the parameters of the path. */
-export type RouteMatch = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
+type RouteMatch = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
 
 /** The result of looking up a path. */
 export type FoundRoute =
@@ -86,4 +85,28 @@ function methodsOf(ends: readonly End[]): readonly string[] {
   const methods = new Set<string>(ends.flatMap(({ node }) => [...node.routes.keys()]));
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods.add('OPTIONS')].sort();
+}
+
+/** Decodes one segment of a path: `group%2Fname` is `group/name`. Throws an `HttpError` 400 for an invalid encoding. */
+function decodeSegment(text: string): string {
+  return decode(text, 'the path');
+}
+
+/**
+ * Decodes the fields of a query or of a form body. Throws an `HttpError` 400 where `URLSearchParams` would guess: for a
+ * stray `%` and for bytes that are not UTF-8.
+ */
+export function decodeFields(text: string, what: string): URLSearchParams {
+  if (text.includes('%')) decode(text, what);
+  return new URLSearchParams(text);
+}
+
+function decode(text: string, what: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new HttpError(400, `${what} is not encoded correctly`, {
+      help: 'a "%" must be followed by two hexadecimal digits, in UTF-8',
+    });
+  }
 }

@@ -1,12 +1,52 @@
 import type { Metrics } from '#daemon/metrics.ts';
 import type { SystemProblem } from '#system/errors.ts';
-import type { LoopLag } from './connection/loop-lag.ts';
+import type { LoopLag } from './connection/load-limits.ts';
 import { documentRoutes } from './docs/docs-routes.ts';
 import { type Handler, jsonReply, type Reply, type Route } from './route.ts';
+import { actOnDag, createDag, deleteDag, listTags, searchDags, showSpec } from './v1/dag-actions.ts';
+import { listDags, showDag } from './v1/dag-pages.ts';
 import type { V1Parts } from './v1/v1-parts.ts';
-import { v1Routes } from './v1/v1-routes.ts';
+import {
+  logIn,
+  logOut,
+  moveInQueue,
+  showActivity,
+  showConfig,
+  showInfo,
+  showQueue,
+  showSchedule,
+  showSession,
+} from './v2/daemon/daemon-routes.ts';
+import { followAll } from './v2/daemon/live-events.ts';
+import { runLogs, searchLogsOfRun } from './v2/logs/log-pages.ts';
+import { stepLogIndex, stepLogRoute } from './v2/logs/step-log.ts';
+import { followEventsRoute } from './v2/runs/run-events.ts';
+import {
+  actOnRuns,
+  approveStepRoute,
+  deleteRunRoute,
+  markStepRoute,
+  rejectStepRoute,
+  retryRunRoute,
+  startRunRoute,
+  stopRunRoute,
+} from './v2/runs/run-orders.ts';
+import {
+  listRunsOfWorkflowRoute,
+  listRunsRoute,
+  showRunRoute,
+  viewRunRoute,
+  workflowGrid,
+} from './v2/runs/run-pages.ts';
 import type { V2Parts } from './v2/v2-parts.ts';
-import { v2Routes } from './v2/v2-routes.ts';
+import {
+  deleteWorkflow,
+  renameWorkflow,
+  saveSource,
+  showSource,
+  suspendWorkflow,
+} from './v2/workflows/change-workflow.ts';
+import { listWorkflowsRoute, showWorkflowRoute, validateRoute } from './v2/workflows/workflow-pages.ts';
 
 /** The dependencies of routes about the daemon itself. */
 type OperationParts = {
@@ -19,8 +59,6 @@ type OperationParts = {
 
 /** The dependencies of all routes. */
 type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
-
-const get = { method: 'GET', body: 'none', errors: 'problem' } as const;
 
 /**
  * Returns the complete table of routes of the daemon, which `openapi/` describes. `basePath` begins with a slash and ends
@@ -67,4 +105,71 @@ function health(loopLag: () => LoopLag, refusal: () => SystemProblem | null): Ha
     const body = { status: 'failing', problem: problem.message, eventLoopLagMs: loopLag() };
     return { ...jsonReply(body), status };
   };
+}
+
+const get = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;
+const post = { method: 'POST', access: 'write', body: 'form-or-json', errors: 'problem' } as const;
+const put = { ...post, method: 'PUT' } as const;
+const remove = { ...post, method: 'DELETE', body: 'none' } as const;
+
+/** Returns the routes of the v2 API. */
+function v2Routes(parts: V2Parts): readonly Route[] {
+  const workflow = '/api/v2/workflows/{name}';
+  const run = '/api/v2/runs/{id}';
+  return [
+    { ...get, path: '/api/v2/workflows', handle: listWorkflowsRoute(parts) },
+    { ...get, path: workflow, handle: showWorkflowRoute(parts) },
+    { ...get, path: `${workflow}/source`, handle: showSource(parts) },
+    { ...put, path: `${workflow}/source`, handle: saveSource(parts), body: 'text' },
+    { ...post, path: `${workflow}/rename`, handle: renameWorkflow(parts) },
+    { ...remove, path: workflow, handle: deleteWorkflow(parts) },
+    { ...put, path: `${workflow}/suspended`, handle: suspendWorkflow(parts) },
+    { ...get, path: `${workflow}/grid`, handle: workflowGrid(parts) },
+    { ...post, path: `${workflow}/runs`, handle: startRunRoute(parts) },
+    { ...get, path: `${workflow}/runs`, handle: listRunsOfWorkflowRoute(parts) },
+    { ...post, path: '/api/v2/validate', handle: validateRoute(parts), body: 'text' },
+    { ...get, path: '/api/v2/runs', handle: listRunsRoute(parts) },
+    { ...get, path: run, handle: showRunRoute(parts) },
+    { ...get, path: `${run}/view`, handle: viewRunRoute(parts) },
+    { ...remove, path: run, handle: deleteRunRoute(parts) },
+    { ...post, path: '/api/v2/runs/batch', handle: actOnRuns(parts), body: 'json' },
+    { ...post, path: `${run}/stop`, handle: stopRunRoute(parts) },
+    { ...post, path: `${run}/retry`, handle: retryRunRoute(parts) },
+    { ...post, path: `${run}/steps/{step}/mark`, handle: markStepRoute(parts) },
+    { ...post, path: `${run}/steps/{step}/approve`, handle: approveStepRoute(parts) },
+    { ...post, path: `${run}/steps/{step}/reject`, handle: rejectStepRoute(parts) },
+    { ...get, path: '/api/v2/events', handle: followAll(parts) },
+    { ...get, path: `${run}/events`, handle: followEventsRoute(parts) },
+    { ...get, path: `${run}/logs`, handle: runLogs(parts) },
+    { ...get, path: `${run}/steps/{step}/logs`, handle: stepLogRoute(parts) },
+    { ...get, path: `${run}/steps/{step}/logs/index`, handle: stepLogIndex(parts) },
+    { ...get, path: `${run}/logs/search`, handle: searchLogsOfRun(parts) },
+    { ...get, path: '/api/v2/queue', handle: showQueue(parts) },
+    { ...put, path: '/api/v2/queue/{id}', handle: moveInQueue(parts) },
+    { ...get, path: '/api/v2/schedule', handle: showSchedule(parts) },
+    { ...get, path: '/api/v2/activity', handle: showActivity(parts) },
+    { ...get, path: '/api/v2/info', handle: showInfo(parts) },
+    { ...get, path: '/api/v2/config', handle: showConfig(parts) },
+    { ...get, path: '/api/v2/session', handle: showSession, access: 'public' },
+    { ...post, path: '/api/v2/session', handle: logIn, access: 'public', body: 'json' },
+    { ...remove, path: '/api/v2/session', handle: logOut, access: 'read' },
+  ];
+}
+
+const getV1 = { method: 'GET', access: 'read', body: 'none', errors: 'v1' } as const;
+const postV1 = { method: 'POST', access: 'write', body: 'form-or-json', errors: 'v1' } as const;
+const removeV1 = { ...postV1, method: 'DELETE', body: 'none' } as const;
+
+/** Returns the routes for clients of Blackdagger 2 and Dagu 1. */
+function v1Routes(parts: V1Parts): readonly Route[] {
+  return [
+    { ...getV1, path: '/api/v1/dags', handle: listDags(parts) },
+    { ...postV1, path: '/api/v1/dags', handle: createDag(parts) },
+    { ...getV1, path: '/api/v1/dags/{name}', handle: showDag(parts) },
+    { ...postV1, path: '/api/v1/dags/{name}', handle: actOnDag(parts) },
+    { ...removeV1, path: '/api/v1/dags/{name}', handle: deleteDag(parts) },
+    { ...getV1, path: '/api/v1/dags/{name}/spec', handle: showSpec(parts) },
+    { ...getV1, path: '/api/v1/search', handle: searchDags(parts) },
+    { ...getV1, path: '/api/v1/tags', handle: listTags(parts) },
+  ];
 }

@@ -1,23 +1,25 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ServerSettings } from '#config/server-settings.ts';
 import type { CountedRequest } from '#daemon/metrics.ts';
 import type { SessionStore } from '#store/store.ts';
-import { WfError } from '#system/errors.ts';
-import { createGuard } from './access/auth.ts';
-import { clientFinder } from './access/client-address.ts';
-import { createLogin } from './access/login.ts';
-import { createLoginTries } from './access/login-tries.ts';
-import { createSessions } from './access/sessions.ts';
-import { bindAddress, isLoopbackAddress } from './connection/bind-address.ts';
-import { limitConnections } from './connection/connections.ts';
-import { connectionsThatFit, defaultLimits, type Limits } from './connection/limits.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import { clientFinder, createGuard, createLoginTries } from './access/auth.ts';
+import { createLogin, createSessions } from './access/sessions.ts';
 import { createListener } from './connection/listener.ts';
-import { slowRequests } from './connection/slow-request.ts';
-import { readTlsIdentity } from './connection/tls-files.ts';
-import { rawReply } from './reply/raw-reply.ts';
+import {
+  connectionsThatFit,
+  defaultLimits,
+  type Limits,
+  limitConnections,
+  rawReply,
+  slowRequests,
+} from './connection/load-limits.ts';
 import type { Reply, Route } from './route.ts';
 import { createRouter } from './router.ts';
 
@@ -168,4 +170,83 @@ async function close(server: Server, closing: AbortController, patienceMs: numbe
   const timer = setTimeout(() => server.closeAllConnections(), patienceMs);
   await closed;
   clearTimeout(timer);
+}
+
+/** The minimum length of a token or password on a network address, in characters. */
+const MIN_LOGIN_LENGTH = 16;
+
+/**
+ * Resolves a host to the address to listen on. Throws a `WfError` `usage` for an address that other machines can reach
+ * if no login is required or a token or password is short. A name is resolved only once, so that the server listens on the checked
+ * address.
+ */
+async function bindAddress(host: string, login: ServerSettings['login']): Promise<string> {
+  const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
+  if (isLoopbackAddress(address)) return address;
+  const { token, readOnlyToken, basic } = login;
+  if (token === null && readOnlyToken === null && basic === null) {
+    throw new WfError(
+      'usage',
+      `will not listen on "${host}" without a login: every client that reaches it could run commands`,
+      {
+        help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD, or --require-login; or listen on 127.0.0.1',
+      },
+    );
+  }
+  requireLength('token', token, host);
+  requireLength('readOnlyToken', readOnlyToken, host);
+  requireLength('password', basic?.password ?? null, host);
+  return address;
+}
+
+/** Wrong logins never delay a valid one, so only length prevents guessing. */
+function requireLength(key: string, token: string | null, host: string): void {
+  if (token === null || [...token].length >= MIN_LOGIN_LENGTH) return;
+  const problem = `will not listen on "${host}" with a "${key}" of fewer than ${MIN_LOGIN_LENGTH} characters`;
+  throw new WfError('usage', `${problem}: it could be guessed`, { help: 'make one with: openssl rand -hex 32' });
+}
+
+/** Whether only this machine can reach an address. */
+function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127(\.\d+){3}$/.test(address);
+}
+
+async function resolveHost(host: string): Promise<string> {
+  try {
+    return (await lookup(host)).address;
+  } catch (error) {
+    const why = messageOf(error);
+    throw new WfError('usage', `"${host}" is not an address of this machine: ${why}`, { help: 'give one with --host' });
+  }
+}
+
+/** A certificate with its chain, and its key, in PEM. */
+type TlsIdentity = { readonly cert: Buffer; readonly key: Buffer };
+
+/** Reads the files and checks that they match. Throws a `WfError` `usage` that names the file. */
+function readTlsIdentity({ cert, key }: NonNullable<ServerSettings['tls']>): TlsIdentity {
+  const identity = { cert: read(cert, 'certificate'), key: read(key, 'key') };
+  const certificate = parse(`"${cert}" holds no certificate in PEM`, () => new X509Certificate(identity.cert));
+  const privateKey = parse(`"${key}" holds no key in PEM, or one with a passphrase`, () =>
+    createPrivateKey(identity.key),
+  );
+  // The TLS library would silently drop such a key and then reject every client.
+  if (certificate.checkPrivateKey(privateKey)) return identity;
+  throw unusable(`the key in "${key}" is not the one of the certificate in "${cert}"`);
+}
+
+function read(path: string, what: string): Buffer {
+  return parse(`cannot read the TLS ${what} "${path}"`, () => readFileSync(path));
+}
+
+function parse<T>(problem: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw unusable(`${problem}: ${messageOf(error)}`);
+  }
+}
+
+function unusable(problem: string): WfError {
+  return new WfError('usage', problem, { help: 'the two files are set as "tlsCert" and "tlsKey"' });
 }

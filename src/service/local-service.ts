@@ -1,26 +1,28 @@
+import { existsSync } from 'node:fs';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunArchive } from '#store/store.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
-import { findActive } from './history/active-runs.ts';
-import { type AttemptFilter, attemptsOf } from './history/attempts.ts';
-import type { History } from './history/history.ts';
-import { keptText, logParts } from './history/logs/log-source.ts';
-import { type LogView, readLogs } from './history/logs/log-view.ts';
-import { lostText } from './history/logs/lost-text.ts';
-import { missingLogs } from './history/logs/missing-logs.ts';
-import { whyNothing } from './history/logs/why-nothing.ts';
-import type { PastRun } from './history/past-run.ts';
+import type { History, RunFilter } from './history/history.ts';
+import { keptText, logParts, lostText, whyNothing } from './history/logs/log-source.ts';
+import {
+  type AttemptFilter,
+  attemptsOf,
+  isGoingOn,
+  type LoggedRun,
+  type LogView,
+  readLogs,
+} from './history/logs/log-view.ts';
+import { mayBeActive, type PastRun } from './history/past-run.ts';
 import { summarizeWithFailures } from './history/run-failures.ts';
-import { type Reach, requireKnownWorkflow } from './history/run-reference.ts';
-import type { RunFilter } from './history/select-runs.ts';
+import { lastRunId, namesWorkflow, type Reach, requireKnownWorkflow } from './history/run-reference.ts';
+import { declareLost, untilOver } from './runs/end-run.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
-import { declareLost, untilOver } from './runs/stopping.ts';
 import type { LogAnswer, LogRequest, RunService, RunView, Service } from './service.ts';
 import { type EntryTools, workflowEntries } from './workflows/workflow-entries.ts';
 import { findWorkflow, type WorkflowPlaces } from './workflows/workflows.ts';
 
 /** The dependencies of the service of this machine. Without a store, `past` and `control` throw. */
-export type LocalServiceTools = {
+type LocalServiceTools = {
   /** The location of the workflows for messages. */
   readonly location: string;
   readonly reach: Reach;
@@ -202,4 +204,62 @@ function isWorkflow(name: string, places: WorkflowPlaces): boolean {
     if (isNotFound(error)) return false;
     throw error;
   }
+}
+
+/** The runs that a reference selects. */
+type MeantRuns = {
+  /** The running and waiting runs, newest first. */
+  readonly active: readonly PastRun[];
+  /** The named run, or the last run of the workflow. */
+  readonly last: PastRun;
+};
+
+/** The dependencies of finding active runs. */
+type ActiveRunTools = { readonly archive: RunArchive; readonly history: History; readonly reach: Reach };
+
+/**
+ * Finds the running and waiting runs of a reference: one run by its id, or every run of a workflow. `prefer`: the meaning of
+ * a word that is both. Throws a `WfError`: `not-found`, or `usage` if the reference is the prefix of several ids.
+ */
+export async function findActive(
+  word: string,
+  tools: ActiveRunTools,
+  prefer: 'run' | 'workflow' = 'run',
+): Promise<MeantRuns> {
+  const { archive, history, reach } = tools;
+  const ofWorkflow = prefer === 'workflow' ? lastRunId({ archive, ids: archive.list() }, word, reach) : null;
+  if (ofWorkflow !== null) {
+    const active = await activeOf(word, tools);
+    return { active, last: active[0] ?? (await history.find(ofWorkflow)) };
+  }
+  const last = await history.find(word);
+  const isOfWorkflow =
+    last.runId !== word && !word.startsWith('@') && namesWorkflow(word, reach)(archive.readCreated(last.runId));
+  if (isOfWorkflow) return { last, active: await activeOf(word, tools) };
+  return { last, active: isFinished(last.state) ? [] : [last] };
+}
+
+async function activeOf(workflow: string, { archive, history, reach }: ActiveRunTools): Promise<readonly PastRun[]> {
+  const isMeant = namesWorkflow(workflow, reach);
+  const active: PastRun[] = [];
+  const ids = archive.list();
+  const labelOf = archive.labels(ids);
+  for (const runId of ids) {
+    if (!isMeant(labelOf(runId)) || !mayBeActive(runId, archive)) continue;
+    const run = await history.read(runId);
+    if (run !== null && !isFinished(run.state)) active.push(run);
+  }
+  return active;
+}
+
+/** Returns a warning about logs on this machine that no longer exist; null if all do. */
+function missingLogs(run: LoggedRun, filter: AttemptFilter): string | null {
+  const paths = attemptsOf(run, filter)
+    .filter((attempt) => !isGoingOn(run, attempt))
+    .map(({ step, attempt }) => run.stored?.logs.file(step, attempt, 'output').path ?? null);
+  const [path, ...others] = paths.filter((each) => each !== null && !existsSync(each));
+  if (path === undefined) return null;
+  const missing =
+    others.length === 0 ? `${path} no longer exists` : `${path} and ${others.length} more no longer exist`;
+  return `warning: ${missing}`;
 }

@@ -3,9 +3,9 @@ import type { RunHead } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Suspensions } from '#store/store.ts';
 import type { PastRun } from './history/past-run.ts';
-import type { ListedWorkflow } from './workflows/listed-workflow.ts';
 import type { CheckResult } from './workflows/load-workflow.ts';
 import type { WorkflowEditor } from './workflows/workflow-editor.ts';
+import type { ListedWorkflow } from './workflows/workflows.ts';
 
 /** The workflows of a daemon, which it keeps in its memory, for the routes of its server. */
 export type ServedWorkflows = WorkflowEditor & {

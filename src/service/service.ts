@@ -4,9 +4,10 @@ import type { RunState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Schedule, Workflow } from '#core/workflow.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
+import { randomBytes } from '#start-up/random-bytes.ts';
 import type { LogChunk, LogStream } from '#store/logs.ts';
+import type { RunFilter } from './history/history.ts';
 import type { LogReader } from './history/logs/log-view.ts';
-import type { RunFilter } from './history/select-runs.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';
 
 /**
@@ -21,7 +22,7 @@ export type Service = {
 };
 
 /** The workflows of a service. */
-export type WorkflowService = {
+type WorkflowService = {
   /** The location of the workflows for messages: a directory or an address. */
   readonly location: string;
   /** Returns the workflows here, then the others, in the order of their paths. `wholeRuns`: includes steps, handlers and warnings of their last runs. */
@@ -184,4 +185,19 @@ export type LogAnswer = {
 };
 
 /** The runs that a reference selects. */
-export type ActiveRuns = { readonly active: readonly RunSummary[]; readonly last: RunSummary };
+type ActiveRuns = { readonly active: readonly RunSummary[]; readonly last: RunSummary };
+
+/** Creates a UUID of version 7 (RFC 9562): 48 bits of time in milliseconds and then random bits, so that ids sort by time. */
+export function newRunId(now: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now, 0, 6);
+  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Whether an id has the form of `newRunId`. */
+export function isMadeRunId(runId: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(runId);
+}

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { StoredEvent } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
-import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/temporary-directory.ts';
+import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/private-files.ts';
 import { createRunLogs } from './files/logs/run-logs.ts';
 import { checkRunId } from './files/run-directory.ts';
 import type { LogStore } from './logs.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '#core/run/run.ts';
-import { createRunFeeds } from '#daemon/run-feeds.ts';
+import { createRunFeeds } from '#daemon/live-changes.ts';
 import { foldRun } from '#service/history/fold-run.ts';
 import type { PastRun } from '#service/history/past-run.ts';
 

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createControl } from '#app/history-app.ts';
 import { readConfig } from '#config/config.ts';
 import { createRunIndex, type RunIndexParts } from '#daemon/run-index.ts';
-import { markStep } from '#service/history/mark-step.ts';
 import { readPastRun, summarizePastRun } from '#service/history/past-run.ts';
-import { createRunStamps } from '#store/files/listing/run-time.ts';
+import { markStep } from '#service/runs/end-run.ts';
+import { createRunStamps } from '#store/files/run-directory.ts';
 import { WfError } from '#system/errors.ts';
 import { inProcessRuns } from '../support/in-process-runs.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RunLine } from '#daemon/run-lines.ts';
+import type { RunLine } from '#daemon/start-lines.ts';
 import { createStartQueue, type QueueLimits } from '#daemon/start-queue.ts';
-import { type Carrier, CarrierDied } from '#service/runs/launch-run.ts';
+import { type Carrier, CarrierDied } from '#service/runs/carrier.ts';
 import { WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

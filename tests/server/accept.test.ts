@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefers } from '#server/reply/accept.ts';
+import { prefers } from '#server/reply/send.ts';
 
 test.each([
   [undefined, 'json'],

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { writeRecord } from '#daemon/schedule/schedule-record.ts';
+import { writeRecord } from '#daemon/schedule/timetable.ts';
 import { durableText } from '#store/files/disk/durable-text.ts';
 import { eventually, journalOf, untilGone, untilOver } from '../support/background-runs.ts';
 import { withDaemons } from '../support/daemon.ts';

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readPageFiles } from '#server/page/page-files.ts';
-import { pageReply, pageRoutes } from '#server/page/page-routes.ts';
-import { bestEncoding } from '#server/reply/accept.ts';
+import { pageReply, pageRoutes, readPageFiles } from '#server/page/page-routes.ts';
+import { bestEncoding } from '#server/reply/send.ts';
 import { allRoutes } from '#server/routes.ts';
 import { type ApiServer, apiServer } from '../support/api-server.ts';
 import { apiWorld } from '../support/api-world.ts';

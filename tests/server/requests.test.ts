@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { queries } from '#server/generated/requests.mjs';
-import { readBody, readQuery } from '#server/requests.ts';
+import { readBody, readQuery } from '#server/route.ts';
 import { apiDocument } from '../support/described-answers.ts';
 
 const query = (text: string) => new URLSearchParams(text);

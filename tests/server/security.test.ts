@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Limits } from '#server/connection/limits.ts';
+import type { Limits } from '#server/connection/load-limits.ts';
 import type { Route } from '#server/route.ts';
 import { createServer, type ListenSettings } from '#server/server.ts';
 import { type ApiServer, apiServer, openSettings } from '../support/api-server.ts';

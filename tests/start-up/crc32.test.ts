@@ -1,7 +1,7 @@
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { crc32, crc32OfText } from '#start-up/crc32.ts';
-import { seal, unseal } from '#store/files/disk/sealed.ts';
+import { seal, unseal } from '#store/files/disk/private-files.ts';
 import fc from '../support/fast-check.ts';
 
 test('the checksum is that of zlib', () => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type JournalCalls, journalCalls } from '#store/files/journal/journal-calls.ts';
+import { type JournalCalls, journalCalls } from '#store/files/journal/journal-file.ts';
 import { events, fileStore, snapshot, temporaryDirectory } from './world.ts';
 
 const queued = { snapshot: snapshot('r1'), logDir: null, events: events(2), launch: '{}' };

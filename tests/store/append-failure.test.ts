@@ -1,7 +1,7 @@
 import { appendFileSync, ftruncateSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type JournalCalls, journalCalls } from '#store/files/journal/journal-calls.ts';
+import { type JournalCalls, journalCalls } from '#store/files/journal/journal-file.ts';
 import { events, fileStore, refusal, snapshot, stored } from './world.ts';
 
 function failure(code: string): Error {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type JournalCalls, journalCalls } from '#store/files/journal/journal-calls.ts';
+import { type JournalCalls, journalCalls } from '#store/files/journal/journal-file.ts';
 import { createGroupCommit } from '#store/files/journal/run-journal.ts';
 import { events, fileStore, snapshot } from './world.ts';
 

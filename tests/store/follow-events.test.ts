@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { FileStore } from '#store/files/file-store.ts';
-import { journalCalls } from '#store/files/journal/journal-calls.ts';
+import { journalCalls } from '#store/files/journal/journal-file.ts';
 import { JournalFollower } from '#store/files/journal/journal-follower.ts';
 import fc from '../support/fast-check.ts';
 import { events, fileStore, snapshot, stored, temporaryDirectory } from './world.ts';

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLogFile } from '#store/files/logs/log-file.ts';
+import { createLogFile } from '#store/files/logs/run-logs.ts';
 import { findTail, readExcerpt, readTail } from '#store/log-ends.ts';
 import type { LogFile, RunLogs } from '#store/logs.ts';
 import { temporaryDirectory } from './world.ts';

@@ -4,7 +4,7 @@ import { type Config, workflowPlaces } from '#config/config.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import { fileOf } from '#service/runs/local-runs.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';
-import { type StartRequest, startRun } from '#service/runs/runs.ts';
+import { type StartRequest, startRun } from '#service/runs/start-run.ts';
 import type { AcceptedRun, RunActions } from '#service/service.ts';
 import { getWorkflow } from '#service/workflows/workflows.ts';
 import { WfError } from '#system/errors.ts';

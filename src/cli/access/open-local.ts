@@ -1,9 +1,8 @@
 import { type Config, requireNamedDags, workflowPlaces } from '#config/config.ts';
 import type { Reach } from '#service/history/run-reference.ts';
 import { createLocalService, type LocalService } from '#service/local-service.ts';
-import { beginRun } from '#service/runs/start-carrier.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
-import { readWorkflow } from '#service/workflows/workflows.ts';
+import { beginRun } from '#service/runs/carrier.ts';
+import { type ListedWorkflow, readWorkflow } from '#service/workflows/workflows.ts';
 
 /** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
 export async function openLocal(

@@ -1,7 +1,7 @@
 import { workflowPlaces } from '#config/config.ts';
 import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { defaultWorkflow } from '#service/workflows/workflow-files.ts';
+import { defaultWorkflow } from '#service/workflows/workflow-directory.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, type Expected, type Given, plain } from './expected.ts';
 

@@ -2,7 +2,7 @@ import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '#config/config.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import type { Engine, RunWatcher } from '#engine/engine.ts';
-import type { CarrierReport } from '#service/runs/launch-run.ts';
+import type { CarrierReport } from '#service/runs/carrier.ts';
 import { type ClaimedRun, claimRun } from '#service/runs/queued-run.ts';
 import { keepProcessSmall } from '#start-up/small-process.ts';
 import { messageOf, WfError } from '#system/errors.ts';

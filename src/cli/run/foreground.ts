@@ -10,8 +10,7 @@ import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '#engi
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { ReporterKind } from '#render/reporters/select.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { type StartRequest, startRun } from '#service/runs/runs.ts';
-import { withDotenv } from '#service/runs/with-dotenv.ts';
+import { type StartRequest, startRun, withDotenv } from '#service/runs/start-run.ts';
 import { shownWorkflow } from '#service/workflows/shown-workflow.ts';
 import type { LoadedWorkflow } from '#service/workflows/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';

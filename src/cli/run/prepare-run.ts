@@ -5,7 +5,7 @@ import { quoteWord } from '#core/words/quote-word.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { acceptParams, openParams, paramFault, takesPositions, unsetParams } from '#service/runs/given-params.ts';
-import type { StartRequest } from '#service/runs/runs.ts';
+import type { StartRequest } from '#service/runs/start-run.ts';
 import { getWorkflow, workflowBytes } from '#service/workflows/workflows.ts';
 import { keepProcessSmall } from '#start-up/small-process.ts';
 import { WfError } from '#system/errors.ts';

@@ -4,9 +4,8 @@ import type { RunActions } from '#service/service.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import type { RunIndex } from '../run-index.ts';
-import type { Action } from './decide.ts';
-import type { WaitingRun } from './schedule-record.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
+import type { Action, WaitingRun } from './timetable.ts';
 
 /** The dependencies of a dispatcher. */
 export type DispatcherParts = {

@@ -1,6 +1,6 @@
 import type { Schedule } from '#core/workflow.ts';
-import type { CronTimes } from './cron-times.ts';
-import { expressionsOf } from './rules.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { CronRule, CronTimes } from './cron-times.ts';
 
 /**
  * Returns the next starts of a schedule after `now`, in order, `count` at most, and not before the end of its suspension
@@ -22,4 +22,31 @@ export function nextStarts(
     found.push(new Date(after));
   }
   return found;
+}
+
+/** The action at a due time. */
+export type ScheduleKind = 'start' | 'stop' | 'restart';
+
+/** One expression of one workflow. `file` is the absolute path. */
+export type Rule = CronRule & { readonly file: string; readonly kind: ScheduleKind };
+
+const kinds: readonly ScheduleKind[] = ['start', 'stop', 'restart'];
+
+/** Returns the identity of a rule, which is stable across processes. */
+export function ruleKey({ file, kind, expression, timeZone }: Rule): string {
+  return [kind, timeZone ?? '', expression, file].join('\n');
+}
+
+/** Returns the rules of a workflow; empty for an invalid file. */
+export function rulesOf({ file, workflow }: Pick<ListedWorkflow, 'file' | 'workflow'>): readonly Rule[] {
+  if (workflow === null) return [];
+  const { schedule } = workflow;
+  return kinds.flatMap((kind) => expressionsOf(schedule, kind).map((rule) => ({ ...rule, file, kind })));
+}
+
+/** Returns the expressions of a schedule for one kind. */
+export function expressionsOf(schedule: Schedule, kind: ScheduleKind): readonly CronRule[] {
+  // A stop ends active runs, on every day.
+  const days = kind === 'stop' || schedule.notOn === undefined ? {} : { notOn: schedule.notOn };
+  return [...new Set(schedule[kind])].map((expression) => ({ expression, timeZone: schedule.timeZone, ...days }));
 }

@@ -1,21 +1,28 @@
 import type { Schedule } from '#core/workflow.ts';
 import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
 import type { DurableText, Suspensions } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { someAtOnce } from '#system/turns.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
-import { type DueActions, decide } from './decide.ts';
 import { createDispatcher, type Dispatcher, type ScheduledWorkflow } from './dispatcher.ts';
-import { nextStarts } from './next-start.ts';
-import { expressionsOf } from './rules.ts';
-import { readRecord, type ScheduleRecord, writeRecord } from './schedule-record.ts';
-import { loadScheduleWords, type ScheduleWords } from './schedule-words.ts';
-import type { SchedulerEvent } from './scheduler-event.ts';
-import { createTimetable, type DueFile, momentsBetween, type Timetable, type UpcomingMoment } from './timetable.ts';
+import { expressionsOf, nextStarts } from './next-start.ts';
+import { loadScheduleWords, type SchedulerEvent, type ScheduleWords } from './scheduler-event.ts';
+import {
+  createTimetable,
+  type DueActions,
+  type DueFile,
+  decide,
+  momentsBetween,
+  readRecord,
+  type ScheduleRecord,
+  type Timetable,
+  type UpcomingMoment,
+  writeRecord,
+} from './timetable.ts';
 
 /** Starts, stops and restarts workflows by their schedules, once for each due time. */
 export type Scheduler = {

@@ -1,10 +1,9 @@
-import type { Workflow } from '#core/workflow.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import type { Schedule, Workflow } from '#core/workflow.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { DurableText } from '#store/store.ts';
 import { createSlices, ownTurn } from '#system/turns.ts';
 import type { CronTimes } from './cron-times.ts';
-import type { DueMoments } from './decide.ts';
-import { type Rule, ruleKey, rulesOf, type ScheduleKind } from './rules.ts';
-import type { RuleProgress } from './schedule-record.ts';
+import { type Rule, ruleKey, rulesOf, type ScheduleKind } from './next-start.ts';
 
 /** Every rule of every workflow with its progress. It has no clock and no effects: callers pass the time. */
 export type Timetable = {
@@ -158,4 +157,118 @@ export async function momentsBetween(
     first.at = times.next(first.rule, first.at);
   }
   return found;
+}
+
+/** The unhandled due times of a workflow, ascending, by kind. */
+type DueMoments = { readonly [kind in ScheduleKind]: readonly number[] };
+
+/** An action for a workflow. `isLate`: it is caught up after its due time, or follows starts that are. */
+export type Action = { readonly kind: ScheduleKind; readonly moment: number; readonly isLate: boolean };
+
+/** The actions, in order, and the missed due times. */
+export type DueActions = { readonly actions: readonly Action[]; readonly missed: readonly Omit<Action, 'isLate'>[] };
+
+/** The delay that still counts as on time, for a busy machine or a restart of the daemon. */
+const onTimeMs = 60_000;
+/** The maximum number of runs that are caught up. */
+const mostCaughtUp = 100;
+
+const order: readonly ScheduleKind[] = ['stop', 'restart', 'start'];
+
+/**
+ * Decides about all due times of one workflow. `catchup` limits late starts; a late stop or restart is done once. A
+ * start before a later stop is dropped.
+ */
+export function decide(
+  due: DueMoments,
+  policy: Pick<Schedule, 'catchup' | 'catchupWindowMs'>,
+  now: number,
+): DueActions {
+  const lastStop = due.stop.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const decided = order.map((kind) => {
+    const moments = [...new Set(due[kind])].sort((a, b) => a - b);
+    const onTime = moments.filter((moment) => moment > now - onTimeMs);
+    const late = moments.slice(0, moments.length - onTime.length);
+    const possible = late.filter((moment) => isPossible(moment, policy, now) && (kind === 'stop' || moment > lastStop));
+    const count = kind === 'start' && policy.catchup === 'all' ? mostCaughtUp : onTime.length > 0 ? 0 : 1;
+    const caughtUp = new Set(count === 0 ? [] : possible.slice(-count));
+    return {
+      actions: [
+        ...[...caughtUp].map((moment) => ({ kind, moment, isLate: true })),
+        // Otherwise the caught-up runs before it, which are still active, would make `overlap: skip` drop it.
+        ...onTime.map((moment) => ({ kind, moment, isLate: caughtUp.size > 0 })),
+      ],
+      missed: late.filter((moment) => !caughtUp.has(moment)).map((moment) => ({ kind, moment })),
+    };
+  });
+  const actions = decided.flatMap((one) => one.actions);
+  return {
+    actions: actions.sort((a, b) => a.moment - b.moment || order.indexOf(a.kind) - order.indexOf(b.kind)),
+    missed: decided.flatMap(({ missed }) => missed),
+  };
+}
+
+function isPossible(
+  moment: number,
+  { catchup, catchupWindowMs }: Pick<Schedule, 'catchup' | 'catchupWindowMs'>,
+  now: number,
+): boolean {
+  return catchup !== 'none' && (catchupWindowMs === null || moment >= now - catchupWindowMs);
+}
+
+/** The progress of a rule. Times are milliseconds since 1970-01-01 UTC. */
+type RuleProgress = {
+  readonly rule: Rule;
+  /** Due times up to here are handled. */
+  readonly done: number;
+  /** When its file disappeared; null: the file exists. */
+  readonly goneSince: number | null;
+};
+
+/** A due run that must wait. */
+export type WaitingRun = {
+  readonly file: string;
+  readonly kind: 'start' | 'restart';
+  readonly moment: number;
+};
+
+/** The state that a scheduler takes over from its predecessor, so that no due time is lost or repeated. */
+export type ScheduleRecord = { readonly rules: readonly RuleProgress[]; readonly waiting: readonly WaitingRun[] };
+
+const format = 1;
+
+/** Reads the record; null if it is missing or not understood. Throws a `WfError` `storage`. */
+export function readRecord(text: DurableText): ScheduleRecord | null {
+  const content = text.read();
+  if (content === null) return null;
+  try {
+    const { format: found, rules, waiting } = JSON.parse(content) as Partial<ScheduleRecord> & { format?: number };
+    if (found !== format || !Array.isArray(rules) || !Array.isArray(waiting)) return null;
+    return { rules: rules.filter(isProgress), waiting: waiting.filter(isWaiting) };
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the record and returns when it is on the disk. Throws a `WfError` `storage`. */
+export function writeRecord(text: DurableText, { rules, waiting }: ScheduleRecord): void {
+  text.write(`${JSON.stringify({ format, rules, waiting })}\n`);
+}
+
+function isProgress(value: unknown): value is RuleProgress {
+  const { rule, done, goneSince } = Object(value) as Partial<RuleProgress>;
+  const { file, kind, expression, timeZone } = Object(rule) as Partial<Rule>;
+  return (
+    typeof file === 'string' &&
+    (kind === 'start' || kind === 'stop' || kind === 'restart') &&
+    typeof expression === 'string' &&
+    (timeZone === null || typeof timeZone === 'string') &&
+    Number.isFinite(done) &&
+    (goneSince === null || Number.isFinite(goneSince))
+  );
+}
+
+function isWaiting(value: unknown): value is WaitingRun {
+  const { file, kind, moment } = Object(value) as Partial<WaitingRun>;
+  return typeof file === 'string' && (kind === 'start' || kind === 'restart') && Number.isFinite(moment);
 }

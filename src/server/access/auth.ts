@@ -1,12 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 import { HttpError } from '../route.ts';
-import type { Client } from './client-address.ts';
-import type { Login, LoginVerdict } from './login.ts';
-import type { LoginTries } from './login-tries.ts';
 import { isOwnOrigin } from './origin-check.ts';
-import { hasSessionCookie, type Session, type Sessions, sessionCookie, sessionSecrets } from './sessions.ts';
-import type { User, Visitor } from './visitor.ts';
+import {
+  hasSessionCookie,
+  type Login,
+  type LoginVerdict,
+  type Session,
+  type Sessions,
+  sessionCookie,
+  sessionSecrets,
+  type User,
+  type Visitor,
+} from './sessions.ts';
 
 export type Guard = {
   /** Returns the user of a request. Throws an `HttpError`: 401 without a valid login, 403, 429 after too many wrong logins. */
@@ -14,7 +21,7 @@ export type Guard = {
   readonly visitor: (request: IncomingMessage) => Visitor;
 };
 
-export type GuardOptions = {
+type GuardOptions = {
   readonly login: Login;
   readonly tries: LoginTries;
   readonly sessions: Sessions;
@@ -124,4 +131,108 @@ function tooManyTries(waitMs: number): HttpError {
     help: 'a right login is accepted at any time',
     headers: { 'Retry-After': seconds },
   });
+}
+
+/** Wrong logins by the address of their client. */
+type LoginTries = {
+  /**
+   * Counts a wrong login and returns the pause before the next attempt from the address, in milliseconds: 0 for the
+   * first few. The same wrong login is counted once, since a program with an old token is not guessing.
+   */
+  readonly failed: (address: string, fingerprint: string) => number;
+};
+
+type Tries = { readonly count: number; readonly last: string; readonly until: number; readonly at: number };
+
+const freeTries = 5;
+const firstWaitMs = 1000;
+const longestWaitMs = 5 * 60_000;
+const forgottenAfterMs = 60 * 60_000;
+const mostAddresses = 10_000;
+
+/**
+ * Creates the counter. After five different wrong logins, each further one doubles the time for which the address is
+ * blocked. IPv6 addresses are counted by network, since one machine has all addresses of its network.
+ */
+export function createLoginTries(now: () => number): LoginTries {
+  const byNetwork = new Map<string, Tries>();
+  const known = (network: string): Tries | undefined => {
+    const tries = byNetwork.get(network);
+    return tries !== undefined && now() - tries.at < forgottenAfterMs ? tries : undefined;
+  };
+  return {
+    failed: (address, fingerprint) => {
+      const network = networkOf(address);
+      const before = known(network);
+      const waitMs = Math.max(0, (before?.until ?? 0) - now());
+      if (waitMs > 0 || before?.last === fingerprint) return waitMs;
+      const count = (before?.count ?? 0) + 1;
+      const wait = count <= freeTries ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (count - freeTries - 1));
+      byNetwork.delete(network);
+      byNetwork.set(network, { count, last: fingerprint, until: now() + wait, at: now() });
+      forgetOldest(byNetwork);
+      return 0;
+    },
+  };
+}
+
+/** Removes the oldest entry: a map keeps the order of insertion. */
+function forgetOldest(byNetwork: Map<string, Tries>): void {
+  const [oldest] = byNetwork.keys();
+  if (byNetwork.size > mostAddresses && oldest !== undefined) byNetwork.delete(oldest);
+}
+
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/, '');
+  return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain;
+}
+
+/** The client that sent a request. */
+type Client = {
+  readonly address: string;
+  /** Whether the client uses TLS, as far as is known. */
+  readonly isSecure: boolean;
+};
+
+/**
+ * Creates a function that finds the client of a request: the peer of the connection, or, behind a trusted proxy, the
+ * rightmost address of `X-Forwarded-For` that is not a trusted proxy. Addresses further left, and headers from other
+ * peers, can be forged. The first protocol of `X-Forwarded-Proto` counts under the same condition; a client that forges it
+ * deceives itself only. `trusted`: addresses and networks (`10.0.0.0/8`).
+ */
+export function clientFinder(trusted: readonly string[]): (request: IncomingMessage) => Client {
+  const proxies = blockList(trusted);
+  const isProxy = (address: string) => {
+    const version = isIP(address);
+    return version !== 0 && proxies.check(address, version === 4 ? 'ipv4' : 'ipv6');
+  };
+  return ({ socket, headers }) => {
+    let client = plainAddress(socket.remoteAddress ?? '');
+    const [protocol = ''] = isProxy(client) ? String(headers['x-forwarded-proto'] ?? '').split(',') : [];
+    const isSecure = 'encrypted' in socket || protocol.trim().toLowerCase() === 'https';
+    const hops = String(headers['x-forwarded-for'] ?? '').split(',');
+    while (isProxy(client)) {
+      const hop = plainAddress(hops.pop()?.trim() ?? '');
+      if (isIP(hop) === 0) break;
+      client = hop;
+    }
+    return { address: client, isSecure };
+  };
+}
+
+function blockList(trusted: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const each of trusted) {
+    const [address = '', prefix] = each.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+/** Removes the brackets and the port that some proxies add, and converts an IPv4 address in IPv6 form to IPv4. */
+function plainAddress(text: string): string {
+  const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
+  return bare.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }

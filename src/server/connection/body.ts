@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '#system/errors.ts';
 import { HttpError, type Route } from '../route.ts';
-import type { Limits } from './limits.ts';
-import { decodeFields } from './percent.ts';
+import { decodeFields } from '../router.ts';
+import type { Limits } from './load-limits.ts';
 
 /** The options of reading a body. */
 export type BodyReading = Pick<Limits, 'bodyBytes' | 'discardedBytes'> & {

@@ -3,17 +3,21 @@ import type { CountedRequest } from '#daemon/metrics.ts';
 import { stackOf } from '#system/stack.ts';
 import { createTurns } from '#system/turns.ts';
 import { bearerChallenge, type Guard, requireAccess } from '../access/auth.ts';
-import { checkHost, type HostNames } from '../access/host-check.ts';
-import { checkOrigin, corsHeaders, isPreflight, preflightReply } from '../access/origin-check.ts';
-import type { User } from '../access/visitor.ts';
-import { prefers } from '../reply/accept.ts';
+import {
+  checkHost,
+  checkOrigin,
+  corsHeaders,
+  type HostNames,
+  isPreflight,
+  preflightReply,
+} from '../access/origin-check.ts';
+import type { User } from '../access/sessions.ts';
 import { type ErrorStyle, errorReply } from '../reply/error-reply.ts';
-import { send } from '../reply/send.ts';
+import { prefers, send } from '../reply/send.ts';
 import { HttpError, type Reply, type Route } from '../route.ts';
-import type { FoundRoute, Router } from '../router.ts';
+import { decodeFields, type FoundRoute, type Router } from '../router.ts';
 import { receiveBody } from './body.ts';
-import type { Limits } from './limits.ts';
-import { decodeFields } from './percent.ts';
+import type { Limits } from './load-limits.ts';
 
 /** The checks between a request and its route. */
 export type Gate = {

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { escapeHtml } from '#render/text/sanitize.ts';
-import { code, codeBlock, prose } from './docs-html.ts';
 import type { ApiSchema, OpenApiDocument } from './document.ts';
 
 /** The page and its headers. */
-export type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };
+type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };
 
 /** Renders the document as an HTML page: one file without scripts or further resources. */
 export function docsPage(document: OpenApiDocument): DocsPage {
@@ -237,4 +236,22 @@ function wordOf(value: Json): string {
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Formats code within a sentence. */
+function code(text: string): string {
+  return `<code>${escapeHtml(text)}</code>`;
+}
+
+/** Formats a block of code, which scrolls and so can be focused with the keyboard. */
+function codeBlock(text: string): string {
+  return `<pre tabindex="0">${escapeHtml(text)}</pre>`;
+}
+
+/** Formats sentences in which backticks mark code. */
+function prose(text: string): string {
+  return text
+    .split('`')
+    .map((part, index) => (index % 2 === 0 ? escapeHtml(part) : code(part)))
+    .join('');
 }

@@ -1,5 +1,4 @@
-import { prefers } from '../reply/accept.ts';
-import { entityTag } from '../reply/send.ts';
+import { entityTag, prefers } from '../reply/send.ts';
 import type { Handler, Reply, Route } from '../route.ts';
 
 const get = { method: 'GET', access: 'read', body: 'none', errors: 'problem' } as const;

@@ -1,5 +1,5 @@
+import type { Writable } from 'node:stream';
 import type { Clock } from '#system/clock.ts';
-import type { StreamWriter } from './stream-writer.ts';
 
 /** The interval of heartbeats, which keep proxies from closing the connection. */
 const heartbeatMs = 15_000;
@@ -42,4 +42,51 @@ export function beat(writer: StreamWriter, clock: Clock, frame: () => string = (
   };
   next();
   return () => cancelTimer();
+}
+
+/** Writes a stream to a client. */
+export type StreamWriter = {
+  /** Writes a chunk; bytes are copied. */
+  readonly write: (chunk: string | Uint8Array) => void;
+  /** Whether the buffer is full, so that no more chunks should be written. */
+  readonly isBehind: () => boolean;
+  /** Resolves when the buffer is empty, or the client has disconnected. */
+  readonly caughtUp: () => Promise<void>;
+  readonly isClosed: () => boolean;
+};
+
+const mostPendingBytes = 256 * 1024;
+/** The time after which a client that reads nothing is disconnected. */
+const stuckMs = 60_000;
+
+/** Creates a writer; `signal` is aborted when the client has disconnected. A client that does not read is disconnected. */
+export function createStreamWriter(output: Writable, signal: AbortSignal, clock: Clock): StreamWriter {
+  const isClosed = () => signal.aborted || output.destroyed;
+  return {
+    write: (chunk) => {
+      if (!isClosed()) output.write(typeof chunk === 'string' ? chunk : Buffer.from(chunk));
+    },
+    isBehind: () => output.writableLength > mostPendingBytes,
+    isClosed,
+    caughtUp: async () => {
+      if (isClosed() || !output.writableNeedDrain) return;
+      const cancelTimer = clock.setTimer(clock.now() + stuckMs, () => output.destroy());
+      await ended(output, signal);
+      cancelTimer();
+    },
+  };
+}
+
+function ended(output: Writable, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      output.off('drain', done);
+      output.off('close', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    output.once('drain', done);
+    output.once('close', done);
+    signal.addEventListener('abort', done);
+  });
 }

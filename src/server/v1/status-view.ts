@@ -1,14 +1,20 @@
-import type { Param } from '#core/run/run.ts';
+import { isAbsolute, join } from 'node:path';
+import type { Param, RunStatus } from '#core/run/run.ts';
 import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-history.ts';
 import type { RunHead, StepSummary } from '#core/summary/summary.ts';
-import { type HandlerKind, handlerName, type Workflow } from '#core/workflow.ts';
+import {
+  type HandlerKind,
+  handlerKind,
+  handlerName,
+  type Precondition,
+  type Step,
+  type Workflow,
+} from '#core/workflow.ts';
 import { formatParams } from '#language/params.ts';
-import { runStatus, stepStatus } from './status-numbers.ts';
-import { shownName, stepView } from './step-view.ts';
 import type { ShownRun } from './v1-parts.ts';
 
 /** The data of a workflow that may have no run. */
-export type RunSubject = { readonly name: string; readonly params: readonly Param[] };
+type RunSubject = { readonly name: string; readonly params: readonly Param[] };
 
 /** Returns a run for listings; null: the workflow has never run. */
 export function runView(run: RunHead | null, { name, params }: RunSubject): object {
@@ -106,3 +112,121 @@ const untouched: StepSummary = {
   outputs: {},
   log: null,
 };
+
+const nanosecondsPerMs = 1_000_000;
+
+/** Converts a step or handler as written in the file, without evaluation; `dir`: the default directory of steps. */
+export function stepView(step: Step, dir: string): object {
+  return {
+    Name: shownName(step.name),
+    Description: step.description,
+    Variables: step.env.map(({ name, value }) => `${name}=${value}`),
+    Dir: effectiveDir(step.dir, dir),
+    ...commandView(step),
+    Script: step.script ?? '',
+    Stdout: step.stdout ?? '',
+    Stderr: step.stderr ?? '',
+    Output: step.output ?? '',
+    // Clients treat an empty list as an edge of the graph.
+    Depends: step.depends.length === 0 ? null : step.depends,
+    ContinueOn: { Failure: step.continueOn.failure, Skipped: step.continueOn.skipped },
+    RetryPolicy: { Limit: step.retry.limit, Interval: step.retry.intervalMs * nanosecondsPerMs },
+    RepeatPolicy: { Repeat: step.repeat !== null, Interval: (step.repeat?.intervalMs ?? 0) * nanosecondsPerMs },
+    MailOnError: step.mailOn.failure,
+    Preconditions: preconditionViews(step.preconditions),
+    SignalOnStop: step.signalOnStop,
+    ExecutorConfig: { Type: step.executor.type === 'command' ? '' : step.executor.type },
+    Run: configText(step, 'run'),
+    Params: configText(step, 'params'),
+  };
+}
+
+/** Returns the name of a step or handler in the v1 API: `onExit` for `handlerOn.exit`. */
+export function shownName(name: string): string {
+  const kind = handlerKind(name);
+  return kind === null ? name : `on${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
+}
+
+/** Resolves a directory; one that begins with a variable may be absolute and is kept as written. */
+function effectiveDir(own: string | null, dir: string): string {
+  if (own === null) return dir;
+  return isAbsolute(own) || /^[$`]/.test(own) ? own : join(dir, own);
+}
+
+/** Splits a command into the program and its arguments, at blanks, quotes included. */
+function commandView(step: Step): object {
+  if (step.executor.type === 'workflow') {
+    const words = [configText(step, 'run'), configText(step, 'params')].filter((text) => text !== '');
+    return { CmdWithArgs: words.join(' '), Command: 'run', Args: words };
+  }
+  const words = typeof step.command === 'string' ? step.command.split(/\s+/) : (step.command ?? []);
+  const [Command = '', ...rest] = words.filter((word) => typeof step.command !== 'string' || word !== '');
+  const text = typeof step.command === 'string' ? [step.command] : words;
+  return { CmdWithArgs: [...text, ...step.args].join(' '), Command, Args: [...rest, ...step.args] };
+}
+
+/** Converts preconditions for the v1 API. */
+export function preconditionViews(preconditions: readonly Precondition[]): readonly object[] {
+  return preconditions.map(({ condition, expected }) => ({ Condition: condition, Expected: expected ?? '' }));
+}
+
+/** Reads a field of the executor's settings, in which a sub-workflow step has its workflow and parameters. */
+function configText({ executor }: Step, key: 'run' | 'params'): string {
+  const value = executor.type === 'workflow' ? executor.config[key] : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
+/** A status of the v1 API: a number and its text. */
+type NumberedStatus = { readonly Status: number; readonly StatusText: string };
+
+const notStarted: NumberedStatus = { Status: 0, StatusText: 'not started' };
+const running: NumberedStatus = { Status: 1, StatusText: 'running' };
+const failed: NumberedStatus = { Status: 2, StatusText: 'failed' };
+const canceled: NumberedStatus = { Status: 3, StatusText: 'canceled' };
+const finished: NumberedStatus = { Status: 4, StatusText: 'finished' };
+const skipped: NumberedStatus = { Status: 5, StatusText: 'skipped' };
+
+/** Converts the status of a run; null for a workflow that has never run. A run skipped by its precondition is finished. */
+function runStatus(status: RunStatus | null): NumberedStatus {
+  switch (status) {
+    case null:
+    case 'queued':
+      return notStarted;
+    case 'running':
+    case 'canceling':
+    case 'handling':
+      return running;
+    case 'failed':
+      return failed;
+    case 'canceled':
+      return canceled;
+    case 'succeeded':
+    case 'partially_succeeded':
+    case 'skipped':
+      return finished;
+  }
+}
+
+type StatusOfStep = Pick<StepSummary, 'status' | 'waitingFor' | 'service'>;
+
+/** Converts the status of a step or handler. A running service that is ready is `ready` in words. */
+export function stepStatus({ status, waitingFor = 'retry', service }: StatusOfStep): NumberedStatus {
+  switch (status) {
+    case 'pending':
+    case 'scheduled':
+      return notStarted;
+    case 'running':
+      return service?.ready === true ? { ...running, StatusText: 'ready' } : running;
+    case 'waiting':
+      return { ...running, StatusText: `waiting for ${waitingFor}` };
+    case 'failed':
+      return failed;
+    case 'canceled':
+    case 'upstream_failed':
+      return canceled;
+    case 'succeeded':
+      return finished;
+    case 'skipped':
+      return skipped;
+  }
+}

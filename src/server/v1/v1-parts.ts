@@ -4,7 +4,7 @@ import type { PastRun } from '#service/history/past-run.ts';
 import type { ServedRuns, ServedWorkflows } from '#service/served.ts';
 import type { RunActions } from '#service/service.ts';
 import type { SearchLines } from '#service/workflows/line-matcher.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
 import { WfError } from '#system/errors.ts';
 
 /** The dependencies of the v1 API. */

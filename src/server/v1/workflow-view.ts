@@ -3,11 +3,10 @@ import type { Param } from '#core/run/run.ts';
 import type { HandlerKind, JsonObject, Workflow } from '#core/workflow.ts';
 import { formatParams } from '#language/params.ts';
 import { diagnosticText } from '#render/views/json-views.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
-import { parameterViews } from '../parameter-views.ts';
-import { shownDiagnostics } from '../reply/shown-diagnostics.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import { parameterViews, shownDiagnostics } from '../both-versions.ts';
 import type { ApiRequest } from '../route.ts';
-import { preconditionViews, stepView } from './step-view.ts';
+import { preconditionViews, stepView } from './status-view.ts';
 import type { V1Parts } from './v1-parts.ts';
 
 /** A workflow's file in the v1 API. */

@@ -77,3 +77,73 @@ function readEventsIfAny(archive: RunArchive, runId: string): Pick<StoredRun, 'e
     return { events: [], damage: [error.message] };
   }
 }
+
+/**
+ * The events that a reader keeps, of all its runs together. With its part of the state, an event takes about 1 kB of
+ * memory, and a run besides its events about as much as a hundred of them.
+ */
+const MAX_EVENTS = 40_000;
+const EVENTS_PER_RUN = 100;
+
+/**
+ * Creates a reader like `readPastRun` that keeps the runs it has read last, so that it reads and folds only their events
+ * since then.
+ */
+export function keepingReader(archive: RunArchive, maxEvents = MAX_EVENTS): (runId: string) => PastRun | null {
+  /** The run read last is the last entry. */
+  const kept = new Map<string, PastRun>();
+  let weight = 0;
+  const drop = (runId: string) => {
+    const run = kept.get(runId);
+    if (run !== undefined) weight -= weightOf(run);
+    kept.delete(runId);
+  };
+  const keep = (run: PastRun) => {
+    if (run.damage.length > 0 || weightOf(run) > maxEvents) return;
+    kept.set(run.runId, run);
+    weight += weightOf(run);
+    for (const oldest of kept.keys()) {
+      if (weight <= maxEvents) return;
+      drop(oldest);
+    }
+  };
+  return (runId) => {
+    const run = readPastRun(archive, runId, kept.get(runId) ?? null);
+    drop(runId);
+    if (run !== null) keep(run);
+    return run;
+  };
+}
+
+function weightOf({ stored }: PastRun): number {
+  return (stored?.events.length ?? 0) + EVENTS_PER_RUN;
+}
+
+/**
+ * Reads a finished run without its workflow, from its journal alone; null for any other run, and if its state depends on
+ * the workflow.
+ */
+export function readFinished(archive: Pick<RunArchive, 'readEvents'>, runId: string): PastRun | null {
+  try {
+    const { events, damage } = archive.readEvents(runId);
+    const types = new Set(events.map(({ type }) => type));
+    const isEnough = types.has('run.created') && types.has('run.finished') && !types.has('step.marked');
+    return isEnough ? { runId, state: foldRun(null, events).state, stored: null, damage } : null;
+  } catch (error) {
+    if (error instanceof WfError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Whether a run may be unfinished, judged by its directory alone. False for a directory that cannot be read: of another user,
+ * or on a damaged disk. One such run must not hide all others.
+ */
+export function mayBeActive(runId: string, { mayGoOn }: Pick<RunArchive, 'mayGoOn'>): boolean {
+  try {
+    return mayGoOn(runId);
+  } catch (error) {
+    if (error instanceof WfError) return false;
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@ import type { Graph } from '#core/graph.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import type { RunArchive, RunLabel } from '#store/store.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
-import { workflowHere } from '../workflows/workflow-files.ts';
+import { workflowHere } from '../workflows/workflow-directory.ts';
 import { findWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
 
 /** How words name runs. */

@@ -11,7 +11,7 @@ import { matchesPattern } from '#system/pattern-test.ts';
 import type { PastRun } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { StepAnswerOrder } from '../service.ts';
-import type { StopTools } from './stopping.ts';
+import type { StopTools } from './end-run.ts';
 
 /** The polling interval for an owner that does not listen yet. */
 const lookAgainMs = 200;

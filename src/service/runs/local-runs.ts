@@ -1,5 +1,4 @@
 import { WfError } from '#system/errors.ts';
-import { markStep } from '../history/mark-step.ts';
 import type { PastRun } from '../history/past-run.ts';
 import type { AcceptedRun, RetryOrder, RunActions, StartOrder } from '../service.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
@@ -11,9 +10,9 @@ import {
   type WorkflowReference,
 } from '../workflows/workflows.ts';
 import { type AnswerTools, answerStep } from './answering.ts';
+import { markStep, type StopTools, stopRun } from './end-run.ts';
 import { retryRequest } from './retry-run.ts';
-import type { StartRequest } from './runs.ts';
-import { type StopTools, stopRun } from './stopping.ts';
+import type { StartRequest } from './start-run.ts';
 
 /** The dependencies of changing runs. */
 export type LocalRunTools = StopTools &

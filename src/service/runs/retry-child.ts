@@ -6,9 +6,7 @@ import { originOf } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { ChildRetryRequest } from '#engine/engine.ts';
 import type { History } from '../history/history.ts';
-import { withResults } from './earlier-results.ts';
-import { isEndMissing } from './retry-run.ts';
-import { runWithResults } from './run-with-results.ts';
+import { isEndMissing, runWithResults, withResults } from './retry-run.ts';
 
 /** The run to retry in the step, and the steps restored from it. */
 export type ChildRetry = { readonly retryOf: string; readonly restored: readonly Restored[] };

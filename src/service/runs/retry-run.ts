@@ -2,20 +2,20 @@ import { namedStep } from '#core/fan-out/instance-name.ts';
 import { buildGraph, type Graph } from '#core/graph.ts';
 import { autoRetryOf } from '#core/run/policies.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '#core/run/retry.ts';
-import type { Param } from '#core/run/run.ts';
-import { isFinished, stepNode, stepState } from '#core/run/run-state.ts';
+import type { EarlierResult, Param, Restored, StoredEvent } from '#core/run/run.ts';
+import { isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
+import { resultNames } from '#core/words/step-results.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
-import { withResults } from './earlier-results.ts';
 import { acceptParams, isLongCheck } from './given-params.ts';
-import { runWithResults } from './run-with-results.ts';
-import type { StartRequest } from './runs.ts';
+import type { StartRequest } from './start-run.ts';
 
 /** The steps of a run to retry, and their input. */
-export type RetryRequest = {
+type RetryRequest = {
   readonly selection: RetrySelection;
   /** Replaces the parameters of the run; null: the same parameters. */
   readonly params: readonly Param[] | null;
@@ -165,4 +165,90 @@ function stillActive(run: PastRun): WfError {
   }
   const owner = state.owner === null ? '' : `: process ${state.owner.pid} on "${state.owner.host}" runs it`;
   return new WfError('run-active', `run ${runId} is still running${owner}`, { help: 'retry it after it has finished' });
+}
+
+/** After one of these, a retry has results of its own, and has recorded all those that it kept. */
+const OWN_RESULTS: ReadonlySet<StoredEvent['type']> = new Set(['step.scheduled', 'step.answered', 'step.marked']);
+
+/**
+ * The finished run whose results a retry of `run` keeps: `run` itself, or, if it is a retry that ended before its first
+ * attempt, the run that it retried. Such a retry was canceled, refused or killed before it recorded what it kept.
+ */
+export async function runWithResults(run: PastRun, { read }: Pick<History, 'read'>): Promise<PastRun> {
+  const { retryOf } = run.state;
+  if (
+    retryOf === null ||
+    run.stored === null ||
+    !isCutShort(run.state) ||
+    run.stored.events.some(({ type }) => OWN_RESULTS.has(type))
+  )
+    return run;
+  const before = await read(retryOf);
+  // A run is older than its retry, so the search ends; a removed one has no results.
+  return before === null || !isFinished(before.state) ? run : runWithResults(before, { read });
+}
+
+/** A retry can also succeed without an attempt, if the run before it was lost after its last step. */
+function isCutShort(state: RunState): boolean {
+  return isFinished(state) && state.status !== 'succeeded' && state.status !== 'partially_succeeded';
+}
+
+const REFERENCE = /\$\{([A-Za-z_]\w*)\.(?:stdout|stderr|exitCode|exit_code)\b/g;
+
+/** Adds the results of restored steps to which texts of the workflow refer. */
+export function withResults(restored: readonly Restored[], run: PastRun, workflow: Workflow): readonly Restored[] {
+  const names = new Set([...JSON.stringify(workflow).matchAll(REFERENCE)].map(([, name]) => name));
+  if (names.size === 0) return restored;
+  const steps = workflow.steps.filter((step) => resultNames(step).some((name) => names.has(name)));
+  const mentioned = new Set(steps.map(({ name }) => name));
+  return restored.map((step) =>
+    'status' in step && mentioned.has(step.step) ? { ...step, ...resultOf(step.step, run) } : step,
+  );
+}
+
+function resultOf(name: string, { state, stored }: PastRun): { result?: EarlierResult } {
+  if (stored === null || !state.graph.index.has(name)) return {};
+  const { attempt, exitCode, earlierLogs } = stepState(state, name);
+  if (earlierLogs !== undefined) return { result: { exitCode, ...earlierLogs } };
+  if (attempt === 0) return {};
+  const path = (stream: 'stdout' | 'stderr') => stored.logs.pathOf(name, attempt, stream);
+  return { result: { exitCode, stdout: path('stdout'), stderr: path('stderr') } };
+}
+
+/** Lists the changes of a later version of a workflow as short phrases; empty if there are none. */
+export function workflowChanges(before: Workflow, after: Workflow): readonly string[] {
+  const { steps: oldSteps, ...oldRest } = before;
+  const { steps: newSteps, ...newRest } = after;
+  const old = new Map(oldSteps.map((step) => [step.name, step]));
+  const now = new Map(newSteps.map((step) => [step.name, step]));
+  const keys = Object.keys(newRest) as (keyof typeof newRest)[];
+  return [
+    ...named(
+      'new',
+      newSteps.filter(({ name }) => !old.has(name)),
+    ),
+    ...named(
+      'changed',
+      newSteps.filter((step) => isChanged(old.get(step.name), step)),
+    ),
+    ...named(
+      'removed',
+      oldSteps.filter(({ name }) => !now.has(name)),
+    ),
+    ...keys.filter((key) => !isSame(oldRest[key], newRest[key])).map((key) => `"${key}" changed`),
+  ];
+}
+
+function named(what: string, steps: readonly Step[]): readonly string[] {
+  if (steps.length === 0) return [];
+  const names = steps.map(({ name }) => `"${name}"`).join(', ');
+  return [`${what} ${steps.length === 1 ? 'step' : 'steps'} ${names}`];
+}
+
+function isChanged(before: Step | undefined, after: Step): boolean {
+  return before !== undefined && !isSame(before, after);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -4,7 +4,7 @@ import { parseDotenv } from '#language/dotenv.ts';
 import { type LoadRequest, loadWorkflow } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
-import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-files.ts';
+import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-directory.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
 /** Whether a file is valid, with its diagnostics. */

@@ -1,20 +1,23 @@
 import { itemKeys } from '#core/fan-out/items.ts';
-import { withNumbers } from '#core/step-numbers.ts';
+import { numberValues, withNumbers } from '#core/step-numbers.ts';
+import { namesIn, previewText } from '#core/words/interpolate.ts';
 import type {
   Approval,
   FanOut,
   JsonObject,
   NumberKey,
+  NumberText,
+  NumberValue,
   Precondition,
   Readiness,
   RepeatPolicy,
   RetryPolicy,
+  RunNumberKey,
   Service,
   Step,
   Tolerance,
   Waits,
 } from '#core/workflow.ts';
-import type { PlannedNumbers } from './planned-numbers.ts';
 
 /** Maximum number of items in a line. */
 const MOST_ITEMS = 20;
@@ -147,4 +150,28 @@ function waitsText({ intervalMs, backoff, maxIntervalMs }: Waits): string {
   const growth = backoff === undefined ? '' : ` growing by a factor of ${backoff}`;
   const most = maxIntervalMs === undefined ? '' : ` up to ${maxIntervalMs / 1000}s`;
   return `${intervalMs / 1000}s${growth}${most}`;
+}
+
+/** Numbers that variables give, as far as they are known before a run. */
+type PlannedNumbers<Key extends string> = {
+  readonly values: readonly NumberValue<Key>[];
+  /** Known only during a run. */
+  readonly left: readonly NumberText<Key>[];
+  /** The problems of known values. */
+  readonly problems: readonly string[];
+};
+
+/** Evaluates numbers before a run. `scope` returns `${NAME}` for a value that is known only during a run. */
+export function plannedNumbers<Key extends NumberKey | RunNumberKey>(
+  numbers: readonly NumberText<Key>[],
+  scope: (name: string) => string | undefined,
+): PlannedNumbers<Key> {
+  const isKnown = ({ text }: NumberText<Key>) =>
+    [...namesIn(text)].every((name) => scope(name) !== undefined) && !/[$`]/.test(previewText(text, scope));
+  const read = numbers.filter(isKnown).map((number) => numberValues([number], scope));
+  return {
+    values: read.flatMap((each) => ('values' in each ? each.values : [])),
+    left: numbers.filter((number) => !isKnown(number)),
+    problems: read.flatMap((each) => ('problem' in each ? [each.problem] : [])),
+  };
 }

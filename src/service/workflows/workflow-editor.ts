@@ -1,12 +1,29 @@
-import { lstatSync, mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs';
-import { dirname, isAbsolute, join, parse, relative } from 'node:path';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join, parse, relative } from 'node:path';
 import type { Suspensions } from '#store/store.ts';
+import { flushDirectory, replaceByDraft } from '#system/durable-file.ts';
 import { messageOf, systemReason, WfError } from '#system/errors.ts';
-import { readRegular } from '#system/files.ts';
-import { InvalidWorkflow } from './invalid-workflow.ts';
-import type { ListedWorkflow, ListingPlaces } from './listed-workflow.ts';
+import { readRegular, removeIfPossible } from '#system/files.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
-import { createFile, isCode, renameFile, replaceFile } from './replace-file.ts';
+import { InvalidWorkflow } from './workflow-directory.ts';
+import type { ListedWorkflow, ListingPlaces } from './workflows.ts';
 
 /**
  * Edits the files of the workflows directory that the catalog lists. Every method rejects with a `WfError` `storage` if
@@ -28,21 +45,21 @@ export type WorkflowEditor = {
 };
 
 /** Checks the present text of a file right before a change. An error is passed on and prevents the change. */
-export type CheckText = (present: string) => void;
+type CheckText = (present: string) => void;
 
 /** Options of saving; `allowInvalid`: saves an invalid text too. */
-export type SaveOptions = { readonly check?: CheckText; readonly allowInvalid?: boolean };
+type SaveOptions = { readonly check?: CheckText; readonly allowInvalid?: boolean };
 
 /** The text of a new file, by default a workflow of one step, and its group: a subdirectory, by default none. */
-export type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean; readonly group?: string };
+type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean; readonly group?: string };
 
 /** Options of renaming; `group`: the subdirectory of the new file, by default that of the old one. */
-export type RenameOptions = { readonly check?: CheckText; readonly group?: string };
+type RenameOptions = { readonly check?: CheckText; readonly group?: string };
 
 /** The known files of the workflows directory, and how to read them again after a change. */
 type ListedFiles = { readonly list: () => readonly ListedWorkflow[]; readonly refresh: () => Promise<void> };
 
-export type EditorParts = {
+type EditorParts = {
   readonly places: ListingPlaces;
   readonly catalog: ListedFiles;
   readonly suspensions: Suspensions;
@@ -229,5 +246,75 @@ function storing<T>(what: string, work: () => T): T {
     if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: a file of that name exists`);
     if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file no longer exists`);
     throw new WfError('storage', `cannot ${what}: ${why}`, { cause: error });
+  }
+}
+
+/**
+ * Replaces a file atomically. Keeps the mode and, if permitted, the owner. A draft left by a crash is not listed as a
+ * workflow: its name begins with a dot.
+ */
+function replaceFile(path: string, text: string): void {
+  const draft = draftOf(path);
+  const { mode, uid, gid } = statSync(path);
+  replaceByDraft(path, draft, {
+    open: () => openSync(draft, 'wx', 0o600),
+    write: (fd) => {
+      writeFileSync(fd, text);
+      keepOwner(fd, uid, gid);
+      fchmodSync(fd, mode & 0o777);
+    },
+  });
+}
+
+/** Creates a file with its whole text, or none; throws the system's `EEXIST` if it exists. */
+function createFile(path: string, text: string): void {
+  const draft = draftOf(path);
+  try {
+    writeFlushed(draft, text);
+    renameFile(draft, path);
+  } finally {
+    removeIfPossible(draft);
+  }
+}
+
+/** Renames a file within its directory; throws the system's `EEXIST` if the name is taken, unlike a plain rename. */
+function renameFile(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (isCode(error, 'EEXIST') || isCode(error, 'ENOENT')) throw error;
+    // Some file systems have no hard links, and some files may not be linked.
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
+  }
+  unlinkSync(from);
+  flushDirectory(dirname(to));
+}
+
+/** Whether an error is a system error with the code. */
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+}
+
+function writeFlushed(path: string, text: string): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function keepOwner(fd: number, uid: number, gid: number): void {
+  const own = fstatSync(fd);
+  if (own.uid === uid && own.gid === gid) return;
+  try {
+    fchownSync(fd, uid, gid);
+  } catch (error) {
+    if (!isCode(error, 'EPERM')) throw error;
   }
 }

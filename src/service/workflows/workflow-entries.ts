@@ -4,8 +4,7 @@ import { noSchedule } from '#core/workflow.ts';
 import type { RunArchive, RunStatuses, Suspensions } from '#store/store.ts';
 import type { History } from '../history/history.ts';
 import type { WorkflowEntry } from '../service.ts';
-import type { ListedWorkflow } from './listed-workflow.ts';
-import { listWorkflows, type WorkflowPlaces } from './workflows.ts';
+import { type ListedWorkflow, listWorkflows, type WorkflowPlaces } from './workflows.ts';
 
 /** The local workflows and runs. */
 export type EntryTools = {

@@ -1,16 +1,18 @@
+import { performance } from 'node:perf_hooks';
+import type { Worker } from 'node:worker_threads';
 import { type LoadResult, loadWorkflow } from '#language/load.ts';
 import { TooManyBytes } from '#language/read/decode.ts';
+import { WfError } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
 import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
-import type { TaskThread } from './task-thread.ts';
-import type { TaskResults, ThreadTask } from './thread-tasks.ts';
+import type { TaskAnswer, TaskResults, ThreadTask } from './thread-tasks.ts';
 import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
 
 /** Reads the workflow of a reference as `readWorkflow` does, synchronously or by a promise. */
 export type ReadWorkflow = (reference: WorkflowReference, places: WorkflowPlaces) => LoadResult | Promise<LoadResult>;
 
 /** Reads workflows without blocking the event loop for long. */
-export type WorkflowLoader = {
+type WorkflowLoader = {
   readonly load: LoadWorkflow;
   readonly check: CheckWorkflow;
   readonly read: ReadWorkflow;
@@ -46,4 +48,155 @@ export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): Workflow
       return atOnce((limit) => readWorkflow(reference, places, limit), { kind: 'read', reference, places });
     },
   };
+}
+
+/** A thread for work that texts of others can make long. */
+export type TaskThread = {
+  /**
+   * Resolves to the result of a task. Rejects with the `WfError` of the task, or with one of the code `usage` if it takes
+   * too long.
+   */
+  readonly run: <Task extends ThreadTask>(task: Task) => Promise<TaskResults[Task['kind']]>;
+  readonly close: () => void;
+};
+
+/** The processor time after which a thread that answers nothing is ended; the largest file takes less than half of it. */
+const MAX_LOAD_SECONDS = 5;
+/** The same for other tasks. */
+const MAX_TASK_SECONDS = 2;
+
+/** A client searches one text after the other. */
+const searchLullMs = 500;
+
+type Waiting = {
+  readonly task: ThreadTask;
+  readonly resolve: (result: TaskResults[keyof TaskResults]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Creates a thread that does one task after the other; searches wait for the other tasks, since there can be many of
+ * them. It starts for the first task and ends after the last, since it retains the memory of a large text, or once it
+ * has used the processor for the `secondsFor` a task without an answer. `start`: starts a thread that answers each `ThreadTask`
+ * with a `TaskAnswer`.
+ */
+export function createTaskThread(start: () => Worker, secondsFor = longest): TaskThread {
+  const usual: Waiting[] = [];
+  const searches: Waiting[] = [];
+  let thread: Worker | null = null;
+  let isBusy = false;
+  let lull: NodeJS.Timeout | undefined;
+  const close = () => {
+    clearTimeout(lull);
+    void thread?.terminate();
+    thread = null;
+  };
+  const work = async () => {
+    isBusy = true;
+    clearTimeout(lull);
+    let wasSearch = false;
+    for (let next = usual.shift() ?? searches.shift(); next; next = usual.shift() ?? searches.shift()) {
+      wasSearch = next.task.kind === 'search';
+      try {
+        thread ??= startUnreferenced(start);
+        next.resolve(resultOf(await ask(thread, next.task, secondsFor(next.task))));
+      } catch (error) {
+        // A failed thread sends no more answers, and one that takes too long lets the next task wait.
+        if (!(error instanceof WfError) || error instanceof TooSlow) close();
+        next.reject(error);
+      }
+    }
+    isBusy = false;
+    if (wasSearch) lull = setTimeout(close, searchLullMs).unref();
+    else close();
+  };
+  return {
+    run: <Task extends ThreadTask>(task: Task) =>
+      new Promise<TaskResults[Task['kind']]>((resolve, reject) => {
+        // Each task is answered with the result of its kind.
+        const answer = resolve as Waiting['resolve'];
+        (task.kind === 'search' ? searches : usual).push({ task, resolve: answer, reject });
+        if (!isBusy) void work();
+      }),
+    close,
+  };
+}
+
+function longest({ kind }: ThreadTask): number {
+  return kind === 'search' || kind === 'accept' ? MAX_TASK_SECONDS : MAX_LOAD_SECONDS;
+}
+
+/** Starts a thread that does not keep the process running. */
+function startUnreferenced(start: () => Worker): Worker {
+  const thread = start();
+  thread.unref();
+  return thread;
+}
+
+function ask(thread: Worker, task: ThreadTask, mostSeconds: number): Promise<TaskAnswer> {
+  return new Promise((resolve, reject) => {
+    const isOver = spentMoreThan(mostSeconds);
+    const watch = setInterval(() => {
+      if (isOver()) settle(() => reject(new TooSlow(task.kind)));
+    }, 250).unref();
+    const settle = (take: () => void) => {
+      clearInterval(watch);
+      thread.off('message', onMessage).off('error', onError).off('exit', onExit);
+      take();
+    };
+    const onMessage = (answer: TaskAnswer) => settle(() => resolve(answer));
+    const onError = (error: Error) => settle(() => reject(error));
+    const onExit = () => settle(() => reject(new Error('the thread that reads workflows has ended')));
+    thread.on('message', onMessage).on('error', onError).on('exit', onExit);
+    thread.postMessage(task);
+  });
+}
+
+/**
+ * Returns whether the threads besides this one have used the processor for so long. Time is not measured by the clock, since
+ * on a busy machine a thread waits for the processor.
+ */
+function spentMoreThan(seconds: number): () => boolean {
+  const before = process.cpuUsage();
+  const loop = performance.eventLoopUtilization();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e6 - performance.eventLoopUtilization(loop).active / 1e3 > seconds;
+  };
+}
+
+class TooSlow extends WfError {
+  constructor(kind: ThreadTask['kind']) {
+    const { message, help } = tooSlow(kind);
+    super('usage', message, { help });
+  }
+}
+
+function tooSlow(kind: ThreadTask['kind']): { readonly message: string; readonly help: string } {
+  switch (kind) {
+    case 'load':
+    case 'check':
+    case 'read':
+      return { message: 'the workflow takes too long to read', help: 'divide it into several files' };
+    case 'accept':
+      return {
+        message: 'the parameters take too long to check',
+        help: 'give shorter values, or simplify their schema',
+      };
+    case 'search':
+      return { message: 'the search takes too long', help: 'search for a simpler regular expression' };
+  }
+}
+
+function resultOf(answer: TaskAnswer): TaskResults[keyof TaskResults] {
+  switch (answer.kind) {
+    case 'result':
+      return answer.result;
+    case 'error': {
+      const { code, message, help } = answer.error;
+      throw new WfError(code, message, help === null ? {} : { help });
+    }
+    case 'bug':
+      throw answer.error;
+  }
 }

@@ -1,31 +1,33 @@
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { WfError } from '#system/errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
-import { createRunControl } from './control/control.ts';
 import { judgeOwner } from './control/judge-owner.ts';
-import { mayGoOn } from './control/may-go-on.ts';
-import { ownerOf, type Processes, thisOwner } from './control/owner.ts';
-import { createRunQueue, type OpenRun } from './control/run-queue.ts';
-import { createRun, type WaitingContent } from './create-run.ts';
-import { storing } from './disk/private-files.ts';
-import { type JournalCalls, journalCalls, type QueueSync } from './journal/journal-calls.ts';
-import { JournalFile } from './journal/journal-file.ts';
+import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
+import { createRunControl } from './control/run-requests.ts';
+import { errorCode, storing } from './disk/private-files.ts';
+import { type JournalCalls, JournalFile, journalCalls, type QueueSync } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
-import { journalStamp } from './journal/journal-stamp.ts';
-import { readCreated, readEvents } from './journal/read-events.ts';
+import { readCreated, readEvents } from './journal/journal-reader.ts';
 import { createRunJournal } from './journal/run-journal.ts';
-import { followRuns } from './listing/follow-runs.ts';
 import { indexNewRun, knownRuns, readLabel } from './listing/known-runs.ts';
-import { listNewRunIds, listRunIds } from './listing/run-ids.ts';
-import { listingOf } from './listing/run-listing.ts';
-import { timeOfRun } from './listing/run-time.ts';
+import { followRuns, listingOf, listNewRunIds, listRunIds } from './listing/run-listing.ts';
 import { openStatuses } from './listing/status-file.ts';
 import { createRunLogs } from './logs/run-logs.ts';
-import { readAgain } from './read-again.ts';
-import { readRun, recoverRun } from './read-run.ts';
+import { createRun, createRunQueue, type OpenRun, type WaitingContent } from './new-run.ts';
+import { readAgain, readRun, recoverRun } from './read-run.ts';
 import { createRunRemoval } from './removal/run-removal.ts';
-import { checkRunId, isRunId, logsPath, outsideLogs } from './run-directory.ts';
-import { readSnapshot } from './snapshot-file.ts';
+import {
+  checkRunId,
+  isRunId,
+  journalStamp,
+  launchPath,
+  logsPath,
+  outsideLogs,
+  readSnapshot,
+  scratchPath,
+  timeOfRun,
+} from './run-directory.ts';
 
 export type FileStoreOptions = Processes & {
   /** The absolute directory that contains one directory per run; created if missing. */
@@ -97,4 +99,27 @@ function openJournal(run: OpenRun): RunJournal {
   const file = new JournalFile(run.position, run.calls);
   const logs = createRunLogs(logsPath(run.directory, run.logs), run.workflow);
   return createRunJournal({ ...run, file, logs });
+}
+
+/**
+ * Whether a run may be unfinished, judged by its directory: it has an owner, alive or dead, or waits for one. Throws a
+ * `WfError` `storage`.
+ */
+function mayGoOn(directory: string): boolean {
+  return storing('read', directory, () => {
+    const names = namesIn(directory);
+    if (!names.includes(basename(scratchPath(directory)))) return hasOwner(directory, names);
+    // A waiting run has launch data and no owner; its carrier owns it before it removes the launch data.
+    return existsSync(launchPath(directory)) || hasOwner(directory, namesIn(directory));
+  });
+}
+
+/** A run that was withdrawn or removed has no directory. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
 }

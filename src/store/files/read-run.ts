@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
@@ -7,14 +7,19 @@ import type { StoredRun } from '../store.ts';
 import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
 import { errorCode, openPrivate, storageError } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
-import { type JournalMark, markOf } from './journal/journal-mark.ts';
-import { type JournalContent, parseJournal, readJournalBytes } from './journal/journal-reader.ts';
+import {
+  type JournalContent,
+  type JournalMark,
+  markOf,
+  parseJournal,
+  readAfter,
+  readJournalBytes,
+} from './journal/journal-reader.ts';
 import { createRunLogs } from './logs/run-logs.ts';
-import { journalPath, logsPath } from './run-directory.ts';
-import { readSnapshot, readSources, snapshotPath, sourcesPath } from './snapshot-file.ts';
+import { journalPath, logsPath, readSnapshot, readSources, snapshotPath, sourcesPath } from './run-directory.ts';
 
 /** Journals as they were read, of runs without damage. */
-export type JournalMarks = WeakMap<StoredRun, JournalMark>;
+type JournalMarks = WeakMap<StoredRun, JournalMark>;
 
 /**
  * Reads a run from its directory, even while it is being written. Null if there is no run, and for a run that a crash
@@ -193,5 +198,44 @@ function openAside(directory: string): { readonly path: string; readonly fd: num
       // Another process recovers the run too.
       if (errorCode(error) !== 'EEXIST') throw error;
     }
+  }
+}
+
+const marks: JournalMarks = new WeakMap();
+/** The snapshots of the runs with a mark, which change only by damage. */
+const snapshots = new WeakMap<JournalMark, string>();
+
+/**
+ * Reads a run from its directory; of one that was read before, only the events since then, and the same object if there
+ * are none. Throws as `readRun` does.
+ */
+export function readAgain(
+  directory: string,
+  runId: string,
+  { before, isAlive }: { readonly before: StoredRun | null; readonly isAlive: Processes['isAlive'] },
+): StoredRun | null {
+  const snapshot = stampOf(snapshotPath(directory));
+  const remember = (run: StoredRun | null) => {
+    const mark = run === null ? undefined : marks.get(run);
+    if (mark !== undefined) snapshots.set(mark, snapshot);
+    return run;
+  };
+  const mark = before === null ? undefined : marks.get(before);
+  const isSame = mark !== undefined && snapshots.get(mark) === snapshot;
+  const added = isSame ? readAfter(journalPath(directory), mark) : null;
+  if (before === null || added === null) return remember(readRun(directory, runId, { isAlive, marks }));
+  if (added.events.length === 0) return before;
+  const run = { ...before, events: [...before.events, ...added.events] };
+  marks.set(run, added.mark);
+  return remember(run);
+}
+
+/** Empty if there is no such file, or it cannot be examined: reading the run reports the reason. */
+function stampOf(path: string): string {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+  } catch {
+    return '';
   }
 }

@@ -1,5 +1,10 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Workflow } from '#core/workflow.ts';
+import type { Source } from '#language/diagnostic.ts';
 import { WfError } from '#system/errors.ts';
+import type { Snapshot } from '../store.ts';
+import { errorCode, seal, storageError, unseal, writePrivate } from './disk/private-files.ts';
 import { slug } from './logs/run-logs.ts';
 
 /** The path of a run's events. Not joined by `join`, which takes a third of the time of looking at a journal. */
@@ -57,4 +62,117 @@ export function checkRunId(text: string): void {
 export function timeOfId(runId: string): number | null {
   const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(runId);
   return uuid === null ? null : Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
+}
+
+const format = 1;
+
+/** The content of `snapshot.json`. */
+export type SnapshotFile = {
+  readonly format: number;
+  readonly runId: string;
+  readonly workflow: Workflow;
+  /** The absolute directory of the logs; null for the run's own. */
+  readonly logs: string | null;
+  /** Present: secrets in it and in the sources are masked as `***`. */
+  readonly masked?: true;
+};
+
+/** Writes the snapshot of a run into its new directory. */
+export function writeSnapshot(directory: string, snapshot: Snapshot, logs: string | null): void {
+  const { sources, ...rest } = snapshot;
+  const file: SnapshotFile = { format, ...rest, logs };
+  writePrivate(snapshotPath(directory), `${seal(JSON.stringify(file))}\n`);
+  writePrivate(sourcesPath(directory), `${seal(JSON.stringify(sources))}\n`);
+}
+
+/** Null if it is missing or damaged. Throws a `WfError` `storage` if a later version wrote it. */
+export function readSnapshot(directory: string): SnapshotFile | null {
+  const path = snapshotPath(directory);
+  const file = readSealed(path) as SnapshotFile | undefined;
+  if (file === undefined) return null;
+  if (file.format === format) return file;
+  throw new WfError('storage', `"${path}" was written by a later version of wf`, { help: 'Update wf to read it.' });
+}
+
+/** Null if they are missing or damaged. */
+export function readSources(directory: string): readonly Source[] | null {
+  return (readSealed(sourcesPath(directory)) as readonly Source[] | undefined) ?? null;
+}
+
+/** The path of the snapshot: its file time is the time of the run. */
+export function snapshotPath(directory: string): string {
+  return join(directory, 'snapshot.json');
+}
+
+/** The path of the texts that the workflow was read from. */
+export function sourcesPath(directory: string): string {
+  return join(directory, 'sources.json');
+}
+
+function readSealed(path: string): unknown {
+  try {
+    return unseal(readFileSync(path).subarray(0, -1));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw storageError('read', path, error);
+  }
+}
+
+/** The attributes of a journal that change with each change of it. */
+export type JournalStats = Pick<Stats, 'size' | 'mtimeMs'>;
+
+/** A text that changes with each change of a run's journal. Null if there is no journal, or it cannot be examined. */
+export function journalStamp(directory: string): string | null {
+  const stats = journalStats(directory);
+  return stats === null ? null : `${stats.size}.${stats.mtimeMs}`;
+}
+
+/** Null if there is no journal, or it cannot be examined. */
+export function journalStats(directory: string): JournalStats | null {
+  try {
+    return statSync(journalPath(directory), { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The creation time of a run or, if its snapshot is lost, a time at which it existed; null for a directory without a
+ * run.
+ */
+export function timeOfRun(runsDir: string, runId: string): number | null {
+  const time = timeOfId(runId);
+  if (time !== null) return time;
+  const directory = join(runsDir, runId);
+  try {
+    return changedAt(snapshotPath(directory)) ?? changedAt(journalPath(directory));
+  } catch {
+    // The directory cannot be read: it is a run, and reading it reports the reason.
+    return changedAt(directory);
+  }
+}
+
+function changedAt(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+}
+
+/** Resolution of file times, in milliseconds: a second change within it may leave the time unchanged. */
+const coarsestMs = 50;
+
+/** Whether something changed so recently that another change may leave its time unchanged. */
+export function mayHideChange(changedAt: number, now: number): boolean {
+  return Math.abs(now - changedAt) < coarsestMs;
+}
+
+/** Detects changes of runs in files by one stat call each, without reading them. */
+export function createRunStamps(runsDir: string, now: () => number) {
+  return {
+    /** Null while a further change could be missed, because one was just made. */
+    ofList: (): string | null => {
+      const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      return mayHideChange(changedAt, now()) ? null : String(changedAt);
+    },
+    /** Empty if there is no such run. */
+    ofRun: (runId: string): string => (isRunId(runId) ? (journalStamp(join(runsDir, runId)) ?? '') : ''),
+  };
 }

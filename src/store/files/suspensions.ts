@@ -4,7 +4,7 @@ import { removeFile } from '#system/files.ts';
 import type { Suspensions } from '../store.ts';
 import { durableText } from './disk/durable-text.ts';
 import { readIfThere, storing } from './disk/private-files.ts';
-import { mayHideChange } from './listing/run-time.ts';
+import { mayHideChange } from './run-directory.ts';
 
 /**
  * One file per suspended workflow, in a directory that is created with the first, so that processes need no agreement on who

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { listedNames } from '#daemon/catalog/find-listed.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import { listedNames } from '#daemon/catalog/catalog.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
 
 test('a workflow is found by its file, with or without extension, in any directory', () => {
   const { get } = names('/d/one.yaml', '/d/ops/two.yml');

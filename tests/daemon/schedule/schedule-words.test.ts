@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { noSchedule } from '#core/workflow.ts';
-import { loadScheduleWords } from '#daemon/schedule/schedule-words.ts';
+import { loadScheduleWords } from '#daemon/schedule/scheduler-event.ts';
 
 it('describes each expression in words, with the zone of the expression or of the file', async () => {
   const words = await loadScheduleWords();

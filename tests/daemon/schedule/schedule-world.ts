@@ -2,7 +2,7 @@ import type { RunHead } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';
 import { createScheduler, type Scheduler, type SchedulerParts } from '#daemon/schedule/scheduler.ts';
 import type { SchedulerEvent } from '#daemon/schedule/scheduler-event.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
 import type { Clock } from '#system/clock.ts';
 import { workflow } from '../../support/workflow.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { attachLogs, type ReportFacts, renderMailReport } from '#mail/reports/mail-notice.ts';
-import { createLogFile } from '#store/files/logs/log-file.ts';
+import { createLogFile } from '#store/files/logs/run-logs.ts';
 import type { RunLogs } from '#store/logs.ts';
 import { temporaryDirectory } from '../../executors/attempt.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { clientFinder } from '#server/access/client-address.ts';
+import { clientFinder } from '#server/access/auth.ts';
 
 test.each([
   { trusted: [], peer: '192.0.2.1', forwarded: '203.0.113.7', client: '192.0.2.1' },

@@ -1,9 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLogin } from '#server/access/login.ts';
-import { createSessions } from '#server/access/sessions.ts';
-import { sessionFile } from '#store/files/control/session-file.ts';
+import { createLogin, createSessions } from '#server/access/sessions.ts';
+import { sessionFile } from '#store/files/disk/durable-text.ts';
 import type { SessionStore } from '#store/store.ts';
 import { withDirectory } from '../../support/wf.ts';
 

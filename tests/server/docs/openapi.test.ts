@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { runStatuses } from '#core/run/run.ts';
 import { acceptedTypes } from '#server/connection/body.ts';
-import { problemTitles } from '#server/reply/problem-codes.ts';
+import { problemTitles } from '#server/reply/error-reply.ts';
 import { type Answer, jsonOf } from '../../support/api-server.ts';
 import { apiWorld } from '../../support/api-world.ts';
 import { type ApiDocument, type ApiOperation, answerCheck, apiDocument } from '../../support/described-answers.ts';

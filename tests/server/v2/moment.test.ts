@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMoment } from '#server/v2/request-fields.ts';
+import { readMoment } from '#server/v2/v2-parts.ts';
 
 test.each([
   ['2026-03-01', '2026-03-01T00:00:00.000Z'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FinishedStatus } from '#core/run/run.ts';
-import { countByHour, hourMs } from '#service/history/count-runs.ts';
+import { countByHour, hourMs } from '#service/history/history.ts';
 import { readPastRun } from '#service/history/past-run.ts';
 import { fileStore } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';

@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import type { Workflow } from '#core/workflow.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createHistory } from '#service/history/history.ts';
-import { applyRetention, type RetentionReport, type RetentionRequest } from '#service/history/retention.ts';
+import { applyRetention, type RetentionReport, type RetentionRequest } from '#service/history/removal.ts';
 import { createFileStore } from '#store/files/file-store.ts';
 import type { RunJournal } from '#store/store.ts';
 import { closeLog, oneLog, temporaryDirectory } from '../../store/world.ts';

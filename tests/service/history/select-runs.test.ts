@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, wr
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FinishedStatus, RunStatus } from '#core/run/run.ts';
+import { type RunFilter, selectRuns } from '#service/history/history.ts';
 import { readPastRun } from '#service/history/past-run.ts';
-import { type RunFilter, selectRuns } from '#service/history/select-runs.ts';
 import { fileStore } from '../../store/world.ts';
 import fc from '../../support/fast-check.ts';
 import { step, workflow } from '../../support/workflow.ts';

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startReporting } from '#processes/reporting-process.ts';
-import { CarrierDied, launchRun } from '#service/runs/launch-run.ts';
+import { CarrierDied, launchRun } from '#service/runs/carrier.ts';
 import { WfError } from '#system/errors.ts';
 
 const env = { PATH: process.env['PATH'] ?? '' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Param } from '#core/run/run.ts';
-import { runRequest } from '#service/runs/runs.ts';
+import { runRequest } from '#service/runs/start-run.ts';
 import { workflow } from '../../support/workflow.ts';
 
 const request = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PastRun } from '#service/history/past-run.ts';
-import { runWithResults } from '#service/runs/run-with-results.ts';
+import { runWithResults } from '#service/runs/retry-run.ts';
 
 type Past = readonly [status: string, ...types: readonly string[]];
 

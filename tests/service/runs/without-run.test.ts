@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runVariableNames } from '#core/run-variables.ts';
-import { withoutRun } from '#service/runs/accept-run.ts';
+import { withoutRun } from '#service/runs/queued-run.ts';
 
 test('a process that outlives its step gets no variable of its run', () => {
   const ofRun = Object.fromEntries(runVariableNames.map((name) => [name, 'x']));

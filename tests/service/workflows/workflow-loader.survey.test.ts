@@ -4,8 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoadRequest, loadWorkflow } from '#language/load.ts';
 import { checkWorkflow } from '#service/workflows/load-workflow.ts';
-import { createTaskThread } from '#service/workflows/task-thread.ts';
-import { createWorkflowLoader } from '#service/workflows/workflow-loader.ts';
+import { createTaskThread, createWorkflowLoader } from '#service/workflows/workflow-loader.ts';
 import { readWorkflow } from '#service/workflows/workflows.ts';
 import { withDirectory } from '../../support/wf.ts';
 

@@ -2,7 +2,7 @@ import { workflowPlaces } from '#config/config.ts';
 import type { Terminal } from '#render/reporters/reporter.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import type { RemovedRunView } from '#render/views/removed-runs.ts';
-import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history/retention.ts';
+import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history/removal.ts';
 import { requireKnownWorkflow } from '#service/history/run-reference.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';

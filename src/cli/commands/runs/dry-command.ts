@@ -16,7 +16,7 @@ export type DryOptions = CommonOptions &
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { planRun } = await import('#service/workflows/plan.ts');
+  const { planRun } = await import('#service/workflows/run-plan.ts');
   const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);

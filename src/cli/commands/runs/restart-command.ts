@@ -1,11 +1,10 @@
 import { isFinished } from '#core/run/run-state.ts';
-import { findActive } from '#service/history/active-runs.ts';
 import type { PastRun } from '#service/history/past-run.ts';
+import { findActive } from '#service/local-service.ts';
 import { acceptParams } from '#service/runs/given-params.ts';
 import { fileOf } from '#service/runs/local-runs.ts';
 import { keptEnvFiles, keptParams } from '#service/runs/retry-run.ts';
-import type { StartRequest } from '#service/runs/runs.ts';
-import { withDotenv } from '#service/runs/with-dotenv.ts';
+import { type StartRequest, withDotenv } from '#service/runs/start-run.ts';
 import type { RunService } from '#service/service.ts';
 import { systemClock } from '#system/clock.ts';
 import { openLocal } from '../../access/open-local.ts';

@@ -7,9 +7,8 @@ import { exposedFiles, readServerSettings, type ServerSettings } from '#config/s
 import { escapeControls, escapeLines } from '#render/text/sanitize.ts';
 import { shellQuote } from '#render/text/suggested-commands.ts';
 import { accessNote, localUsers } from '#server/access/local-users.ts';
-import { watchLoopLag } from '#server/connection/loop-lag.ts';
-import { readPageFiles } from '#server/page/page-files.ts';
-import { pageReply, pageRoutes } from '#server/page/page-routes.ts';
+import { watchLoopLag } from '#server/connection/load-limits.ts';
+import { pageReply, pageRoutes, readPageFiles } from '#server/page/page-routes.ts';
 import { allRoutes } from '#server/routes.ts';
 import { createServer } from '#server/server.ts';
 import { keepDaemonSmall } from '#start-up/small-process.ts';

@@ -1,15 +1,20 @@
 import type { PastRun } from '#service/history/past-run.ts';
 import type { Change, LiveChanges } from '#service/served.ts';
-import type { ListedWorkflow } from '#service/workflows/listed-workflow.ts';
-import { beat, comeBackLine, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
-import { createStreamWriter, type StreamWriter } from '../../reply/stream-writer.ts';
-import { readQuery } from '../../requests.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
+import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { Clock } from '#system/clock.ts';
+import {
+  beat,
+  comeBackLine,
+  createStreamWriter,
+  eventFrame,
+  eventStreamHeaders,
+  type StreamWriter,
+} from '../../reply/event-stream.ts';
+import { type ApiRequest, type Handler, type Reply, readQuery } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
 import { createWorkflowItems } from '../workflows/workflow-pages.ts';
-import { createPacedWakeups } from './paced-wakeups.ts';
+import { nextMoments } from './daemon-routes.ts';
 import { followRunPart, type RunPart } from './run-part.ts';
-import { nextMoments } from './schedule-route.ts';
 
 /** The shortest interval between two batches of changes to a reader, in milliseconds. */
 const pauseMs = 100;
@@ -177,4 +182,47 @@ function byFile({ list, version }: V2Parts['workflows']): (file: string) => List
 /** The queue as ids of runs; the runs themselves are separate events. */
 function queueView({ limit, running, waiting }: ReturnType<V2Parts['queue']>): object {
   return { limit: Number.isFinite(limit) ? limit : null, running, waiting };
+}
+
+/** Lets a loop wait for work from several sources. */
+type PacedWakeups = {
+  readonly wake: () => void;
+  /** Resolves after the next call of `wake`, but not before the pause has passed; at once when the stream has ended. */
+  readonly next: () => Promise<void>;
+};
+
+/** Wakes a loop at most once every `pauseMs`, until the signal is aborted. */
+export function createPacedWakeups(signal: AbortSignal, clock: Clock, pauseMs: number): PacedWakeups {
+  let isDue = false;
+  let readyAt = clock.now();
+  let cancelTimer: (() => void) | null = null;
+  let resume: (() => void) | null = null;
+  const go = () => {
+    cancelTimer?.();
+    cancelTimer = null;
+    readyAt = clock.now() + pauseMs;
+    isDue = false;
+    resume?.();
+    resume = null;
+  };
+  const goWhenReady = () => {
+    if (resume === null || cancelTimer !== null) return;
+    const now = clock.now();
+    // A clock that was set back must not prolong the pause.
+    if (now >= readyAt) go();
+    else cancelTimer = clock.setTimer(Math.min(readyAt, now + pauseMs), go);
+  };
+  signal.addEventListener('abort', go, { once: true });
+  return {
+    wake: () => {
+      isDue = true;
+      goWhenReady();
+    },
+    next: () =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        resume = resolve;
+        if (isDue) goWhenReady();
+      }),
+  };
 }

@@ -1,10 +1,15 @@
+import { nodeAt } from '#core/graph.ts';
+import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
-import { steps } from '#core/run/run-state.ts';
+import { type RunState, stepState, steps } from '#core/run/run-state.ts';
+import { type AttemptRecord, addToAttempts, attemptHistory } from '#core/summary/attempt-history.ts';
+import { summarizeStep } from '#core/summary/summarize.ts';
+import { evolveIfFit } from '#service/history/fold-run.ts';
 import type { PastRun } from '#service/history/past-run.ts';
-import { changeOf, type FollowedProgress, followProgress, type StepChange } from '#service/history/run-progress.ts';
+import { counting, MAX_ATTEMPTS, stepViewJson } from '#service/history/run-views.ts';
+import type { LogStream } from '#store/logs.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { V2Parts } from '../v2-parts.ts';
-import { createLogSizes, type LogSizes } from './log-sizes.ts';
 
 /** Changes of the followed run in a stream: steps, sizes of logs, warnings. */
 export type RunPart = {
@@ -162,4 +167,145 @@ class FollowedRun implements RunPart {
     this.#progress = followProgress(run);
     for (const { name } of steps(run.state)) this.#changed.set(name, null);
   }
+}
+
+/** The state of a followed run after each event, and the steps that changed. */
+type FollowedProgress = {
+  /** The number of the last event that was added. */
+  readonly position: () => number;
+  /** Adds one event and returns its change of a step, if any. */
+  readonly add: (event: StoredEvent) => StepChange | null;
+  readonly state: () => RunState;
+  /** A step or handler as `GET /runs/{id}/view` shows it. `only`: the names of the instances to include; default: all. */
+  readonly stepView: (step: string, only?: ReadonlySet<string>) => object;
+  readonly warnings: () => readonly string[];
+};
+
+/** A changed step; `instance`: the changed instance of a fan-out, null for the step itself. */
+type StepChange = { readonly step: string; readonly instance: string | null };
+
+/** Creates the progress of a run, beginning with the events already read. */
+function followProgress({ state: read, stored, damage }: PastRun): FollowedProgress {
+  const attempts: Map<string, AttemptRecord[]> = attemptHistory(stored?.events ?? []);
+  let state = read;
+  let position = stored?.events.at(-1)?.seq ?? 0;
+  const logPath = (step: string, attempt: number) => stored?.logs.file(step, attempt, 'stdout').path ?? null;
+  return {
+    position: () => position,
+    state: () => state,
+    add: (event) => {
+      position = event.seq;
+      const next = evolveIfFit(state, event);
+      if (next === null) return null;
+      state = next;
+      addToAttempts(attempts, event);
+      return changeOf(event, state);
+    },
+    stepView: (name, only) => {
+      const step = stepState(state, name);
+      return stepViewJson(counting(summarizeStep(state, step, logPath, only), state.strict), step, (of) =>
+        (attempts.get(of) ?? []).slice(-MAX_ATTEMPTS),
+      );
+    },
+    warnings: () => [
+      ...state.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
+      ...damage,
+    ],
+  };
+}
+
+/** Returns the step whose view an event changes; null if it changes none, or a step that the run does not have. */
+function changeOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): StepChange | null {
+  if (!('step' in event) || event.type === 'run.warned' || event.step === null) return null;
+  const index = graph.index.get(event.step);
+  if (index === undefined) return null;
+  const { instanceOf } = nodeAt(graph, index);
+  return instanceOf === undefined ? { step: event.step, instance: null } : { step: instanceOf, instance: event.step };
+}
+
+/** The current size of a stream of an attempt, in bytes. */
+type StreamSize = {
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly stream: LogStream;
+  readonly size: number;
+};
+
+/** The log sizes of running attempts, checked a few times a second regardless of the amount of output. */
+type LogSizes = {
+  /** `isPast`: add the attempt only if it is still running. */
+  readonly add: (event: StoredEvent, options: { readonly isPast: boolean }) => void;
+  /** The sizes that have changed since the last call. */
+  readonly take: () => Iterable<StreamSize>;
+  readonly close: () => void;
+};
+
+type LogSizesParts = Pick<V2Parts, 'clock'> & {
+  readonly wake: () => void;
+  readonly fail: (error: unknown) => void;
+};
+
+const lookMs = 250;
+/** Attempts checked at a time; the others are checked next. */
+const MAX_ATTEMPTS_PER_LOOK = 200;
+
+type Attempt = { readonly step: string; readonly attempt: number };
+
+/** Creates the sizes for the attempts of one run. */
+export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }: LogSizesParts): LogSizes {
+  const running = new Map<string, Attempt>();
+  const known = new Map<string, number>();
+  const changed = new Map<string, StreamSize>();
+  let cancelTimer: (() => void) | null = null;
+  const measure = async ({ step, attempt }: Attempt, isWanted = () => true) => {
+    for (const stream of (await stored?.logs.streams(step, attempt)) ?? []) {
+      const size = (await stored?.logs.file(step, attempt, stream).size()) ?? 0;
+      const key = `${stream} ${attempt} ${step}`;
+      if (size === (known.get(key) ?? 0) || !isWanted()) continue;
+      known.set(key, size);
+      changed.set(key, { runId, step, attempt, stream, size });
+    }
+  };
+  const look = async () => {
+    for (const [key, attempt] of [...running].slice(0, MAX_ATTEMPTS_PER_LOOK)) {
+      if (!running.delete(key)) continue;
+      running.set(key, attempt);
+      // The size at its end may be known first.
+      await measure(attempt, () => running.has(key));
+    }
+    cancelTimer = null;
+    if (changed.size > 0) wake();
+    lookLater();
+  };
+  const lookLater = () => {
+    if (running.size > 0) cancelTimer ??= clock.setTimer(clock.now() + lookMs, () => void look().catch(fail));
+  };
+  return {
+    add: (event, { isPast }) => {
+      if (event.type !== 'step.started' && !endsAttempt(event)) return;
+      const { step, attempt } = event;
+      const key = `${attempt} ${step}`;
+      if (event.type === 'step.started') {
+        running.set(key, { step, attempt });
+        lookLater();
+        return;
+      }
+      running.delete(key);
+      const forget = () => {
+        for (const stream of ['output', 'stdout', 'stderr']) known.delete(`${stream} ${key}`);
+      };
+      if (isPast) return forget();
+      void measure({ step, attempt }).then(forget).then(wake).catch(fail);
+    },
+    take: () => {
+      const sizes = [...changed.values()];
+      changed.clear();
+      return sizes;
+    },
+    close: () => {
+      running.clear();
+      cancelTimer?.();
+    },
+  };
 }

@@ -1,11 +1,18 @@
-import { headOf } from '#core/summary/summarize.ts';
+import { statSync } from 'node:fs';
+import type { StepStatus } from '#core/run/run.ts';
+import { steps } from '#core/run/run-state.ts';
+import { headOf, reachedHandlers } from '#core/summary/summarize.ts';
 import type { RunHead, RunSummary } from '#core/summary/summary.ts';
-import type { RunFilter, RunPlace } from '#service/history/select-runs.ts';
+import { handlerKind } from '#core/workflow.ts';
+import { anyRun, type RunFilter, type RunPlace } from '#service/history/history.ts';
+import type { PastRun } from '#service/history/past-run.ts';
+import { summarizeWithFailures } from '#service/history/run-failures.ts';
+import { drawRun, runViewJson } from '#service/history/run-views.ts';
 import type { Queries } from '../../generated/requests.mjs';
-import { readQuery } from '../../requests.ts';
-import { type ApiRequest, type Handler, jsonReply, type Reply } from '../../route.ts';
-import { badCursor, readCursor, readMoment, requirePeriod, toCursor } from '../request-fields.ts';
-import type { V2Parts } from '../v2-parts.ts';
+import { entityTag } from '../../reply/send.ts';
+import { type ApiRequest, type Handler, jsonReply, type Reply, readQuery } from '../../route.ts';
+import { liveCursorText } from '../daemon/live-events.ts';
+import { badCursor, namedRun, readCursor, readMoment, requirePeriod, toCursor, type V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs`. */
 export function listRunsRoute(parts: V2Parts): Handler {
@@ -73,10 +80,127 @@ function textOf({ runId, params, error }: RunSummary): string {
 }
 
 /** Reads the start of a page of runs; null: the first page. Throws an `HttpError` 400. */
-export function readPlace(cursor: string | null): RunPlace | null {
+function readPlace(cursor: string | null): RunPlace | null {
   const place = readCursor(cursor);
   if (place === null) return null;
   const [at, runId] = place;
   if (typeof at !== 'number' || typeof runId !== 'string') throw badCursor();
   return { at, runId };
+}
+
+/** What a view shows besides its run. */
+type Others = {
+  /** Ids of sub-runs. */
+  readonly runIds: readonly string[];
+  readonly files: readonly string[];
+};
+
+/** A sent view: it is still current for a client as long as the stamp is the same. */
+type SentView = Others & { readonly tag: string; readonly stamp: string; readonly lastEvent: number };
+
+/** Number of remembered views, a few hundred bytes each. */
+const MAX_VIEWS = 1000;
+
+/** `GET /api/v2/runs/{id}/view`. */
+export function viewRunRoute(parts: V2Parts): Handler {
+  const sent = new Map<string, SentView>();
+  return async ({ params: { id = '' }, headers: asked }) => {
+    // The stream then reports what changes after this, of the run and of others.
+    await parts.runIndex.refresh();
+    const position = parts.changes.position();
+    const cursorAt = (run: number) => liveCursorText(parts.changes, { position, run });
+    // Each stamp is read before what it stands for: a change meanwhile makes the view outdated.
+    const own = parts.runStamp(id);
+    const before = sent.get(id);
+    const isKnown = before !== undefined && asked['if-none-match']?.includes(before.tag) === true;
+    if (isKnown && before.stamp === `${own} ${stampOf(before, parts)}`)
+      return reply(before.tag, cursorAt(before.lastEvent), '');
+    const run = await namedRun(id, parts);
+    const lastEvent = run.stored?.events.at(-1)?.seq ?? 0;
+    const others = othersOf(run);
+    const stamp = `${own} ${stampOf(others, parts)}`;
+    const body = `${JSON.stringify(runViewJson(await drawRun(run, parts.history)))}\n`;
+    const tag = entityTag(body);
+    if (sent.size >= MAX_VIEWS) sent.clear();
+    // A run without a journal has the stamp of a removed one.
+    if (id === run.runId && own !== '') sent.set(id, { ...others, tag, stamp, lastEvent });
+    return reply(tag, cursorAt(lastEvent), body);
+  };
+}
+
+function reply(tag: string, cursor: string, body: string) {
+  return { status: 200, headers: { ETag: tag, 'WF-Cursor': cursor, 'Cache-Control': 'private, no-cache' }, body };
+}
+
+function othersOf({ state, stored }: PastRun): Others {
+  const runIds = [...steps(state), ...reachedHandlers(state)].flatMap(({ child }) => child ?? []);
+  return { runIds, files: stored?.sources.map(({ path }) => path) ?? [] };
+}
+
+/** Changes with the events of the runs and with the files. */
+function stampOf({ runIds, files }: Others, { runStamp }: V2Parts): string {
+  const times = files.map((path) => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.size}.${stats.mtimeMs}`;
+  });
+  return [...runIds.map(runStamp), ...times].join(' ');
+}
+
+/** `GET /api/v2/runs/{id}`. */
+export function showRunRoute(parts: V2Parts): Handler {
+  return async ({ params: { id = '' } }) =>
+    jsonReply(await summarizeWithFailures(await namedRun(id, parts), parts.history));
+}
+
+/** One letter for each status of a step. */
+const letters: { readonly [status in StepStatus]: string } = {
+  succeeded: 'S',
+  failed: 'F',
+  skipped: 'K',
+  canceled: 'C',
+  upstream_failed: 'U',
+  running: 'R',
+  waiting: 'W',
+  scheduled: 'Q',
+  pending: 'P',
+};
+/** Symbol for a step missing from the run. */
+const noStep = '-';
+
+/** `GET /api/v2/workflows/{name}/grid`. */
+export function workflowGrid(parts: V2Parts): Handler {
+  return (request) => gridReply(request, parts);
+}
+
+async function gridReply({ params, query }: ApiRequest, { workflows, history }: V2Parts): Promise<Reply> {
+  const { file } = workflows.get(params['name'] ?? '');
+  const { limit, cursor } = readQuery('workflowGrid', query);
+  const runs: RunSummary[] = [];
+  let last: RunPlace | null = null;
+  let nextCursor: string | null = null;
+  for await (const run of history.list({ ...anyRun, workflow: file, behind: readPlace(cursor), limit: limit + 1 })) {
+    if (runs.length < limit) {
+      runs.push(history.summarize(run));
+      last = history.placeOf(run);
+    } else if (last !== null) nextCursor = toCursor([last.at, last.runId]);
+  }
+  return jsonReply({ ...gridOf(runs), nextCursor });
+}
+
+/** Steps in the order of the newest run, then those of older runs only, then handlers. */
+function gridOf(runs: readonly RunSummary[]): object {
+  const found = new Set(runs.flatMap(({ steps, handlers }) => [...steps, ...handlers].map(({ name }) => name)));
+  const isHandler = (name: string) => Number(handlerKind(name) !== null);
+  const names = [...found].sort((a, b) => isHandler(a) - isHandler(b));
+  return {
+    steps: names,
+    runs: runs.map(({ runId, status, createdAt, durationMs, steps, handlers }) => {
+      const statuses = new Map([...steps, ...handlers].map((step) => [step.name, step.status]));
+      const cells = names.map((name) => {
+        const own = statuses.get(name);
+        return own === undefined ? noStep : letters[own];
+      });
+      return { runId, status, createdAt, durationMs, cells: cells.join('') };
+    }),
+  };
 }

@@ -1,5 +1,7 @@
 import { instanceName, splitInstanceName } from '#core/fan-out/instance-name.ts';
-import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { stepState } from '#core/run/run-state.ts';
+import { originOf, type RunSummary, type StepSummary } from '#core/summary/summary.ts';
+import type { PastRun } from '../past-run.ts';
 
 /** A run that has logs of a step. `only`: the names of the instances whose logs it has; null if it has all logs of the step. */
 export type LogPart = { readonly run: RunSummary; readonly only: ReadonlySet<string> | null };
@@ -50,4 +52,17 @@ export function keptText(step: string | null, { run: { runId }, only }: LogPart)
   if (only === null) return `step "${step}" was kept from run ${runId}, which has this output`;
   const count = only.size === 1 ? `the instance "${[...only][0]}" was` : `${only.size} instances of "${step}" were`;
   return `${count} kept from run ${runId}, which has this output`;
+}
+
+/** Reports that a followed run did not end by itself, so that its output may be incomplete; null if it did. */
+export function lostText({ runId, reason, error }: Pick<RunSummary, 'runId' | 'reason' | 'error'>): string | null {
+  return reason === 'lost' ? `run ${runId} is lost: ${error ?? 'its process died'}` : null;
+}
+
+/** Explains why a run or a step has no output. */
+export function whyNothing({ state, runId }: Pick<PastRun, 'state' | 'runId'>, step: string | null): string {
+  if (step === null) return `no step of run ${runId} has been started`;
+  const origin = originOf(state, stepState(state, step));
+  if (origin !== null) return `step "${step}" was kept from run ${origin}: its output is there`;
+  return `step "${step}" has not been started`;
 }

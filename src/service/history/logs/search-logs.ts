@@ -2,8 +2,8 @@ import { includesLog } from '#store/log-ends.ts';
 import type { LogStream } from '#store/logs.ts';
 import { createSlices, ownTurn } from '#system/turns.ts';
 import type { FindLines } from '../../workflows/line-matcher.ts';
-import { type AttemptFilter, type AttemptReference, attemptsOf } from '../attempts.ts';
 import type { PastRun } from '../past-run.ts';
+import { type AttemptFilter, type AttemptReference, attemptsOf } from './log-view.ts';
 
 /** A matching line of a log. */
 export type LogHit = AttemptReference & {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
@@ -18,6 +19,38 @@ import {
   thisOwner,
 } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
+
+/** A daemon of this user and machine, and its token. */
+export type OwnDaemon = { readonly url: string; readonly token: string };
+
+/**
+ * The daemon of a directory, if it is running, has created a token, and listens at the address; otherwise null. Any
+ * other program on this machine may listen at an address too: it must not get the token.
+ */
+export function findOwnDaemon(directory: string, address: string, isAlive: Processes['isAlive']): OwnDaemon | null {
+  const listens = runningDaemonUrl(directory, isAlive);
+  const url = listens === null ? null : ownUrl(new URL(address), new URL(listens));
+  const kept = url === null ? null : readDaemonToken(directory);
+  return url === null || kept === null ? null : { url, token: kept.token };
+}
+
+/**
+ * `localhost` may lead to another listener than the daemon (`::1` instead of `127.0.0.1`): without TLS, which would
+ * detect that, the daemon's own address replaces it.
+ */
+function ownUrl(asked: URL, listens: URL): string | null {
+  if (asked.protocol !== listens.protocol || asked.port !== listens.port) return null;
+  const path = asked.pathname.replace(/\/$/, '');
+  const own = listens.hostname === 'localhost' ? '127.0.0.1' : listens.hostname;
+  if (asked.hostname === own) return `${asked.origin}${path}`;
+  if (asked.hostname !== 'localhost' || !isLoopback(own)) return null;
+  if (asked.protocol === 'https:') return `${asked.origin}${path}`;
+  return `http://${own}${asked.port === '' ? '' : `:${asked.port}`}${path}`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+}
 
 /** The claim of one daemon on the runs of a store: while it lives, no second daemon can start. */
 export type DaemonClaim = {
@@ -133,7 +166,7 @@ function alreadyThere(directory: string, cause: WfError, { elsewhere }: Processe
 }
 
 /** The address of the daemon of a directory; null if none is running, or it does not listen yet. */
-export function runningDaemonUrl(directory: string, isAlive: Processes['isAlive']): string | null {
+function runningDaemonUrl(directory: string, isAlive: Processes['isAlive']): string | null {
   const holder = holderOf(directory);
   return holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
 }
@@ -159,4 +192,31 @@ function addressOf(directory: string, { pid }: Owner): string | null {
   } catch {
     return null;
   }
+}
+
+/** A token and the file that holds it. */
+export type DaemonToken = { readonly path: string; readonly token: string };
+
+/**
+ * The token of the daemon of a directory; null if none was created. Throws a `WfError`: `usage` for a file without a
+ * token, `storage` for a file that cannot be read.
+ */
+function readDaemonToken(directory: string): DaemonToken | null {
+  const { path, read } = durableText(join(directory, 'token'));
+  const text = read();
+  if (text === null) return null;
+  const token = text.trim();
+  if (/^[\x21-\x7e]{16,}$/.test(token)) return { path, token };
+  throw new WfError('usage', `"${path}" must hold one line of at least 16 ASCII characters`, {
+    help: 'remove it: the next start of the daemon creates a new one',
+  });
+}
+
+/** Returns the stored token. If there is none, stores `token` (by default 256 random bits) in a file of mode 0600. */
+export function keepDaemonToken(directory: string, token = randomBytes(32).toString('base64url')): DaemonToken {
+  const found = readDaemonToken(directory);
+  if (found !== null) return found;
+  const { path, write } = durableText(join(directory, 'token'));
+  write(`${token}\n`);
+  return { path, token };
 }

@@ -2,8 +2,7 @@ import { lstatSync } from 'node:fs';
 import type { Owner } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
 import type { OwnerVerdict } from '../../store.ts';
-import { isOnLocalDisk } from '../disk/local-disk.ts';
-import { errorCode, makePrivateDirectory, storing } from '../disk/private-files.ts';
+import { errorCode, isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
   claimDirectory,
   lastOwnerPath,

@@ -4,8 +4,7 @@ import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import { hostName } from '#start-up/os.ts';
 import { WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
-import { errorCode, openPrivate } from '../disk/private-files.ts';
-import { seal, unseal } from '../disk/sealed.ts';
+import { errorCode, openPrivate, seal, unseal } from '../disk/private-files.ts';
 
 /** The access of the store to processes, which it never inspects itself. */
 export type Processes = {

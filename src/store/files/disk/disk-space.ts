@@ -1,6 +1,10 @@
+import { closeSync, writeSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { errorCode } from './private-files.ts';
+import { dirname, join } from 'node:path';
+import { areDescriptorsScarce } from '#system/descriptors.ts';
+import { type SystemProblem, systemProblem, systemReason } from '#system/errors.ts';
+import { removeIfPossible } from '#system/files.ts';
+import { errorCode, makePrivateDirectory, openPrivate } from './private-files.ts';
 
 /** The space of the file system of a directory, in bytes; `freeBytes`: what this process may still write. */
 export type DiskSpace = { readonly path: string; readonly totalBytes: number; readonly freeBytes: number };
@@ -16,5 +20,43 @@ export async function readDiskSpace(path: string): Promise<DiskSpace | null> {
   } catch (error) {
     const parent = dirname(path);
     return errorCode(error) === 'ENOENT' && parent !== path ? readDiskSpace(parent) : null;
+  }
+}
+
+/** The minimum that a start writes. */
+const trial = Buffer.alloc(16 * 1024);
+/** How long a result is kept, so that frequent requests do not load the disk. */
+const keptMs = 1000;
+
+/**
+ * Checks whether a start would fail on this machine, by writing a file in a directory and removing it; null if not.
+ * The message contains no path.
+ */
+export function createTrialWrite(directory: string, now: () => number): () => SystemProblem | null {
+  let last: { readonly at: number; readonly problem: SystemProblem | null } | null = null;
+  return () => {
+    const at = now();
+    if (last === null || at < last.at || at - last.at >= keptMs) last = { at, problem: tryOut(directory) };
+    return last.problem;
+  };
+}
+
+function tryOut(directory: string): SystemProblem | null {
+  if (areDescriptorsScarce()) return { message: 'too many open files', help: null, status: 503 };
+  const path = join(directory, `.trial-${process.pid}`);
+  try {
+    makePrivateDirectory(directory);
+    const fd = openPrivate(path, 'w');
+    try {
+      for (let written = 0; written < trial.length; ) written += writeSync(fd, trial, written);
+    } finally {
+      closeSync(fd);
+    }
+    return null;
+  } catch (error) {
+    const message = systemReason(errorCode(error) ?? '') ?? 'the home of wf cannot be written';
+    return { message, help: null, status: systemProblem(error)?.status ?? 503 };
+  } finally {
+    removeIfPossible(path);
   }
 }

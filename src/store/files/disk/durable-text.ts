@@ -1,5 +1,7 @@
-import { dirname } from 'node:path';
-import type { DurableText } from '../../store.ts';
+import { dirname, join } from 'node:path';
+import { WfError } from '#system/errors.ts';
+import { removeFile } from '#system/files.ts';
+import type { DurableText, SessionStore, StoredSession } from '../../store.ts';
 import {
   errorCode,
   makePrivateDirectory,
@@ -35,4 +37,50 @@ export function durableText(path: string): TextFile {
       }
     },
   };
+}
+
+/** The run ids in the file at an absolute path; none if it is absent or invalid. */
+export function runIdsIn(path: string) {
+  const text = durableText(path);
+  return {
+    read: (): readonly string[] => {
+      try {
+        const runIds: unknown = JSON.parse(text.read() ?? '[]');
+        return Array.isArray(runIds) ? runIds.map(String) : [];
+      } catch {
+        return [];
+      }
+    },
+    write: (runIds: readonly string[]) => text.write(written(runIds)),
+    writeInBackground: (runIds: readonly string[]) => text.writeInBackground(written(runIds)),
+  };
+}
+
+function written(runIds: readonly string[]): string {
+  return `${JSON.stringify(runIds)}\n`;
+}
+
+/** The sessions of browsers in the directory of a daemon: `sessions.json`, with mode 0600. */
+export function sessionFile(directory: string): SessionStore {
+  const { path, read, write } = durableText(join(directory, 'sessions.json'));
+  return {
+    read: () => parse(read() ?? '[]', path),
+    write: (sessions) => write(`${JSON.stringify(sessions)}\n`),
+    remove: () => storing('remove', path, () => removeFile(path)),
+  };
+}
+
+function parse(text: string, path: string): readonly StoredSession[] {
+  try {
+    const sessions: unknown = JSON.parse(text);
+    if (Array.isArray(sessions) && sessions.every(isStoredSession)) return sessions;
+  } catch {
+    // Treated like any other content that is not a list of sessions.
+  }
+  throw new WfError('storage', `"${path}" is damaged`);
+}
+
+function isStoredSession(value: unknown): value is StoredSession {
+  const { id, kind, login, usedAt } = (value ?? {}) as Partial<Record<keyof StoredSession, unknown>>;
+  return [id, kind, login].every((each) => typeof each === 'string') && typeof usedAt === 'number';
 }

@@ -1,17 +1,22 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fchmodSync,
   fstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { crc32, crc32OfText } from '#start-up/crc32.ts';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
 import { messageOf, systemReason, WfError } from '#system/errors.ts';
+import { removeDirectory } from '#system/files.ts';
 
 const readWrite = 0o600;
 const readWriteSearch = 0o700;
@@ -129,4 +134,77 @@ export function storing<T>(action: string, path: string, work: () => T): T {
     if (error instanceof WfError || errorCode(error) === null) throw error;
     throw storageError(action, path, error);
   }
+}
+
+const head = '{"crc":"';
+const middle = '","data":';
+const dataStart = head.length + 8 + middle.length;
+
+/**
+ * A JSON text with the checksum of its bytes, without line end: `{"crc":"1a2b3c4d","data":...}`. The result is JSON,
+ * so that any tool can read it, and the checksum is at a fixed position, so that it is checked before parsing.
+ */
+export function seal(json: string): string {
+  return `${head}${inHex(crc32OfText(json))}${middle}${json}}`;
+}
+
+/** The sealed value; undefined if any bit of it has changed. */
+export function unseal(bytes: Buffer): unknown {
+  const end = bytes.length - 1;
+  if (end <= dataStart || bytes[end] !== 0x7d) return undefined;
+  const data = bytes.subarray(dataStart, end);
+  if (bytes.toString('latin1', 0, dataStart) !== head + inHex(crc32(data)) + middle) return undefined;
+  try {
+    return JSON.parse(data.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function inHex(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
+}
+
+/**
+ * Type numbers (statfs(2)) of file systems that only one kernel uses: ext2 to ext4, XFS, Btrfs, bcachefs, F2FS, ZFS,
+ * JFS, ReiserFS, tmpfs, ramfs and overlays. All others may be shared by several machines (NFS, CIFS, 9p), or show
+ * different inodes in two mounts (FUSE).
+ */
+const localTypes = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xca451a4e, 0xf2f52010, 0x2fc12fc1, 0x3153464a, 0x52654973, 0x01021994, 0x858458f6,
+  0x794c7630,
+]);
+
+/** Whether the file system of a path certainly belongs to this machine alone. */
+export function isOnLocalDisk(path: string): boolean {
+  try {
+    // Numbers whose highest bit is set are negative on some machines.
+    return localTypes.has(statfsSync(path).type >>> 0);
+  } catch {
+    return false;
+  }
+}
+
+/** A temporary directory of mode 0700. `make` throws a `WfError` `storage` on a disk error. */
+export type TemporaryDirectory = {
+  readonly path: string;
+  /** Returns the path of a directory inside, created on first use. */
+  readonly make: (name: string) => string;
+  /** Removes it with all its content. Returns why it still exists; null if it is gone. */
+  readonly remove: () => string | null;
+};
+
+/** Creates a temporary directory below `parent`. */
+export function makeTemporaryDirectory(parent: string): TemporaryDirectory {
+  const path = storing('create a directory in', parent, () => mkdtempSync(join(parent, 'wf-')));
+  keepOwnerBits(path);
+  return {
+    path,
+    make: (name) => {
+      const directory = join(path, name);
+      if (!existsSync(directory)) storing('create', directory, () => makePrivateDirectory(directory));
+      return directory;
+    },
+    remove: () => removeDirectory(path),
+  };
 }

@@ -1,10 +1,9 @@
-import { closeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
 import type { Flush } from '../../flush.ts';
-import { storageError } from '../disk/private-files.ts';
-import type { JournalCalls } from './journal-calls.ts';
-import { encodeEvent } from './journal-line.ts';
+import { errorCode, storageError } from '../disk/private-files.ts';
+import { encodeEvent } from './journal-reader.ts';
 
 /** A journal that is open for appending. */
 export type JournalPosition = {
@@ -153,4 +152,81 @@ export class JournalFile {
   #refusal(reason: string): WfError {
     return new WfError('storage', `cannot write "${this.path}": ${reason}`);
   }
+}
+
+/** See `JournalCalls`. */
+export type QueueSync = (path: string) => Promise<number | null> | null;
+
+/** All system calls on an open journal, so that tests can make each of them fail. */
+export type JournalCalls = {
+  /** Appends the bytes from `offset` on, possibly only a part; returns the number of bytes written. */
+  readonly write: (fd: number, bytes: Uint8Array, offset: number) => number;
+  readonly stat: (fd: number) => { readonly size: number; readonly nlink: number };
+  readonly truncate: (fd: number, length: number) => void;
+  /** Flushes the content of an open file, in the thread pool. */
+  readonly syncData: (fd: number) => Promise<void>;
+  /** Flushes the content of an open file synchronously. */
+  readonly syncDataNow: (fd: number) => void;
+  /**
+   * Lets the starter of programs flush the file with this path, before it starts the next one. Resolves to the duration in
+   * nanoseconds; to null if it could not flush the file. Null: there is no starter.
+   */
+  readonly queueSync: QueueSync;
+  /** Flushes a file or the entries of a directory. */
+  readonly syncPath: (path: string) => Promise<void>;
+  /** A clock that only goes forward, in nanoseconds. */
+  readonly now: () => bigint;
+};
+
+/** The system's calls. The synchronous ones take microseconds. */
+export const journalCalls: JournalCalls = {
+  write: (fd, bytes, offset) => writeSync(fd, bytes, offset),
+  stat: (fd) => fstatSync(fd),
+  truncate: (fd, length) => ftruncateSync(fd, length),
+  syncData: (fd) => settle((done) => fdatasync(fd, done)),
+  syncDataNow: (fd) => fdatasyncSync(fd),
+  queueSync: () => null,
+  syncPath: async (path) => {
+    // Only the flush takes long: three tasks of the thread pool, one after the other, would take longer than it.
+    const fd = openSync(path, 'r');
+    try {
+      await settle((done) => fsync(fd, done));
+    } catch (error) {
+      // Some network and user-space file systems keep directories durable by themselves and refuse the call.
+      if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'ENOTSUP') throw error;
+    } finally {
+      closeSync(fd);
+    }
+  },
+  now: process.hrtime.bigint,
+};
+
+function settle(call: (done: (error: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call((error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Files that are flushed together. */
+export type SyncParts = {
+  readonly file: JournalFile;
+  /** Files and directories that the first flush must cover besides the journal. */
+  readonly unsynced: readonly string[];
+  readonly calls: JournalCalls;
+};
+
+/** Creates a function that flushes the files; `mayQueue`: the starter of programs may do it. */
+export function createSync({ file, unsynced, calls }: SyncParts): (mayQueue: boolean) => Flush {
+  let rest = unsynced;
+  const syncPath = (path: string) =>
+    calls.syncPath(path).catch((error: unknown) => {
+      throw storageError('flush', path, error);
+    });
+  /** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
+  const syncAll = async () => {
+    const results = await Promise.allSettled([file.sync(false).done, ...rest.map(syncPath)]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    rest = [];
+  };
+  return (mayQueue) => (rest.length === 0 ? file.sync(mayQueue) : { done: syncAll(), queued: null });
 }

@@ -7,11 +7,11 @@ import type { Flush } from '../../flush.ts';
 import type { LogStore } from '../../logs.ts';
 import type { RunJournal } from '../../store.ts';
 import { type Ownership, releaseOwner } from '../control/owner.ts';
-import { createRequestListener } from '../control/owner-listener.ts';
+import { createRequestListener } from '../control/run-requests.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 import { addStatus } from '../listing/status-file.ts';
 import { journalPath, scratchPath } from '../run-directory.ts';
-import { createSync, type SyncParts } from './create-sync.ts';
+import { createSync, type SyncParts } from './journal-file.ts';
 
 /** The parts of the hold on a run. */
 export type RunJournalParts = SyncParts & {

@@ -1,12 +1,11 @@
 import { closeSync, constants, fstatSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FinishedStatus } from '#core/run/run.ts';
+import { type FinishedStatus, runStatuses } from '#core/run/run.ts';
+import { crc32OfText } from '#start-up/crc32.ts';
 import type { RunStatuses } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
-import { type JournalStats, journalStats } from '../journal/journal-stamp.ts';
-import { replaceCache } from './replace-cache.ts';
-import { encodeStatuses, type StatusEntry } from './status-lines.ts';
-import { StatusTable } from './status-table.ts';
+import { type JournalStats, journalStats } from '../run-directory.ts';
+import { replaceCache } from './known-runs.ts';
 
 const STATUSES = '.statuses';
 
@@ -106,4 +105,129 @@ function readText(path: string): string {
   } catch {
     return '';
   }
+}
+
+/**
+ * The statuses of runs by their position in a list. Kept in columns: objects and texts for tens of thousands of runs take
+ * longer to make and to collect than the file takes to read.
+ */
+class StatusTable {
+  readonly #ids: readonly string[];
+  readonly #statuses: (FinishedStatus | null)[];
+  readonly #sizes: Float64Array;
+  readonly #times: Float64Array;
+  /** NaN: unknown. */
+  readonly #durations: Float64Array;
+
+  constructor(ids: readonly string[]) {
+    this.#ids = ids;
+    this.#statuses = new Array(ids.length).fill(null);
+    this.#sizes = new Float64Array(ids.length);
+    this.#times = new Float64Array(ids.length);
+    this.#durations = new Float64Array(ids.length);
+  }
+
+  /**
+   * Takes the entries of the listed runs from the content of a file, and returns the numbers of its lines and entries.
+   * Positions are looked up here, all at once: between system calls, a look-up takes three times as long.
+   */
+  load(content: string): { readonly lines: number; readonly entries: number } {
+    const positions = new Map<string, number>();
+    this.#ids.forEach((runId, at) => {
+      positions.set(runId, at);
+    });
+    let entries = 0;
+    const lines = decodeStatuses(content, (entry) => {
+      const at = positions.get(entry.runId);
+      if (at !== undefined) this.set(at, entry);
+      entries += 1;
+    });
+    return { lines, entries };
+  }
+
+  /** Replaces an earlier entry. */
+  set(at: number, { status, size, mtimeMs, durationMs }: Omit<StatusEntry, 'runId'>): void {
+    this.#statuses[at] = status;
+    this.#sizes[at] = size;
+    this.#times[at] = mtimeMs;
+    this.#durations[at] = durationMs ?? Number.NaN;
+  }
+
+  /** Null without an entry, and if the journal has changed since. */
+  statusAt(at: number, { size, mtimeMs }: JournalStats): FinishedStatus | null {
+    if (this.#sizes[at] !== size || this.#times[at] !== mtimeMs) return null;
+    return this.#statuses[at] ?? null;
+  }
+
+  /** The duration of the run at a position with a status. */
+  durationAt(at: number): number | null {
+    const durationMs = this.#durations[at] ?? Number.NaN;
+    return Number.isNaN(durationMs) ? null : durationMs;
+  }
+
+  *entries(): Iterable<StatusEntry> {
+    for (const [at, runId] of this.#ids.entries()) {
+      const [status = null, size = 0, mtimeMs = 0] = [this.#statuses[at], this.#sizes[at], this.#times[at]];
+      if (status !== null) yield { runId, status, size, mtimeMs, durationMs: this.durationAt(at) };
+    }
+  }
+}
+
+/** The status of a finished run, and the attributes of the journal that it was read from. */
+type StatusEntry = JournalStats & {
+  readonly runId: string;
+  readonly status: FinishedStatus;
+  /** Null: unknown, or the run was never started. */
+  readonly durationMs: number | null;
+};
+
+/*
+ * A line lists finished runs of one status, after the CRC-32 of the rest of the line: `1a2b3c4d failed<tab>id=size.time~duration
+ * id=size.time`; the duration may be unknown. A later line of a run replaces an earlier one.
+ */
+
+/** One line for each status. */
+function encodeStatuses(entries: Iterable<StatusEntry>): string {
+  const groups = new Map<FinishedStatus, string[]>();
+  for (const { runId, status, size, mtimeMs, durationMs } of entries) {
+    const group = groups.get(status) ?? [];
+    if (group.length === 0) groups.set(status, group);
+    group.push(`${runId}=${size}.${mtimeMs}${durationMs === null ? '' : `~${durationMs}`}`);
+  }
+  const lines = Array.from(groups, ([status, group]) => {
+    const text = `${status}\t${group.join(' ')}`;
+    return `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}\n`;
+  });
+  return lines.join('');
+}
+
+/** Calls `visit` for each entry, and returns the number of lines. Damaged lines have no entries. */
+function decodeStatuses(content: string, visit: (entry: StatusEntry) => void): number {
+  const lines = content.split('\n');
+  for (const line of lines) {
+    const text = line.slice(9);
+    if (text === '' || Number.parseInt(line.slice(0, 8), 16) !== crc32OfText(text)) continue;
+    const statusEnd = text.indexOf('\t');
+    const status = finishedStatus(text.slice(0, statusEnd));
+    if (status === null) continue;
+    for (const entry of text.slice(statusEnd + 1).split(' ')) {
+      const idEnd = entry.indexOf('=');
+      const sizeEnd = entry.indexOf('.', idEnd);
+      const size = Number(entry.slice(idEnd + 1, sizeEnd));
+      const [time, duration] = entry.slice(sizeEnd + 1).split('~');
+      const durationMs = duration === undefined ? null : Number(duration);
+      visit({ runId: entry.slice(0, idEnd), status, size, mtimeMs: Number(time), durationMs });
+    }
+  }
+  return lines.length - 1;
+}
+
+/** Null for a status of another version of wf. */
+function finishedStatus(word: string): FinishedStatus | null {
+  const status = runStatuses.find((known) => known === word);
+  return status === undefined || !isFinishedStatus(status) ? null : status;
+}
+
+function isFinishedStatus(status: (typeof runStatuses)[number]): status is FinishedStatus {
+  return !['queued', 'running', 'canceling', 'handling'].includes(status);
 }

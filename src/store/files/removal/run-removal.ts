@@ -1,14 +1,27 @@
-import { closeSync, lstatSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  close,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  statSync,
+  unlink,
+  unlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
+import { flushDirectory } from '#system/durable-file.ts';
 import { WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
-import { errorCode, openPrivate, storageError } from '../disk/private-files.ts';
-import { outsideLogsUsage } from '../logs/outside-logs.ts';
+import { errorCode, makePrivateDirectory, openPrivate, storageError } from '../disk/private-files.ts';
 import { isRunId } from '../run-directory.ts';
-import { diskUsage } from './disk-usage.ts';
-import { emptyTrash, moveToTrash, removeFromTrash } from './trash.ts';
+import { diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs } from './outside-logs.ts';
 
 /** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
@@ -92,4 +105,187 @@ function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   } catch {
     return false;
   }
+}
+
+/*
+ * A run is removed in two steps: a rename into `.trash`, after which no process sees it, and the removal of its files. After
+ * a crash between the two, the run still has its snapshot, which contains the location of its logs; the next removal, or
+ * `emptyTrash`, finishes it.
+ */
+
+/**
+ * Moves a run out of the history, so that it is gone for every reader; returns its path in the trash, or null if it is gone
+ * already. Throws a `WfError` `storage`.
+ */
+function moveToTrash(runsDir: string, runId: string): string | null {
+  const trash = join(runsDir, '.trash');
+  const directory = join(runsDir, runId);
+  const entry = join(trash, `${runId}~${process.pid}-${Math.random().toString(36).slice(2)}`);
+  try {
+    makeTrash(trash);
+    requireDirectory(directory);
+    renameSync(directory, entry);
+    return entry;
+  } catch (error) {
+    // While this process became its owner, the previous one moved it.
+    if (errorCode(error) === 'ENOENT' && !isThere(directory)) return null;
+    throw storageError('remove', directory, error);
+  }
+}
+
+/** Finishes interrupted removals; returns the freed bytes, and the problems of entries that stay. */
+async function emptyTrash(runsDir: string): Promise<{ readonly bytes: number; readonly problems: readonly string[] }> {
+  const trash = join(runsDir, '.trash');
+  const problems: string[] = [];
+  let bytes = 0;
+  for (const name of namesIn(trash)) {
+    try {
+      bytes += await removeFromTrash(runsDir, join(trash, name));
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { bytes, problems };
+}
+
+/**
+ * Removes a run in the trash with its logs; resolves to the freed bytes. The logs outside go first: without the entry,
+ * nothing would point to them. Another process may be removing it, too. Rejects with a `WfError` `storage`.
+ */
+async function removeFromTrash(runsDir: string, entry: string): Promise<number> {
+  try {
+    return removeOutsideLogs(entry, runsDir) + (await removeTree(entry));
+  } catch (error) {
+    throw errorCode(error) === null ? error : storageError('remove', entry, error);
+  }
+}
+
+function namesIn(trash: string): readonly string[] {
+  try {
+    requireDirectory(trash);
+    return readdirSync(trash);
+  } catch {
+    return [];
+  }
+}
+
+function makeTrash(trash: string): void {
+  if (lstatSync(trash, { throwIfNoEntry: false }) === undefined) makePrivateDirectory(trash);
+  requireDirectory(trash);
+}
+
+/** A link in place of a directory could lead anywhere. */
+function requireDirectory(path: string): void {
+  if (!lstatSync(path).isDirectory()) throw Object.assign(new Error(`${path} is not a directory`), { code: 'ENOTDIR' });
+}
+
+/**
+ * Withdraws a named run that could not be flushed: its request was refused, so it must never start. This process must
+ * own it, which prevents others from carrying it meanwhile. Resolves to false if the disk refuses this too, and the run
+ * still exists.
+ */
+export async function takeBack(runsDir: string, runId: string): Promise<boolean> {
+  const directory = join(runsDir, runId);
+  try {
+    const entry = moveToTrash(runsDir, runId);
+    if (entry !== null) await removeFromTrash(runsDir, entry);
+  } catch {
+    // One rename removes it from the history; the rest in the trash is removed with the next run.
+    if (isThere(directory)) return false;
+  }
+  try {
+    // Otherwise the run could reappear after a crash of the machine.
+    flushDirectory(dirname(directory));
+  } catch {
+    // The disk has refused a flush before: nothing more can be done.
+  }
+  return true;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** The maximum number of entries of a directory that are removed at once. */
+const mostAtOnce = 64;
+/** The maximum number of attempts to empty a directory to which others add files. */
+const attempts = 20;
+
+/**
+ * Removes a file, or a directory with its content; resolves to the disk space that it took, in bytes. Links are not
+ * followed. Another process may be removing it, too.
+ *
+ * A file system may take long to free space, up to one request to the disk for each file: so only the calls that free
+ * space are asynchronous, and several wait at once. All others take less time than passing them to another thread.
+ */
+async function removeTree(path: string): Promise<number> {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 0;
+  try {
+    const within = stats.isDirectory() ? await removeDirectory(path) : await removeFile(path, stats);
+    return within + diskSpace(stats);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/** Resolves to 0. */
+async function removeFile(path: string, { blocks }: Stats): Promise<number> {
+  if (blocks === 0) unlinkSync(path);
+  else await settled((done) => unlink(path, done));
+  return 0;
+}
+
+/** An open directory is freed when it is closed, instead of while its parent is locked for everyone. */
+async function removeDirectory(directory: string): Promise<number> {
+  const fd = openSync(directory, asDirectory);
+  try {
+    return await emptyAndRemove(directory);
+  } finally {
+    await settled((done) => close(fd, done));
+  }
+}
+
+/**
+ * A process that opened a file in the directory before it was moved may add files: so an emptied directory may not
+ * stay empty.
+ */
+async function emptyAndRemove(directory: string): Promise<number> {
+  let bytes = 0;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      bytes += await removeContent(directory);
+      rmdirSync(directory);
+      return bytes;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOTEMPTY' || attempt === attempts) throw error;
+    }
+  }
+}
+
+/** Throws the first error after all removals have ended. */
+async function removeContent(directory: string): Promise<number> {
+  const names = readdirSync(directory);
+  let bytes = 0;
+  for (let at = 0; at < names.length; at += mostAtOnce) {
+    const removals = names.slice(at, at + mostAtOnce).map((name) => removeTree(join(directory, name)));
+    for (const result of await Promise.allSettled(removals)) {
+      if (result.status === 'rejected') throw result.reason;
+      bytes += result.value;
+    }
+  }
+  return bytes;
+}
+
+function settled(call: (done: (error: Error | null | undefined) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call((error) => (error ? reject(error) : resolve()));
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogSizes } from '#server/v2/daemon/log-sizes.ts';
+import { createLogSizes } from '#server/v2/daemon/run-part.ts';
 import { nextTurn } from '#system/turns.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 

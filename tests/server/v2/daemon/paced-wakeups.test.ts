@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPacedWakeups } from '#server/v2/daemon/paced-wakeups.ts';
+import { createPacedWakeups } from '#server/v2/daemon/live-events.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
 test('a loop is woken at most once per pause', async () => {

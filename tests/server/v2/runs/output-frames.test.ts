@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '#core/run/run.ts';
-import { createOutputFrames, type OutputRequest, readOffsets } from '#server/v2/runs/output-frames.ts';
+import { createOutputFrames, type OutputRequest, readOffsets } from '#server/v2/runs/run-events.ts';
 import { foldRun } from '#service/history/fold-run.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { withDirectory } from '../../../support/wf.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '#core/run/run.ts';
-import { createRunFeeds } from '#daemon/run-feeds.ts';
+import { createRunFeeds } from '#daemon/live-changes.ts';
 import { allRoutes } from '#server/routes.ts';
 import { apiServer } from '../../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../../support/api-world.ts';

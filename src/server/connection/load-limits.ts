@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** The limits for one client or all clients together. Times are in milliseconds. */
+export type Limits = {
+  readonly bodyBytes: number;
+  /** The bytes of a too large body that are read and discarded, so that the client reads the error response. */
+  readonly discardedBytes: number;
+  /** The size of the request line and all header lines. */
+  readonly headerBytes: number;
+  readonly headerCount: number;
+  readonly headersMs: number;
+  /** The time from the first byte of a request to the last byte of its body. */
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  /** The time without a byte in either direction; streams send heartbeats more often. */
+  readonly idleMs: number;
+  /** The interval of checking connections for the times above. */
+  readonly checkMs: number;
+  /** The maximum number of connections; lower if the process may not open that many files. */
+  readonly connections: number;
+  /** The maximum number of connections that receive an error response; others are closed without one. */
+  readonly refusedConnections: number;
+  /** The time for running requests when the server closes. */
+  readonly closeMs: number;
+};
+
+/** The limits of `wf serve`. */
+export const defaultLimits: Limits = {
+  bodyBytes: 1024 * 1024,
+  discardedBytes: 4 * 1024 * 1024,
+  headerBytes: 16 * 1024,
+  headerCount: 100,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 10_000,
+  idleMs: 120_000,
+  checkMs: 2000,
+  connections: 16_000,
+  refusedConnections: 200,
+  closeMs: 2000,
+};
+
+/** The files reserved for journals, processes being started, and watched directories. */
+const reserved = 1000;
+
+/** Returns the number of connections that leaves room for other open files; unlimited if the system's limit is unknown. */
+export function connectionsThatFit(): number {
+  const limit = openFilesLimit();
+  return limit === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(limit / 2), limit - reserved);
+}
+
+function openFilesLimit(): number | null {
+  try {
+    const match = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));
+    return match === null ? null : Number(match[1]);
+  } catch {
+    return null;
+  }
+}
+
+const patienceMs = 1000;
+
+/**
+ * Limits the number of connections: surplus connections get an error response unread, and beyond a second limit they are
+ * closed. Node's own limit only closes, which looks like a crash to clients. `isPlain`: without TLS; only then is a
+ * response sent.
+ */
+export function limitConnections(server: Server, limits: Limits, isPlain: boolean): void {
+  const accept = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  let accepted = 0;
+  let refused = 0;
+  server.on('connection', (socket: Socket) => {
+    if (accepted < limits.connections) {
+      accepted += 1;
+      socket.once('close', () => {
+        accepted -= 1;
+      });
+      for (const listener of accept) listener.call(server, socket);
+      return;
+    }
+    socket.on('error', () => socket.destroy());
+    if (!isPlain || refused >= limits.refusedConnections) return void socket.destroy();
+    refused += 1;
+    const timer = setTimeout(() => socket.destroy(), patienceMs);
+    socket.once('close', () => {
+      refused -= 1;
+      clearTimeout(timer);
+    });
+    // Discard the input: unread bytes would make the system reset the connection before the client reads the response.
+    socket.resume();
+    socket.end(rawReply(503, 'too many connections', { 'Retry-After': '1' }));
+  });
+}
+
+/** Returns the raw bytes of a response on a connection without a valid request; the connection is then closed. */
+export function rawReply(status: number, message: string, headers: Readonly<Record<string, string>> = {}): string {
+  const body = `${JSON.stringify({ code: status, message, detailedMessage: message })}\n`;
+  const all = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+    Connection: 'close',
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/**
+ * Returns a function that calls `refuse` for a socket whose request took too long, unless the rest of the request is in the
+ * buffers of the system. After the event loop was blocked, or the machine slept, Node checks the times of requests before
+ * it reads them, and would refuse complete ones.
+ */
+export function slowRequests(server: Server | TlsServer): (socket: Socket, refuse: () => void) => void {
+  const requests = new WeakMap<Socket, IncomingMessage>();
+  for (const event of ['request', 'checkContinue'] as const)
+    server.prependListener(event, (request: IncomingMessage) => requests.set(request.socket, request));
+  return (socket, refuse) => {
+    const before = requests.get(socket);
+    const wasComplete = before?.complete === true;
+    // The loop reads all sockets before it calls this.
+    setImmediate(() => {
+      const request = requests.get(socket);
+      const isNew = request !== before || !wasComplete;
+      if (!(isNew && request?.complete === true) && socket.writable) refuse();
+    });
+  };
+}
+
+/** The delay of the event loop, in milliseconds, over the last seconds. */
+export type LoopLag = { readonly mean: number; readonly p99: number; readonly max: number };
+
+const resolutionMs = 50;
+const windowMs = 10_000;
+
+/** Watches the event loop until it is closed. */
+export function watchLoopLag(now: () => number): { readonly read: () => LoopLag; readonly close: () => void } {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  let since = now();
+  return {
+    read: () => {
+      const lag = {
+        mean: beyondResolution(delays.mean),
+        p99: beyondResolution(delays.percentile(99)),
+        max: beyondResolution(delays.max),
+      };
+      if (now() - since >= windowMs) {
+        delays.reset();
+        since = now();
+      }
+      return lag;
+    },
+    close: () => void delays.disable(),
+  };
+}
+
+/** Converts a measured interval to a delay; NaN before the first measurement. */
+function beyondResolution(nanoseconds: number): number {
+  const ms = nanoseconds / 1e6 - resolutionMs;
+  return Number.isFinite(ms) && ms > 0 ? Math.round(ms * 10) / 10 : 0;
+}

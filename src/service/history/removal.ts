@@ -1,0 +1,246 @@
+import type { RunStatus } from '#core/run/run.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import type { RunArchive, RunLabel, RunRemoval } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
+import { createSlices, someAtOnce } from '#system/turns.ts';
+import type { History } from './history.ts';
+import { isLost, type LostRunTools } from './lost-run.ts';
+import { mayBeActive, type PastRun, readFinished, readPastRun } from './past-run.ts';
+import { namesWorkflow, type Reach } from './run-reference.ts';
+
+export type RetentionRequest = {
+  readonly rule: RetentionRule;
+  /** A workflow, by its name or file; null: all of them. */
+  readonly workflow: string | null;
+  /** Changes nothing. */
+  readonly dryRun: boolean;
+  /** A run that is never removed. */
+  readonly spare: string | null;
+  /** Aborting keeps the runs that are not removed yet. */
+  readonly signal: AbortSignal;
+  /** Called before each of the runs that may go. */
+  readonly progress?: (done: number, total: number) => void;
+};
+
+/** The maximum time of removals per turn of the event loop. */
+const sliceMs = 10;
+/** The maximum number of runs whose files are removed at once, which keeps the thread pool of Node busy. */
+const mostAtOnce = 16;
+
+/** A removed run; of a dry run, a run that would be removed. */
+export type RemovedRun = {
+  readonly runId: string;
+  /** Null if nothing of the run could be read. */
+  readonly status: RunStatus | null;
+  readonly label: RunLabel | null;
+  /** Its time of creation. */
+  readonly time: number;
+  /** The freed disk space. */
+  readonly bytes: number;
+};
+
+export type RetentionReport = {
+  readonly removed: readonly RemovedRun[];
+  /** Includes the files of interrupted removals. */
+  readonly freedBytes: number;
+  /** The failed removals with their reasons, as sentences. */
+  readonly problems: readonly string[];
+};
+
+type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive' | 'isElsewhere'> & {
+  readonly archive: RunArchive & RunRemoval;
+  readonly history: Pick<History, 'read'>;
+  readonly reach: Reach;
+};
+
+/**
+ * Removes surplus runs with their logs. It always keeps the last run of each workflow, every running or waiting run, and
+ * the runs that one of these retries. The report lists what the disk refused.
+ */
+export async function applyRetention(request: RetentionRequest, tools: RetentionTools): Promise<RetentionReport> {
+  const left = request.dryRun ? { bytes: 0, problems: [] } : await tools.archive.finishRemovals();
+  const problems = [...left.problems];
+  const surplus = [...groupsOf(request.workflow, tools)].flatMap((group) => {
+    const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
+    return candidatesOf(group, isTooMany, tools).map((candidate) => ({ candidate, isTooMany }));
+  });
+  const removed = new Map<number, RemovedRun>();
+  const pause = createSlices(sliceMs);
+  await someAtOnce(mostAtOnce, surplus.entries(), async ([place, { candidate, isTooMany }]) => {
+    request.progress?.(place, surplus.length);
+    // Most of the work is synchronous: without a pause no signal would be handled.
+    await pause();
+    if (request.signal.aborted || candidate.runId === request.spare) return;
+    try {
+      const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
+      if (run !== null) removed.set(place, run);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      problems.push(error.message);
+    }
+  });
+  return reportOf(removed, left.bytes, problems);
+}
+
+/** The oldest runs of a workflow first, whichever removal ended first. */
+function reportOf(
+  removed: ReadonlyMap<number, RemovedRun>,
+  leftBytes: number,
+  problems: readonly string[],
+): RetentionReport {
+  const runs = [...removed].sort(([a], [b]) => a - b).map(([, run]) => run);
+  return { removed: runs, freedBytes: runs.reduce((sum, { bytes }) => sum + bytes, leftBytes), problems };
+}
+
+/** The runs of one workflow, newest first. */
+type Group = { readonly label: RunLabel | null; readonly ids: readonly string[] };
+
+/** A run that may be surplus, judged by its time of creation. */
+type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly place: number };
+
+function groupsOf(workflow: string | null, { archive, reach }: RetentionTools): Iterable<Group> {
+  const ids = archive.list();
+  const labelOf = archive.labels(ids);
+  const isMeant = workflow === null ? () => true : namesWorkflow(workflow, reach);
+  const groups = new Map<string, Group & { readonly ids: string[] }>();
+  for (const runId of ids) {
+    const label = labelOf(runId);
+    if (!isMeant(label)) continue;
+    const key = label === null ? '' : (label.file ?? `${label.group}/${label.workflow}`);
+    const group = groups.get(key) ?? { label, ids: [] };
+    group.ids.push(runId);
+    groups.set(key, group);
+  }
+  return groups.values();
+}
+
+/** Returns the oldest first, so that an interruption keeps the newest. */
+function candidatesOf(
+  { ids, label }: Group,
+  isTooMany: IsTooMany,
+  { archive, clock }: RetentionTools,
+): readonly Candidate[] {
+  const now = clock.now();
+  const all = ids.map((runId, place): Candidate => ({ runId, label, place, time: archive.timeOf(runId) }));
+  const candidates = all.filter(({ place, time }) => isTooMany(place, now - time));
+  if (candidates.length === 0) return [];
+  const goingOn = ids.filter((runId) => mayBeActive(runId, archive));
+  const retried = new Set(goingOn.map((runId) => archive.readCreated(runId)?.retryOf));
+  return candidates.filter(({ runId }) => !retried.has(runId)).reverse();
+}
+
+async function removeIfOver(
+  { runId, label, place, time }: Candidate,
+  { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
+  { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
+): Promise<RemovedRun | null> {
+  const stamp = archive.stampOf(runId);
+  const run = readForRemoval(archive, runId);
+  const isKnownOver = run !== null && isFinished(run.state);
+  const wasLost = run !== null && !isKnownOver && (await isLost(run, { archive, isAlive, isElsewhere }));
+  const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
+  // A run may have taken long: its age counts from its last known event.
+  if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
+  const removed = { runId, status: run?.state.status ?? null, label, time };
+  if (dryRun) return { ...removed, bytes: archive.sizeOf(runId) };
+  // Processes that a dead owner left running must be ended before their record is removed.
+  if (wasLost) await history.read(runId);
+  const mayGo = () => {
+    if (isKnownOver && archive.stampOf(runId) === stamp) return true;
+    const found = readForRemoval(archive, runId);
+    return isOver(found) && found?.state.createdAt === run?.state.createdAt;
+  };
+  let bytes = await archive.remove(runId, mayGo, { isChecked: isKnownOver });
+  if (bytes === null && !wasLost) {
+    // An owner in another namespace may have died after its last event and before it released the run.
+    await archive.judgeOwner(runId).catch(leaveToRemoval);
+    bytes = await archive.remove(runId, mayGo);
+  }
+  return bytes === null ? null : { ...removed, bytes };
+}
+
+/** The workflow of a finished run does not matter. */
+function readForRemoval(archive: RunArchive, runId: string): PastRun | null {
+  return readFinished(archive, runId) ?? readPastRun(archive, runId);
+}
+
+function lastTime(run: PastRun | null, time: number): number {
+  return Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
+}
+
+/** Ignores a storage error: the removal meets it again and reports it. */
+function leaveToRemoval(error: unknown): void {
+  if (!(error instanceof WfError)) throw error;
+}
+
+/** Selects the surplus runs of a workflow. */
+export type RetentionRule =
+  /**
+   * By the file and the settings: runs older than `histRetentionDays` or beyond the newest `histRetentionRuns`, and those
+   * beyond the newest `keepRuns` (null: unlimited).
+   */
+  | { readonly type: 'settings'; readonly keepRuns: number | null }
+  /** By options: runs older than `olderThanMs` and beyond the newest `keep`. Null: no limit. */
+  | { readonly type: 'asked'; readonly keep: number | null; readonly olderThanMs: number | null };
+
+/** Whether a run is surplus, by its position among the runs of its workflow (the newest is 0) and its age. */
+type IsTooMany = (place: number, ageMs: number) => boolean;
+
+/** The default of `histRetentionDays`, for workflows of which no stored file is left. */
+const usualDays = 30;
+const dayMs = 86_400_000;
+
+/** Returns the rule for the runs of one workflow, newest first. The last run is never surplus. */
+function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunArchive): IsTooMany {
+  switch (rule.type) {
+    case 'asked': {
+      const { keep, olderThanMs } = rule;
+      return (place, ageMs) =>
+        place > 0 && (keep === null || place >= keep) && (olderThanMs === null || ageMs > olderThanMs);
+    }
+    case 'settings': {
+      const { days, runs } = retentionIn(ids, archive);
+      // As in Dagu: no run is too old.
+      const limitMs = days < 0 || runs !== null ? Number.POSITIVE_INFINITY : days * dayMs;
+      const most = Math.min(rule.keepRuns ?? Number.POSITIVE_INFINITY, runs ?? Number.POSITIVE_INFINITY);
+      return (place, ageMs) => place > 0 && (ageMs > limitMs || place >= most);
+    }
+  }
+}
+
+/** Returns the keys in the file of the last run. */
+function retentionIn(
+  ids: readonly string[],
+  archive: RunArchive,
+): { readonly days: number; readonly runs: number | null } {
+  for (const runId of ids) {
+    const workflow = readPastRun(archive, runId)?.stored?.workflow;
+    if (workflow !== undefined) return { days: workflow.histRetentionDays, runs: workflow.histRetentionRuns ?? null };
+  }
+  return { days: usualDays, runs: null };
+}
+
+/** The dependencies of the removal of a run. */
+type RemoveTools = {
+  readonly archive: RunArchive & Pick<RunRemoval, 'remove'>;
+  readonly history: Pick<History, 'read'>;
+};
+
+/**
+ * Removes a finished run with its logs; returns the freed bytes of disk space. Throws a `WfError`: `not-found`,
+ * `run-active`, `conflict` while another process holds the run, `storage`.
+ */
+export async function removePastRun(runId: string, { archive, history }: RemoveTools): Promise<number> {
+  // A run whose process died is settled first: its remaining processes must not outlive its record.
+  const run = await history.read(runId);
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || !archive.mayGoOn(runId);
+  if (!isOver(run)) throw new WfError('run-active', `run ${runId} is running`, { help: 'stop it first' });
+  await archive.judgeOwner(runId);
+  const bytes = await archive.remove(runId, () => {
+    const found = readPastRun(archive, runId);
+    return isOver(found) && found?.state.createdAt === run.state.createdAt;
+  });
+  if (bytes !== null) return bytes;
+  throw new WfError('conflict', `run ${runId} is held by another process`, { help: 'retry in a moment' });
+}

@@ -1,0 +1,221 @@
+import { type Graph, nodeAt } from '#core/graph.ts';
+import type { StepState } from '#core/run/run-state.ts';
+import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-history.ts';
+import { headOf } from '#core/summary/summarize.ts';
+import type { RunHead, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { handlerKind } from '#core/workflow.ts';
+import type { Place, Source } from '#language/diagnostic.ts';
+import { locateSteps } from '#language/locate.ts';
+import { stepTitle } from '#render/text/run-text.ts';
+import type { StoredRun } from '#store/store.ts';
+import { readRegular } from '#system/files.ts';
+import { nextTurn } from '#system/turns.ts';
+import type { History } from './history.ts';
+import type { PastRun } from './past-run.ts';
+import { summarizeWithFailures } from './run-failures.ts';
+
+/** A run with the data that a report or the page draws. */
+type DrawnRun = {
+  readonly run: PastRun;
+  readonly summary: RunSummary;
+  /** By step. */
+  readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
+  /** The positions of steps in the sources. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** As stored: secrets in the text of the file are masked. */
+  readonly sources: readonly Source[];
+  /** The sub-workflow runs that are in the history, by step. */
+  readonly children: ReadonlyMap<string, RunSummary>;
+  readonly fileStatus: FileStatus;
+};
+
+/** How the present files of a workflow compare with those of the run; null: they cannot be compared. */
+type FileStatus = 'same' | 'changed' | 'gone' | null;
+
+/** Child runs read per turn of the event loop. */
+const RUNS_PER_TURN = 20;
+
+/** Reads the data that a report or the page draws of a run. */
+export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'summarize'>): Promise<DrawnRun> {
+  const { stored } = run;
+  const summary = await summarizeWithFailures(run, history);
+  const sources = stored?.sources ?? [];
+  return {
+    run,
+    summary,
+    attempts: attemptHistory(stored?.events ?? []),
+    places: stored === null ? new Map() : placesOf(stored, run.state.graph),
+    sources,
+    children: await childrenOf(summary, history),
+    fileStatus: stored === null ? null : fileStatus(stored),
+  };
+}
+
+/** Reading a large file takes long, and a run that is read again has the same sources. */
+const located = new WeakMap<
+  readonly Source[],
+  { readonly count: number; readonly places: ReadonlyMap<string, Place> }
+>();
+
+/** The positions of the steps; instances of fan-outs may have been added since the last call. */
+function placesOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string, Place> {
+  const known = located.get(sources);
+  if (known?.count === index.size) return known.places;
+  const places = locateSteps(sources, [...index.keys()]);
+  located.set(sources, { count: index.size, places });
+  return places;
+}
+
+/** Reads the child runs of steps, without those that were removed from the history. */
+async function childrenOf(
+  { steps, handlers }: RunSummary,
+  history: Pick<History, 'read' | 'summarize'>,
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const children = new Map<string, RunSummary>();
+  for (const { name, child } of [...steps, ...handlers]) {
+    if (child === undefined) continue;
+    if (children.size % RUNS_PER_TURN === RUNS_PER_TURN - 1) await nextTurn();
+    const run = await history.read(child);
+    if (run === null) continue;
+    children.set(name, history.summarize(run));
+  }
+  return children;
+}
+
+/** Compares the files with the stored texts. Null if secrets are masked in these. */
+function fileStatus({ sources, masked }: StoredRun): FileStatus {
+  const files = sources.filter(({ path }) => path !== '-');
+  if (masked || files.length === 0 || files.length < sources.length) return null;
+  const texts = files.map(({ path }) => textOf(path));
+  if (texts[0] === null) return 'gone';
+  return texts.every((text, index) => text === files[index]?.text) ? 'same' : 'changed';
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readRegular(path).toString();
+  } catch {
+    return null;
+  }
+}
+
+/** The last attempts of a step in a view; earlier attempts are left out. */
+export const MAX_ATTEMPTS = 100;
+
+/** Returns the JSON of a run for a page or a report, without the output of its steps. */
+export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
+  const { run, summary, attempts, sources, children, fileStatus } = drawn;
+  const states = new Map(run.state.nodes.chunks.flat().map((state) => [state.name, state]));
+  const view = (step: StepSummary) =>
+    stepViewJson(counting(step, summary.strict), states.get(step.name), (name) =>
+      (attempts.get(name) ?? []).slice(-maxAttempts),
+    );
+  const workflow = run.stored?.workflow;
+  return {
+    run: runHeadJson(summary),
+    description: workflow?.description ?? '',
+    tags: workflow?.tags ?? [],
+    warnings: summary.warnings,
+    failures: summary.failures ?? [],
+    moreFailures: summary.moreFailures ?? 0,
+    steps: summary.steps.map(view),
+    handlers: summary.handlers.map(view),
+    graph: run.stored === null ? null : graphJson(run.state.graph, drawn),
+    sources: sources.map(({ path, text }) => ({ path, text })),
+    subRuns: Array.from(children, ([step, child]) => ({ step, run: runHeadJson(child) })),
+    fileStatus,
+    masked: run.stored?.masked === true,
+  };
+}
+
+/** Returns a run without its steps, handlers, warnings and failures. */
+function runHeadJson({ failures: _, moreFailures: __, ...summary }: RunSummary): RunHead {
+  return headOf(summary);
+}
+
+/** Returns a step without what tolerated its failures if these fail the run, which is strict. */
+export function counting(step: StepSummary, isStrict = false): StepSummary {
+  if (!isStrict) return step;
+  const { tolerated: _, items, ...own } = step;
+  return items === undefined ? own : { ...own, items: items.map(({ tolerated: __, ...item }) => item) };
+}
+
+/**
+ * Returns a step of a run with its last attempts, by the name of the step or instance. `state` is undefined if the stored
+ * workflow is lost.
+ */
+export function stepViewJson(
+  step: StepSummary,
+  state: StepState | undefined,
+  attempts: (name: string) => readonly AttemptRecord[],
+) {
+  const { items, ...own } = step;
+  return {
+    ...own,
+    // There can be very many: the only attempt of an instance is in the instance itself.
+    ...(items === undefined
+      ? {}
+      : {
+          items: items.map((instance) => ({
+            ...instance,
+            ...(instance.attempts > 1 ? { history: attempts(instance.name).map(attemptJson) } : {}),
+          })),
+        }),
+    maskedOutputs: state?.masked ?? [],
+    kept: state?.restored === true && (state.origin !== undefined || state.status !== 'skipped'),
+    history: attempts(step.name).map(attemptJson),
+  };
+}
+
+function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, next }: AttemptRecord) {
+  return {
+    attempt,
+    status: end?.status ?? null,
+    error: end === null || end.message === '' ? null : end.message,
+    exitCode: end?.exitCode ?? null,
+    signal: end?.signal ?? null,
+    scheduledAt: new Date(scheduledAt).toISOString(),
+    startedAt: isoTime(startedAt),
+    ...(readyAt === undefined ? {} : { readyAt: new Date(readyAt).toISOString() }),
+    finishedAt: isoTime(endedAt),
+    next: next === null ? null : { why: next.why, until: new Date(next.until).toISOString() },
+  };
+}
+
+/** Returns the nodes, handlers included, with their positions; `to` depends on `from`. */
+function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 'sources'>) {
+  const indexes = new Map(sources.map(({ path }, index) => [path, index]));
+  // Instances of a fan-out are in its step.
+  const own = graph.nodes.filter(({ instanceOf }) => instanceOf === undefined);
+  const nodes = own.map((step, number) => {
+    const { name } = step;
+    const place = places.get(name);
+    return {
+      name,
+      handler: number < graph.stepCount ? null : handlerKind(name),
+      executor: step.executor.type,
+      description: step.description,
+      command: stepTitle(step),
+      isFanOut: step.fanOut !== undefined,
+      place:
+        place === undefined
+          ? null
+          : {
+              source: indexes.get(place.file) ?? 0,
+              line: place.start.line,
+              column: place.start.column,
+              endLine: place.end.line,
+              endColumn: place.end.column,
+            },
+    };
+  });
+  const edges = graph.dependencies.flatMap((numbers, to) => {
+    const { name, instanceOf } = nodeAt(graph, to);
+    return instanceOf === undefined ? numbers.map((from) => ({ from: nodeAt(graph, from).name, to: name })) : [];
+  });
+  return { nodes, edges };
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,142 @@
+import { namedStep } from '#core/fan-out/instance-name.ts';
+import type { Owner } from '#core/run/run.ts';
+import { isFinished } from '#core/run/run-state.ts';
+import { transition } from '#core/run/transition.ts';
+import { handlerKind } from '#core/workflow.ts';
+import type { RunArchive, RunControl } from '#store/store.ts';
+import type { Clock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
+import type { History } from '../history/history.ts';
+import { type PastRun, readPastRun } from '../history/past-run.ts';
+import { noSuchStep } from '../history/run-reference.ts';
+import type { StepMark } from '../service.ts';
+import { cancelQueued, type QueueTools } from './queued-run.ts';
+
+/** The dependencies of stopping a run. */
+export type StopTools = QueueTools & {
+  readonly history: Pick<History, 'read' | 'summarize'>;
+  readonly control: Pick<
+    RunControl,
+    'requestStop' | 'readStop' | 'knock' | 'requestAnswer' | 'clearAnswer' | 'flushJournal'
+  >;
+  /** Continues a process that was suspended (Ctrl-Z); has no effect on others. */
+  readonly wake: (owner: Owner) => void;
+  /** Stops a run by signals to its owner; false if this process cannot reach it. */
+  readonly signalStop: (owner: Owner, force: boolean) => boolean;
+};
+
+/** The polling interval for a run whose events cannot be followed. */
+const lookAgainMs = 50;
+
+/**
+ * Asks the owner of a run to stop it, and resolves when the request is on the disk, so that a hanging owner finds it
+ * later. If the disk refuses the request, the owner gets a signal: the run may be what fills it. A suspended owner is
+ * continued. A waiting run is canceled at once. A second request has no effect unless it adds `force`. `over`: the run had
+ * finished, or its owner had died. Throws a `WfError` `not-found` or `storage`.
+ */
+export async function stopRun(
+  runId: string,
+  { by, force }: { readonly by: string; readonly force: boolean },
+  tools: StopTools,
+): Promise<'asked' | 'canceled' | 'over'> {
+  const { control, clock } = tools;
+  const { state } = await requireRun(runId, tools);
+  if (isFinished(state)) return 'over';
+  if (state.promise !== null && (await cancelQueued(runId, `stopped by ${by}`, tools))) return 'canceled';
+  const earlier = control.readStop(runId);
+  if (earlier === null || (force && !earlier.force)) {
+    try {
+      control.requestStop(runId, { at: clock.now(), by, force });
+    } catch (error) {
+      const isRefused = error instanceof WfError && error.code === 'storage';
+      if (!isRefused || state.owner === null || !tools.signalStop(state.owner, force)) throw error;
+    }
+  }
+  if (state.owner !== null) tools.wake(state.owner);
+  (await control.knock(runId))?.leave();
+  return 'asked';
+}
+
+/** Resolves to the run when it has finished. If its owner dies meanwhile, the run is settled. */
+export async function untilOver(runId: string, tools: StopTools): Promise<PastRun> {
+  const { control, clock } = tools;
+  for (;;) {
+    const run = await requireRun(runId, tools);
+    if (isFinished(run.state)) return run;
+    await (await control.knock(runId))?.closed;
+    await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+  }
+}
+
+/**
+ * Records a run as lost whose process is not visible here, because the user states that it has ended. Sends no signal.
+ * Throws a `WfError`: `not-found`, `run-active` if the process is known to be alive or the loss cannot be recorded,
+ * `storage`.
+ */
+export async function declareLost(
+  runId: string,
+  tools: Pick<StopTools, 'history'> & { readonly archive: Pick<RunArchive, 'declareGone'> },
+): Promise<PastRun> {
+  const found = await requireRun(runId, tools);
+  if (isFinished(found.state)) return found;
+  const { owner } = found.state;
+  if (owner === null) {
+    throw new WfError('run-active', `run ${runId} waits: no process owns it`, { help: `wf stop ${runId} cancels it` });
+  }
+  const who = `process ${owner.pid} on "${owner.host}"`;
+  if (!found.isUnjudged) throw new WfError('run-active', `run ${runId} is still running: ${who} answers`);
+  tools.archive.declareGone(runId);
+  const run = await requireRun(runId, tools);
+  if (isFinished(run.state)) return run;
+  throw new WfError('run-active', `run ${runId} cannot be recorded as lost: ${who} cannot be identified`);
+}
+
+async function requireRun(runId: string, { history }: Pick<StopTools, 'history'>): Promise<PastRun> {
+  const run = await history.read(runId);
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  return run;
+}
+
+/** The dependencies of marking. */
+type MarkTools = {
+  readonly archive: RunArchive;
+  readonly history: Pick<History, 'read'>;
+  readonly clock: Clock;
+};
+
+/**
+ * Records a status for a step, which replaces its own, and returns the updated run. Throws a `WfError`: `not-found` for
+ * a run or a step, `run-active`, `storage`.
+ */
+export async function markStep(
+  runId: string,
+  mark: StepMark,
+  { archive, history, clock }: MarkTools,
+): Promise<PastRun> {
+  requireMarkable(runId, mark, await history.read(runId));
+  const journal = archive.openForRecovery(runId);
+  try {
+    const { state } = requireMarkable(runId, mark, readPastRun(archive, runId));
+    const step = namedStep(state, mark.step) ?? mark.step;
+    journal.append(transition(state, { type: 'mark', at: clock.now(), ...mark, step }).events);
+  } finally {
+    await journal.close();
+  }
+  return requireMarkable(runId, mark, readPastRun(archive, runId));
+}
+
+function requireMarkable(runId: string, { step }: StepMark, run: PastRun | null): PastRun {
+  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const { state, stored, damage } = run;
+  if (stored === null) {
+    const help = `wf retry ${runId} --file runs the present file`;
+    throw new WfError('storage', `run ${runId} cannot be changed: ${damage.join(' ')}`, { help });
+  }
+  if (!isFinished(state)) {
+    const help = 'mark its steps after it has finished';
+    throw new WfError('run-active', `run ${runId} is still running`, { help });
+  }
+  const name = namedStep(state, step);
+  if (name === null || handlerKind(name) !== null) throw noSuchStep(step, state.graph);
+  return run;
+}

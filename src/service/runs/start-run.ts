@@ -1,0 +1,126 @@
+import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
+import type { Param, Restored, Trigger } from '#core/run/run.ts';
+import type { SecretSource, Workflow } from '#core/workflow.ts';
+import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '#engine/engine.ts';
+import type { Environment } from '#environment/environment.ts';
+import { WfError } from '#system/errors.ts';
+import { isMadeRunId, newRunId } from '../service.ts';
+import type { LoadedWorkflow } from '../workflows/workflows.ts';
+import { acceptParams, refuseReplacements } from './given-params.ts';
+
+/** A request for a run. */
+export type StartRequest = LoadedWorkflow & {
+  /** Literal data, never evaluated. */
+  readonly params: readonly Param[];
+  /** The result of `acceptParams`, if it was called before. */
+  readonly accepted?: readonly Param[];
+  /** Absolute paths of dotenv files that override those of the workflow. */
+  readonly envFiles?: readonly string[];
+  /** Absent until the files are read, and if there are none. */
+  readonly dotenv?: DotenvRead;
+  /** Null: a new id. */
+  readonly runId: string | null;
+  readonly trigger: Trigger;
+  /** Failures that `continueOn.failure` tolerates fail the run. */
+  readonly strict?: boolean;
+  /** How steps that ask for an approval are answered; absent: they wait for a person. */
+  readonly onApproval?: 'reject' | 'approve';
+  /** The part of the workflow to run; absent: all of it. */
+  readonly selection?: StepSelection;
+  /** Of a retry: the retried run, and the steps restored from it. */
+  readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
+  /** The number of a retry by a daemon, from 1. */
+  readonly retryNumber?: number;
+};
+
+/** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that cannot be passed to a program, `run-exists`, `storage`. */
+export function startRun(engine: Engine, request: StartRequest, watcher: RunWatcher): ActiveRun {
+  return engine.start(runRequest(request), watcher);
+}
+
+/** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
+export function runRequest(request: StartRequest): RunRequest {
+  const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
+  const params = request.accepted ?? acceptParams(workflow, request.params);
+  if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
+  refuseMasked(params);
+  refuseUnusable(params);
+  return {
+    runId: request.runId ?? newRunId(),
+    workflow,
+    sources,
+    params,
+    ...(dotenv === undefined ? {} : { dotenv }),
+    trigger,
+    retryOf: retry?.of ?? null,
+    restored: retry?.restored ?? withoutSteps(workflow, selection),
+    ...(selection === undefined ? {} : { selection }),
+    ancestors: [],
+    strict,
+    ...(retryNumber === undefined ? {} : { retryNumber }),
+    ...(onApproval === undefined ? {} : { onApproval }),
+  };
+}
+
+/** Settles the steps that a selection leaves out before any step starts. */
+function withoutSteps(workflow: Workflow, selection: StepSelection | undefined): readonly Restored[] {
+  if (selection === undefined) return [];
+  return Array.from(leftOut(buildGraph(workflow), selection), (step) => ({ step, status: 'skipped', outputs: {} }));
+}
+
+/** Clients make ids as `wf` does, so that they can repeat a request: such ids are accepted. */
+function refuseChosenId(runId: string, { name, runConfig }: Workflow): void {
+  if (!runConfig?.disableRunIdEdit || isMadeRunId(runId)) return;
+  throw new WfError('usage', `a run of workflow "${name}" gets its own id: "runConfig" disables others`);
+}
+
+/** Rejects masked parameters: an earlier run does not store the values of secrets. */
+function refuseMasked(params: readonly Param[]): void {
+  const masked = params.find((param) => param.masked);
+  if (masked === undefined) return;
+  throw new WfError(
+    'usage',
+    `the value of parameter "${masked.name ?? masked.value}" was not kept: it is or holds a secret`,
+    {
+      help: 'give it again',
+    },
+  );
+}
+
+/** Rejects values that cannot be passed to a program, neither as an argument nor in its environment. */
+function refuseUnusable(params: readonly Param[]): void {
+  const index = params.findIndex(({ value }) => value.includes('\0'));
+  if (index === -1) return;
+  const name = params[index]?.name;
+  const which = name === null ? `parameter ${index + 1}` : `parameter "${name}"`;
+  throw new WfError('usage', `the value of ${which} contains the character U+0000`, { help: 'remove that character' });
+}
+
+type Wants = Parameters<typeof refuseReplacements>[0] & { readonly envFiles?: readonly string[] };
+
+/**
+ * Reads the dotenv files of a request, unless it has read them before. The variables of secret files become secrets of
+ * its workflow. Throws a `WfError`: `usage` that names the file and the line, `invalid-params` for a parameter that would
+ * replace what they, the file or the environment set.
+ */
+export async function withDotenv<Request extends Wants>(asked: Request, processEnv: Environment): Promise<Request> {
+  const request = await readFiles(asked, processEnv);
+  refuseReplacements(request, processEnv);
+  return request;
+}
+
+async function readFiles<Request extends Wants>(request: Request, processEnv: Environment): Promise<Request> {
+  const { workflow, envFiles = [], dotenv, params = [] } = request;
+  if (dotenv !== undefined || (workflow.dotenv === undefined && envFiles.length === 0)) return request;
+  const { readDotenv } = await import('./read-dotenv.ts');
+  const { secretNames, ...read } = readDotenv({ workflow, params, envFiles }, processEnv);
+  return { ...request, workflow: withSecrets(workflow, secretNames), dotenv: read };
+}
+
+function withSecrets(workflow: Workflow, names: readonly string[]): Workflow {
+  const listed = new Set(workflow.secrets.map(({ name }) => name));
+  const added = names
+    .filter((name) => !listed.has(name))
+    .map((name): SecretSource => ({ name, env: null, file: null }));
+  return added.length === 0 ? workflow : { ...workflow, secrets: [...workflow.secrets, ...added] };
+}

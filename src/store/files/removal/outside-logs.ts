@@ -1,0 +1,148 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  type Stats,
+  unlinkSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { WfError } from '#system/errors.ts';
+import { errorCode } from '../disk/private-files.ts';
+import { logFilePattern } from '../logs/run-logs.ts';
+import { outsideLogs, readSnapshot, type SnapshotFile } from '../run-directory.ts';
+
+const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** The disk usage of a run's logs outside its directory, in bytes; 0 if it has none. */
+export function outsideLogsUsage(directory: string): number {
+  const logs = outsideLogsOf(directory);
+  return logs === null ? 0 : withDirectory(logs.path, 0, (path) => total(path, logFiles(path, logs.snapshot)));
+}
+
+/**
+ * Removes the logs of a run, whose directory is already in the trash, outside its directory; returns the freed bytes.
+ * Only files named after its steps, in the directory named after the run, are removed; that directory is removed if it
+ * becomes empty. Nothing is removed if a directory was replaced by a link, or a new run has taken the id since.
+ */
+export function removeOutsideLogs(directory: string, runsDir: string): number {
+  const logs = outsideLogsOf(directory);
+  if (logs === null || existsSync(join(runsDir, logs.snapshot.runId))) return 0;
+  const bytes = withDirectory(logs.path, 0, (path) => {
+    const files = logFiles(path, logs.snapshot);
+    const taken = total(path, files);
+    for (const name of files) removeFile(join(path, name));
+    return taken;
+  });
+  removeIfEmpty(logs.path);
+  return bytes;
+}
+
+type OutsideLogs = { readonly path: string; readonly snapshot: SnapshotFile };
+
+/** Only if it has the names that every run uses. */
+function outsideLogsOf(directory: string): OutsideLogs | null {
+  const snapshot = readIfPossible(directory);
+  const path = snapshot?.logs ?? null;
+  if (snapshot === null || path === null || !isAbsolute(path)) return null;
+  const isOwn = outsideLogs(dirname(dirname(path)), snapshot.workflow.name, snapshot.runId) === path;
+  return isOwn ? { path, snapshot } : null;
+}
+
+function readIfPossible(directory: string): SnapshotFile | null {
+  try {
+    return readSnapshot(directory);
+  } catch (error) {
+    if (error instanceof WfError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Works in a directory by a path through its descriptor, if the system supports that: replacing a directory on the way
+ * then has no effect.
+ */
+function withDirectory<T>(path: string, otherwise: T, work: (path: string) => T): T {
+  let parent: number | null = null;
+  let own: number | null = null;
+  try {
+    parent = openSync(dirname(path), asDirectory);
+    own = openSync(join(throughDescriptor(parent, dirname(path)), basename(path)), asDirectory);
+    return work(throughDescriptor(own, path));
+  } catch (error) {
+    if (errorCode(error) === null) throw error;
+    return otherwise;
+  } finally {
+    if (own !== null) closeSync(own);
+    if (parent !== null) closeSync(parent);
+  }
+}
+
+function throughDescriptor(fd: number, path: string): string {
+  const through = `/proc/self/fd/${fd}`;
+  return existsSync(through) ? through : path;
+}
+
+function logFiles(directory: string, { workflow }: SnapshotFile): readonly string[] {
+  const isLog = logFilePattern(workflow);
+  return readdirSync(directory).filter(isLog);
+}
+
+function total(directory: string, names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + diskUsage(join(directory, name)), 0);
+}
+
+/** Removes a link itself, not its target; keeps a directory. */
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'EISDIR' && errorCode(error) !== 'EPERM') throw error;
+  }
+}
+
+function removeIfEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // It contains files of others, or is gone.
+  }
+}
+
+const blockBytes = 512;
+
+/**
+ * The disk usage of a file, or of a directory with all its content, in bytes; links are not followed. 0 if it does not
+ * exist.
+ */
+export function diskUsage(path: string): number {
+  const stats = lookAt(path);
+  if (stats === null) return 0;
+  const within = stats.isDirectory() ? namesIn(path).reduce((sum, name) => sum + diskUsage(join(path, name)), 0) : 0;
+  return diskSpace(stats) + within;
+}
+
+/** The disk space of one file, or of a directory without its content, in bytes. */
+export function diskSpace({ blocks }: Pick<Stats, 'blocks'>): number {
+  return blocks * blockBytes;
+}
+
+function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Unreadable directories count as empty. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
