@@ -105,6 +105,8 @@ const FOLDERS = {
     packages: ['re2js', 'yaml'],
     builtins: [ANY],
   },
+  // Decides and orders, without a process, a file or a network: any engine may host it.
+  'engine/driver': { src: ['core/'] },
   service: {
     src: [
       'core/',

@@ -33,6 +33,8 @@ type Scanning = {
 const pathHead = new RegExp(String.raw`\$\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})(?=\}|(:?[-+=?])|[:%#/^,@])`, 'y');
 const singleQuoted = /'[^']*'?/y;
 const comment = /#[^\n]*/y;
+/** A shell finds the end of backticks before it reads what is between them. */
+const commentInTicks = /#(?:\\[^\n]|[^\n`\\])*/y;
 const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
 const plain = /[^\\'"`$(){}#<\n]+/y;
 
@@ -68,7 +70,8 @@ function code(scanning: Scanning, char: string): void {
     if (found.length === 1 || !found.endsWith("'")) scanning.openQuote ??= at;
   } else if (char === '(') push(scanning, 'paren', 1, false);
   else if (char === ')' && scanning.open.at(-1)?.kind === 'paren') close(scanning);
-  else if (char === '#' && !isInBrace && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1)))) take(scanning, comment);
+  else if (char === '#' && !isInBrace && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1))))
+    take(scanning, scanning.open.some(({ kind }) => kind === 'tick') ? commentInTicks : comment);
   else if (char === '<') redirection(scanning);
   else if (char === '\n' && scanning.bodies.length > 0) skipBodies(scanning);
   else scanning.at++;

@@ -1,14 +1,13 @@
 import { buildGraph } from '#core/graph.ts';
-import { evolve } from '#core/run/evolve.ts';
-import type { CancelReason, FinishedStatus, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
-import { initialRun, isFinished, isHeld, type RunState } from '#core/run/run-state.ts';
+import type { CancelReason, FinishedStatus, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
+import { initialRun, type RunState, stepNode } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
-import { type Decision, transition } from '#core/run/transition.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '#store/store.ts';
 import { ClockChanges } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
+import { Driver, type DriverHost } from '../driver/driver.ts';
 import type { ActiveRun, Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
@@ -16,42 +15,17 @@ import type { LocalEngineOptions } from './engine-options.ts';
 import { createdEvent } from './new-run.ts';
 import { Notices } from './notices.ts';
 import { prepare } from './prepare.ts';
-import { RunEffects } from './run-effects.ts';
 import { RunRecord } from './run-record.ts';
-import { RunLimit, RunTimers } from './run-timers.ts';
 import { RunParts } from './shared-parts.ts';
 import { RunningAttempts, StepAttempts } from './step-attempts.ts';
 import { StepRunner } from './step-runner.ts';
 import { graceOf } from './subworkflow.ts';
 
-/** Handles messages one at a time, in order; messages put while one is being read wait. */
-class Mailbox<Message> {
-  readonly #read: (message: Message) => void;
-  readonly #messages: Message[] = [];
-  #isReading = false;
-
-  constructor(read: (message: Message) => void) {
-    this.#read = read;
-  }
-
-  /** Throws what the reader throws; later messages then stay unread. */
-  put(message: Message): void {
-    this.#messages.push(message);
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      for (let next = this.#messages.shift(); next; next = this.#messages.shift()) this.#read(next);
-    } finally {
-      this.#isReading = false;
-    }
-  }
-}
-
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const listenAfterMs = 100;
 
-/** Messages in the mailbox: inputs for `transition`, and events that need no decision. */
-type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
+/** Longest wait before a result that no step depends on is flushed to disk. */
+const flushDelayMs = 10;
 
 /** Resources of a run besides its request. */
 export type LocalRunParts = {
@@ -64,10 +38,7 @@ export type LocalRunParts = {
   readonly gate: DescriptorGate;
 };
 
-/**
- * One run in this process. A mailbox around `transition`: for each input in turn, its events are stored, folded, acted
- * on and reported, so that the events of an executor that ends at once never interleave with another's.
- */
+/** One run in this process: the host of its driver, with the journal and the attempts as processes of this machine. */
 export class LocalRun {
   readonly finished: Promise<RunState>;
   readonly #options: LocalEngineOptions & { readonly engine: Engine };
@@ -82,16 +53,12 @@ export class LocalRun {
   readonly #background: Background;
   readonly #shared = new RunParts();
   readonly #notices: Notices;
-  readonly #effects: RunEffects;
-  readonly #timers: RunTimers;
+  readonly #driver: Driver;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
-  readonly #mailbox = new Mailbox<Message>((message) => this.#read(message));
-  /** All steps and handlers have ended; their background processes are being ended. */
-  #isEnding = false;
+  #isFlushDue = false;
   /** `rest` was called, or is absent. */
   #isResting: boolean;
-  readonly #limit: RunLimit;
   readonly #clockChanges: ClockChanges;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -111,9 +78,7 @@ export class LocalRun {
     this.#watcher = watcher;
     this.#isResting = options.background.rest === undefined;
     this.#earlier = earlier;
-    this.#timers = new RunTimers(options.clock);
     this.#clockChanges = new ClockChanges(options.clock);
-    this.#limit = new RunLimit(options.clock, this.#timers, () => this.#timeOut());
     this.#attempts = new RunningAttempts(options.clock, graceOf(request));
     this.#background = new Background(options.background, { runId: request.runId, logs: journal.logs.directory });
     const onFailure = (error: WfError) => this.#storageFailed(error);
@@ -128,7 +93,7 @@ export class LocalRun {
       running: this.#attempts,
       background: this.#background,
       gate,
-      post: (input) => this.#post(input),
+      post: (input) => this.#driver.post(input),
       warn,
     });
     this.#notices = new Notices(options.notify, {
@@ -140,21 +105,7 @@ export class LocalRun {
       sources: request.sources,
       warn,
     });
-    this.#effects = new RunEffects({
-      clock: options.clock,
-      request,
-      record: this.#record,
-      runner: this.#runner,
-      attempts: this.#attempts,
-      stepAttempts: this.#stepAttempts,
-      timers: this.#timers,
-      limit: this.#limit,
-      notices: this.#notices,
-      preparation: this.#preparation,
-      post: (input) => this.#post(input),
-      finish: (status) => this.#finish(status),
-      guard: (work) => this.#guard(work),
-    });
+    this.#driver = new Driver(request, this.#hosting());
     this.finished = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -178,10 +129,10 @@ export class LocalRun {
   /** Stores the first events, then evaluates the environment and starts the run. */
   begin(): void {
     const at = this.#options.clock.now();
-    if (this.#earlier.length === 0) this.#note(createdEvent(this.#request, at));
+    if (this.#earlier.length === 0) this.#driver.note(createdEvent(this.#request, at));
     else this.#resume(this.#earlier);
-    this.#note({ type: 'run.owned', at, owner: this.#options.owner });
-    this.#timers.at(this.#earlier.length === 0 ? at + listenAfterMs : at, () => this.#listen());
+    this.#driver.note({ type: 'run.owned', at, owner: this.#options.owner });
+    this.#driver.timers.at(this.#earlier.length === 0 ? at + listenAfterMs : at, () => this.#listen());
     this.#secrets.warnOfShort((message) => this.#warn(null, message));
     for (const path of this.#request.dotenv?.missing ?? []) this.#warn(null, `dotenv file "${path}" does not exist`);
     this.#guard(this.#prepare());
@@ -189,15 +140,14 @@ export class LocalRun {
 
   /** A stop after the end of the run, or a kill at any time, also abandons pending notifications. */
   cancel(asked: { reason: CancelReason; message: string; force: boolean }): void {
-    const isOver = this.#isEnding || isFinished(this.result);
-    const isUnwanted = asked.force || (asked.reason === 'stop' && isOver);
+    const isUnwanted = asked.force || (asked.reason === 'stop' && this.#driver.isOver);
     if (isUnwanted) this.#notices.abandon(asked.message);
-    this.#post({ type: 'cancel', at: this.#options.clock.now(), ...asked });
+    this.#driver.cancel(asked);
   }
 
   /** Answers a step that waits for approval. */
   answer(given: GivenAnswer): void {
-    this.#post({ type: 'answer', at: this.#options.clock.now(), ...given });
+    this.#driver.answer(given);
   }
 
   /** Restores the real parameters, which were stored masked. */
@@ -220,75 +170,87 @@ export class LocalRun {
     const prepared = await prepare(this.#options, this.#request, own);
     const at = this.#options.clock.now();
     if (prepared.variables === null) {
-      this.#post({ type: 'refuse', at, reason: prepared.reason, message: prepared.message });
+      this.#driver.post({ type: 'refuse', at, reason: prepared.reason, message: prepared.message });
       return;
     }
     try {
       this.#runner.prepare(prepared.variables);
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
-      this.#post({ type: 'refuse', at, reason: 'error', message: error.message });
+      this.#driver.post({ type: 'refuse', at, reason: 'error', message: error.message });
       return;
     }
     const { params, numbers } = prepared;
-    this.#note({ type: 'run.prepared', at, params, ...(numbers === undefined ? {} : { numbers }) });
-    if (prepared.unmet !== null) this.#post({ type: 'refuse', at, reason: 'precondition', message: prepared.unmet });
-    else this.#post({ type: 'start', at, restored: this.#request.restored });
+    this.#driver.note({ type: 'run.prepared', at, params, ...(numbers === undefined ? {} : { numbers }) });
+    if (prepared.unmet !== null)
+      this.#driver.post({ type: 'refuse', at, reason: 'precondition', message: prepared.unmet });
+    else this.#driver.post({ type: 'start', at, restored: this.#request.restored });
   }
 
-  #note(event: RunEvent): void {
-    this.#put({ type: 'note', event });
+  #hosting(): DriverHost {
+    const { clock } = this.#options;
+    return {
+      clock,
+      state: () => this.result,
+      record: (events, run) => this.#record.add(events, run),
+      noticed: () => {
+        const setMs = this.#clockChanges.take();
+        return setMs === 0 ? null : clockSet(clock.now(), setMs);
+      },
+      decided: (stored) => this.#decided(stored),
+      ahead: () => this.#stepAttempts.slots.ahead,
+      cleanUp: () => this.#cleanUp(),
+      fail: (error) => this.#fail(error),
+      orders: {
+        attempt: (step, number) => this.#guard(this.#stepAttempts.make(step, number)),
+        end: (step) => this.#attempts.end(step),
+        stop: (fanOut) => {
+          const isMeant = (step: string) => stepNode(this.result, step).instanceOf === fanOut;
+          this.#attempts.stop(fanOut === undefined ? undefined : isMeant);
+        },
+        stopPreparation: () => void this.#preparation.abort('stop'),
+        kill: () => this.#attempts.kill(),
+        set: (outputs) => this.#set(outputs),
+        resultRecorded: () => this.#flushSoon(),
+        notify: (step, status) =>
+          this.#guard(step === null ? this.#notices.send(null, status) : this.#notices.ofStep(step, status)),
+        finish: (status) => this.#guard(this.#finish(status)),
+      },
+    };
   }
 
-  #post(input: RunInput): void {
-    this.#put(input);
-  }
-
-  #put(message: Message): void {
-    try {
-      const setMs = this.#clockChanges.take();
-      if (setMs !== 0) this.#mailbox.put({ type: 'note', event: clockSet(this.#options.clock.now(), setMs) });
-      this.#mailbox.put(message);
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #read(message: Message): void {
-    // After the end only warnings are recorded, for example about a mail.
-    if (message.type === 'note' && isFinished(this.result) && message.event.type !== 'run.warned') return;
-    // The outcome of the run is already decided.
-    if (message.type !== 'note' && this.#isEnding) return;
-    const decision =
-      message.type === 'note'
-        ? { run: evolve(this.result, message.event), events: [message.event] }
-        : transition(this.result, message, this.#stepAttempts.slots.ahead);
-    this.#take(this.#isEnding ? decision : this.#endFirst(decision));
-  }
-
-  #take(decision: Decision): void {
-    if (decision.events.length === 0) return;
-    const { events, stored } = this.#record.add(decision.events, decision.run);
-    this.#limit.hold(isHeld(this.result));
-    for (const event of events) this.#effects.act(event);
+  #decided(stored: readonly StoredEvent[]): void {
     this.#stepAttempts.slots.admit();
     if (!this.#isResting && !this.#secrets.areInPlay && startsNoMore(this.result)) this.#rest();
-    // Watchers may be slow; act on the events first so that the next steps need not wait.
+    // Watchers may be slow; the orders are given first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);
   }
 
-  /**
-   * Holds back the final event of a decision until the steps' background processes and shared parts have ended: after a
-   * crash in between, the run is still unfinished and its next owner ends them.
-   */
-  #endFirst(decision: Decision): Decision {
-    const end = decision.events.at(-1);
-    if (end?.type !== 'run.finished' || !(this.#background.isUsed || this.#shared.areUsed)) return decision;
-    this.#isEnding = true;
+  /** Ends the background processes and shared parts of the steps. */
+  #cleanUp(): Promise<void> | null {
+    if (!(this.#background.isUsed || this.#shared.areUsed)) return null;
     this.#rest();
-    this.#guard(this.#endBackground().then(() => this.#note({ ...end, at: this.#options.clock.now() })));
-    const events = decision.events.slice(0, -1);
-    return { run: events.reduce(evolve, this.result), events };
+    return this.#endBackground();
+  }
+
+  /** If the disk refuses a large output, no step may start without it: the run fails as for its journal. */
+  #set(outputs: Outputs): void {
+    try {
+      this.#runner.set(outputs);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#driver.cancel({ reason: 'storage', message: error.message, force: false });
+    }
+  }
+
+  /** Flushes results that no step waits for together. */
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#driver.timers.at(this.#options.clock.now() + flushDelayMs, () => {
+      this.#isFlushDue = false;
+      this.#guard(this.#record.flush());
+    });
   }
 
   #rest(): void {
@@ -309,17 +271,12 @@ export class LocalRun {
     this.cancel({ reason: 'storage', message, force: false });
   }
 
-  #timeOut(): void {
-    const message = `timed out after ${(this.result.policies.timeoutMs ?? 0) / 1000}s`;
-    this.cancel({ reason: 'timeout', message, force: false });
-  }
-
   #warn(step: string | null, message: string): void {
-    this.#note(warning(this.#options.clock.now(), step, message));
+    this.#driver.note(warning(this.#options.clock.now(), step, message));
   }
 
   async #finish(status: FinishedStatus): Promise<void> {
-    this.#timers.clear();
+    this.#driver.timers.clear();
     this.#runner.close();
     this.#guard(this.#notices.send(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);
@@ -336,7 +293,7 @@ export class LocalRun {
 
   #fail(error: unknown): void {
     this.#attempts.kill();
-    this.#timers.clear();
+    this.#driver.timers.clear();
     this.#reject(error);
   }
 }

@@ -6,6 +6,7 @@ import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { Flush } from '#store/flush.ts';
 import type { RunJournal } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
+import type { Recorded } from '../driver/driver.ts';
 
 /** Dependencies of a run record. */
 export type RunRecordOptions = {
@@ -14,9 +15,6 @@ export type RunRecordOptions = {
   /** Called each time the disk refuses a write. */
   readonly onFailure: (error: WfError) => void;
 };
-
-/** Events as they count for the run, and the same events masked. */
-type Recorded = { readonly events: readonly RunEvent[]; readonly stored: readonly StoredEvent[] };
 
 /** The last events of a run, which the disk refused. */
 type UnstoredEnd = {

@@ -19,6 +19,7 @@ describe('an unclosed quote', () => {
     "echo it\\'s 'a'\\''b' \"it's\" '\"'",
     "echo # it's",
     'cat <<E\nit\'s "\nE\n',
+    'echo "`date # it\'s`"',
     'echo "$(echo "a b" \')\')" `echo "x"`',
     'echo "${x:-it\'s}" ${x/ #/"}"}',
   ])('is not found in %j', (text) => {

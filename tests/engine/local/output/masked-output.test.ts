@@ -49,7 +49,7 @@ test.each([{ hasPipes: true }, { hasPipes: false }])(
   async ({ hasPipes }) => {
     const { attempt, failures, logged } = await masked({ hasPipes });
     attempt.write('stdout', 'before\n');
-    attempt.settle();
+    await attempt.settle();
     attempt.write('stdout', `after ${secret}\n`);
     attempt.close();
     expect(logged()).toBe('before\nafter ***\n');
@@ -60,7 +60,7 @@ test.each([{ hasPipes: true }, { hasPipes: false }])(
 test('after settling, the log contains the output of a program and a held beginning of a secret', async () => {
   const { attempt, logged } = await masked({ hasPipes: true });
   execFileSync('printf', ['%s', `${secret} hunter2-`], { stdio: ['ignore', attempt.log.stdoutFd, 'ignore'] });
-  attempt.settle();
+  await attempt.settle();
   expect(logged()).toBe('*** hunter2-');
   attempt.write('stdout', 'end');
   attempt.close();
@@ -69,7 +69,7 @@ test('after settling, the log contains the output of a program and a held beginn
 
 test('a stream stays open for a line of its own while its pipe reaches its end', async () => {
   const { attempt, logged } = await masked({ hasPipes: true });
-  attempt.settle();
+  await attempt.settle();
   // The end of the pipe arrives as an event of the next turns.
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   attempt.write('stdout', 'after\n');
@@ -80,7 +80,7 @@ test('a stream stays open for a line of its own while its pipe reaches its end',
 test('a line after the program is not part of the value, and a withheld log shows one mask', async () => {
   const { attempt, logged } = await masked({ hasPipes: true, output: 'secret' });
   attempt.write('stdout', 'value\n');
-  attempt.settle();
+  await attempt.settle();
   expect(logged()).toBe('***\n');
   attempt.write('stdout', 'after\n');
   expect(attempt.text('TOKEN', 'stdout')).toEqual({ text: 'value' });

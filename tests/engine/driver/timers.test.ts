@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RunLimit, RunTimers } from '#engine/local/run-timers.ts';
+import { RunLimit, RunTimers } from '#engine/driver/timers.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const hour = 3_600_000;

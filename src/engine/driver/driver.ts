@@ -1,0 +1,273 @@
+import { evolve } from '#core/run/evolve.ts';
+import type { CancelReason, FinishedStatus, Outputs, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
+import { isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
+import { type Decision, transition } from '#core/run/transition.ts';
+import type { Step } from '#core/workflow.ts';
+import type { Clock } from '#system/clock.ts';
+import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
+import { RunLimit, RunTimers } from './timers.ts';
+
+/** Messages to a driver: inputs for `transition`, and events that need no decision. */
+type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
+
+/** The time of a timer that does not fire. */
+const never = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The host of a driver: it stores events and carries out orders. An order returns at once; what comes of it is posted to
+ * the driver as an input.
+ */
+export type DriverHost = {
+  readonly clock: Clock;
+  /** The unmasked state after all recorded events. */
+  readonly state: () => RunState;
+  /**
+   * Stores the events of a decision, which lead to `run`. Returns the events that count, since a host may end a run that
+   * it cannot store in another way, and the events as stored.
+   */
+  readonly record: (events: readonly RunEvent[], run: RunState) => Recorded;
+  /** An event to record before the next message, such as a change of the clock; null: there is none. */
+  readonly noticed: () => RunEvent | null;
+  /** Called when all orders of a decision are given. */
+  readonly decided: (stored: readonly StoredEvent[]) => void;
+  /** How many steps may be scheduled beyond the limit of steps that run at once. */
+  readonly ahead: () => number;
+  /** The work before the final event, which is recorded when it resolves; null: there is none. */
+  readonly cleanUp: () => Promise<void> | null;
+  /** Called with an internal error, after which the driver reads no more. */
+  readonly fail: (error: unknown) => void;
+  readonly orders: Orders;
+};
+
+/** Events as they count for the run, and as stored. */
+export type Recorded = { readonly events: readonly RunEvent[]; readonly stored: readonly StoredEvent[] };
+
+/** What a driver orders. */
+export type Orders = {
+  /** Makes an attempt at a step. */
+  readonly attempt: (step: string, number: number) => void;
+  /** Asks the attempt at a step to end. */
+  readonly end: (step: string) => void;
+  /** Asks the attempts at all steps to end, or at the instances of a fan-out. */
+  readonly stop: (fanOut?: string) => void;
+  /** Ends the evaluation of the environment: the run is stopped, or over. */
+  readonly stopPreparation: () => void;
+  /** Kills all attempts. */
+  readonly kill: () => void;
+  /** Sets variables for all attempts that follow. */
+  readonly set: (outputs: Outputs) => void;
+  /** A result is recorded that no attempt waits for yet. */
+  readonly resultRecorded: () => void;
+  /** Sends notifications about a step or, if it is null, about the run. */
+  readonly notify: (step: Step | null, status: NoticeStatus) => void;
+  /** Closes the run. */
+  readonly finish: (status: FinishedStatus) => void;
+};
+
+/**
+ * Drives one run: a mailbox around `transition`. For each message in turn, its events are recorded and acted on, so that the
+ * events of an attempt that ends at once never interleave with another's. It knows no process, file or network: an engine
+ * hosts it.
+ */
+export class Driver {
+  readonly timers: RunTimers;
+  readonly #host: DriverHost;
+  readonly #request: Pick<RunRequest, 'onApproval'>;
+  readonly #limit: RunLimit;
+  readonly #messages: Message[] = [];
+  #isReading = false;
+  /** All steps and handlers have ended; only the clean-up before the final event is left. */
+  #isEnding = false;
+
+  constructor(request: Pick<RunRequest, 'onApproval'>, host: DriverHost) {
+    this.#request = request;
+    this.#host = host;
+    this.timers = new RunTimers(host.clock);
+    this.#limit = new RunLimit(host.clock, this.timers, () => this.#timeOut());
+  }
+
+  /** Whether the outcome of the run is decided. */
+  get isOver(): boolean {
+    return this.#isEnding || isFinished(this.#host.state());
+  }
+
+  /** Takes an input. */
+  post(input: RunInput): void {
+    this.#put(input);
+  }
+
+  /** Records an event that needs no decision. */
+  note(event: RunEvent): void {
+    this.#put({ type: 'note', event });
+  }
+
+  /** Asks the run to end. */
+  cancel(asked: { readonly reason: CancelReason; readonly message: string; readonly force: boolean }): void {
+    this.post({ type: 'cancel', at: this.#host.clock.now(), ...asked });
+  }
+
+  /** Answers a step that waits for approval. */
+  answer(given: GivenAnswer): void {
+    this.post({ type: 'answer', at: this.#host.clock.now(), ...given });
+  }
+
+  /** Messages put while one is read wait; after an internal error they stay unread. */
+  #put(message: Message): void {
+    try {
+      const noticed = this.#host.noticed();
+      if (noticed !== null) this.#messages.push({ type: 'note', event: noticed });
+      this.#messages.push(message);
+      if (this.#isReading) return;
+      this.#isReading = true;
+      for (let next = this.#messages.shift(); next; next = this.#messages.shift()) this.#read(next);
+      this.#isReading = false;
+    } catch (error) {
+      this.#host.fail(error);
+    }
+  }
+
+  #read(message: Message): void {
+    const state = this.#host.state();
+    // After the end only warnings are recorded, for example about a mail.
+    if (message.type === 'note' && isFinished(state) && message.event.type !== 'run.warned') return;
+    // The outcome of the run is already decided.
+    if (message.type !== 'note' && this.#isEnding) return;
+    const decision =
+      message.type === 'note'
+        ? { run: evolve(state, message.event), events: [message.event] }
+        : transition(state, message, this.#host.ahead());
+    this.#carryOut(this.#isEnding ? decision : this.#cleanUpFirst(decision));
+  }
+
+  #carryOut(decision: Decision): void {
+    if (decision.events.length === 0) return;
+    const { events, stored } = this.#host.record(decision.events, decision.run);
+    this.#limit.hold(isHeld(this.#host.state()));
+    for (const event of events) this.#act(event);
+    this.#host.decided(stored);
+  }
+
+  /**
+   * Holds back the final event of a decision until the clean-up is done: after a crash in between, the run is still
+   * unfinished and its next owner cleans up.
+   */
+  #cleanUpFirst(decision: Decision): Decision {
+    const end = decision.events.at(-1);
+    const cleaning = end?.type === 'run.finished' ? this.#host.cleanUp() : null;
+    if (end === undefined || cleaning === null) return decision;
+    this.#isEnding = true;
+    cleaning.then(
+      () => this.note({ ...end, at: this.#host.clock.now() }),
+      (error: unknown) => this.#host.fail(error),
+    );
+    const events = decision.events.slice(0, -1);
+    return { run: events.reduce(evolve, this.#host.state()), events };
+  }
+
+  /** Gives the orders that follow from a recorded event, and sets timers. */
+  #act(event: RunEvent): void {
+    const { orders, state } = this.#host;
+    switch (event.type) {
+      case 'run.started':
+        this.#limit.start(state().policies.timeoutMs ?? 0);
+        break;
+      case 'step.scheduled':
+        orders.attempt(event.step, event.attempt);
+        break;
+      case 'step.ending':
+        orders.end(event.step);
+        break;
+      case 'step.waiting':
+        this.#publish(event.step, 'outputs' in event.outcome ? event.outcome.outputs : {});
+        this.#wake(event, event.until);
+        break;
+      case 'step.held':
+        this.#hold(event);
+        break;
+      case 'step.finished':
+        this.#publish(event.step, event.outputs);
+        orders.resultRecorded();
+        orders.notify(stepNode(state(), event.step), event.status);
+        break;
+      case 'step.canceling':
+        orders.stop(event.step);
+        break;
+      case 'run.delayed':
+        this.timers.at(event.until, (at) => this.post({ type: 'delay-over', at }));
+        break;
+      case 'run.canceling':
+        orders.stopPreparation();
+        if (event.force) orders.kill();
+        else orders.stop();
+        break;
+      case 'run.handling':
+        this.#limit.stop();
+        break;
+      case 'run.finished':
+        orders.stopPreparation();
+        orders.finish(event.status);
+        break;
+      case 'run.created':
+      case 'run.queued':
+      case 'run.owned':
+      case 'run.prepared':
+      case 'run.warned':
+      case 'step.restored':
+      case 'step.started':
+      case 'step.expanded':
+      case 'step.ready':
+      case 'step.contained':
+      case 'step.serving':
+      case 'step.answered':
+      case 'step.marked':
+        break;
+    }
+  }
+
+  /**
+   * Sets the outputs of a step as variables. Those of an instance are part of the output of its fan-out, and published
+   * ones belong to the result of their step.
+   */
+  #publish(step: string, outputs: Outputs): void {
+    const { instanceOf, published } = stepNode(this.#host.state(), step);
+    if (instanceOf === undefined && published === undefined) this.#host.orders.set(outputs);
+  }
+
+  #hold(event: Extract<RunEvent, { type: 'step.held' }>): void {
+    const { clock, orders, state } = this.#host;
+    const { step, until, outputs } = event;
+    orders.set(outputs);
+    orders.resultRecorded();
+    // Without a limit, the timer only keeps this process alive until the run ends.
+    this.#wake(event, until ?? never);
+    const given = unattendedAnswer(stepNode(state(), step), this.#request.onApproval);
+    if (given !== null) this.post({ type: 'answer', at: clock.now(), step, ...given });
+    else orders.notify(null, 'waiting');
+  }
+
+  #wake({ step, attempt }: { readonly step: string; readonly attempt: number }, until: number): void {
+    this.timers.at(until, (at) => this.post({ type: 'timer-fired', at, step, attempt }));
+  }
+
+  #timeOut(): void {
+    const message = `timed out after ${(this.#host.state().policies.timeoutMs ?? 0) / 1000}s`;
+    this.cancel({ reason: 'timeout', message, force: false });
+  }
+}
+
+/** The answer to an approval of a run for which no person is asked; null if one is. */
+function unattendedAnswer(
+  { approval }: Pick<Step, 'approval'>,
+  onApproval: RunRequest['onApproval'],
+): Omit<GivenAnswer, 'step'> | null {
+  const inputs = approval?.inputs ?? [];
+  const missing = inputs.find(({ default: value, rule }) => rule.required === true && value === '');
+  if (onApproval === undefined) return null;
+  if (onApproval === 'reject')
+    return { decision: 'rejected', by: null, comment: 'the run is not interactive', inputs: {} };
+  if (missing !== undefined) {
+    return { decision: 'rejected', by: null, comment: `the input "${missing.name}" is required`, inputs: {} };
+  }
+  const defaults = Object.fromEntries(inputs.map((input) => [input.name, input.default]));
+  return { decision: 'approved', by: null, comment: 'by --on-approval', inputs: defaults };
+}
