@@ -25,7 +25,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['start-up-imports-only-what-it-may', 'src/start-up/planted.ts', "import 'node:crypto';"],
   ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'commander';"],
   ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
-  ['engine/driver-imports-only-what-it-may', 'src/engine/driver/planted.ts', "import '../../processes/end-signal.ts';"],
+  ['engine/driver-imports-only-what-it-may', 'src/engine/driver/planted.ts', "import 'node:path';"],
   ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local/local.ts';"],
   ['mail-imports-only-what-it-may', 'src/mail/planted.ts', "import '../executors/registry.ts';"],
   ['daemon-imports-only-what-it-may', 'src/daemon/planted.ts', "import '../engine/engine.ts';"],

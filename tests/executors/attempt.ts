@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { Outcome, ProcessIdentity } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Step } from '#core/workflow.ts';
-import { RunParts } from '#engine/local/shared-parts.ts';
+import { RunParts } from '#engine/attempt/shared-parts.ts';
 import { executor } from '#executors/command/command.ts';
 import type { Attempt, Containment } from '#executors/executor.ts';
 import { sendSignal } from '#processes/attempt-tree.ts';

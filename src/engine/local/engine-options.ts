@@ -4,9 +4,9 @@ import type { Environment } from '#environment/environment.ts';
 import type { Executor, SubworkflowRequest } from '#executors/executor.ts';
 import type { RunStore } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
+import type { Capture } from '../attempt/attempt-context.ts';
+import type { OpenPipe } from '../attempt/output/masked-output.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
-import type { Capture } from './attempt/attempt-context.ts';
-import type { OpenPipe } from './output/masked-output.ts';
 
 /** Dependencies of the local engine. */
 export type LocalEngineOptions = {

@@ -8,7 +8,7 @@ import { type AttemptSignals, type EndRequest, EndSignal } from '#processes/end-
 import type { Flush } from '#store/flush.ts';
 import type { Clock } from '#system/clock.ts';
 import { createTurns } from '#system/turns.ts';
-import type { AttemptReport } from './attempt/attempt.ts';
+import type { AttemptReport } from '../attempt/attempt.ts';
 import type { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { RunRecord } from './run-record.ts';

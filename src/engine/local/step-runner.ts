@@ -17,14 +17,14 @@ import type { Flush } from '#store/flush.ts';
 import type { ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
 import { systemProblem } from '#system/errors.ts';
+import { type AttemptReport, runAttempt } from '../attempt/attempt.ts';
+import type { ServiceCalls } from '../attempt/attempt-context.ts';
+import { MAX_OUTPUT_BYTES } from '../attempt/output/attempt-output.ts';
+import { MaskedOutputs } from '../attempt/output/masked-output.ts';
+import { type OutputOptions, openOutput } from '../attempt/output/open-output.ts';
+import type { RunParts } from '../attempt/shared-parts.ts';
 import type { Engine, FailedChild, RunRequest } from '../engine.ts';
-import { type AttemptReport, runAttempt } from './attempt/attempt.ts';
-import type { ServiceCalls } from './attempt/attempt-context.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
-import { MAX_OUTPUT_BYTES } from './output/attempt-output.ts';
-import { MaskedOutputs } from './output/masked-output.ts';
-import { type OutputOptions, openOutput } from './output/open-output.ts';
-import type { RunParts } from './shared-parts.ts';
 import { runSubworkflow } from './subworkflow.ts';
 
 /** The dependencies of the attempts of one run. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stepState } from '#core/run/run-state.ts';
 import type { FanOut, Step } from '#core/workflow.ts';
-import type { Capture } from '#engine/local/attempt/attempt-context.ts';
+import type { Capture } from '#engine/attempt/attempt-context.ts';
 import { untilStopped, type Work, withEngine } from '../../support/engine-world.ts';
 import { step, workflow } from '../../support/workflow.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '#core/run/run.ts';
 import { stepState } from '#core/run/run-state.ts';
 import type { Step } from '#core/workflow.ts';
-import type { Capture } from '#engine/local/attempt/attempt-context.ts';
+import type { Capture } from '#engine/attempt/attempt-context.ts';
 import type { Flush } from '#store/flush.ts';
 import { WfError } from '#system/errors.ts';
 import { untilKilled, untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';

@@ -20,10 +20,10 @@ import type { EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
 import type { RunJournal } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import type { AttemptOutput } from '../output/attempt-output.ts';
-import type { ServiceAttempt } from '../service/serve.ts';
-import type { RunParts } from '../shared-parts.ts';
 import type { NeededFacts } from './attempt-facts.ts';
+import type { AttemptOutput } from './output/attempt-output.ts';
+import type { ServiceAttempt } from './service/serve.ts';
+import type { RunParts } from './shared-parts.ts';
 
 /** Runs a shell command and captures its output; for backticks and `condition` commands. */
 export type Capture = (

@@ -6,10 +6,10 @@ import { pathFrom } from '#environment/environment.ts';
 import { evaluateText } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import { isAskedToEnd } from '#processes/end-signal.ts';
-import { type AttemptOutput, isDeviceFull } from '../output/attempt-output.ts';
-import { OutputCopy } from '../output/output-copy.ts';
-import type { publishedOutputs } from '../output/published-outputs.ts';
 import { type AttemptContext, captureFor, type StepPlace } from './attempt-context.ts';
+import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
+import { OutputCopy } from './output/output-copy.ts';
+import type { publishedOutputs } from './output/published-outputs.ts';
 
 /** Runs the work, copies its output to the files named by `stdout` and `stderr`, then reads `output`. */
 export async function withCopies(
@@ -56,7 +56,7 @@ async function withOutput(outcome: Outcome, own: OutputContext): Promise<Outcome
 async function readOutputs({ context, scope, cwd }: OutputContext): ReturnType<typeof publishedOutputs> {
   const { step, output, maxOutputBytes } = context;
   if (step.published !== undefined) {
-    const { publishedOutputs } = await import('../output/published-outputs.ts');
+    const { publishedOutputs } = await import('./output/published-outputs.ts');
     return publishedOutputs(step.published, { output, scope, cwd, maxBytes: maxOutputBytes });
   }
   if (step.output === null) return { outputs: {} };

@@ -5,12 +5,12 @@ import type { AttemptLog } from '#executors/executor.ts';
 import type { LogForm, OpenLogs, ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
 import { messageOf, WfError } from '#system/errors.ts';
-import type { LocalEngineOptions } from '../engine-options.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
-import type { MaskedOutputs, Pipe } from './masked-output.ts';
+import type { MaskedOutputs, OpenPipe, Pipe } from './masked-output.ts';
 
 /** Options for opening an attempt's output. */
-export type OutputOptions = Pick<LocalEngineOptions, 'openPipe'> & {
+export type OutputOptions = {
+  readonly openPipe: OpenPipe;
   readonly journal: RunJournal;
   readonly secrets: RunSecrets;
   readonly outputs: MaskedOutputs;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lineTest, searchLines } from '#engine/local/attempt/line-search.ts';
+import { lineTest, searchLines } from '#engine/attempt/line-search.ts';
 import type { LogFile } from '#store/logs.ts';
 
 const chunkBytes = 64 * 1024;

@@ -9,7 +9,7 @@ import type { LogFile } from '#store/logs.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf } from '#system/errors.ts';
 import { withTimeLimit } from '#system/time-limit.ts';
-import { type LineTest, lineTest, searchLines } from '../attempt/line-search.ts';
+import { type LineTest, lineTest, searchLines } from '../line-search.ts';
 
 /** One attempt at a service. */
 export type ServiceAttempt = {

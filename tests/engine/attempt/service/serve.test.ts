@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serve } from '#engine/local/service/serve.ts';
+import { serve } from '#engine/attempt/service/serve.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 

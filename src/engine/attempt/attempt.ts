@@ -10,7 +10,6 @@ import { addStepEnv } from '#environment/variables.ts';
 import type { Attempt, Scope } from '#executors/executor.ts';
 import { canceled } from '#processes/end-signal.ts';
 import type { LogFile, LogStream } from '#store/logs.ts';
-import type { ServiceAttempt } from '../service/serve.ts';
 import {
   type AttemptContext,
   captureFor,
@@ -22,6 +21,7 @@ import {
 } from './attempt-context.ts';
 import { attemptFacts } from './attempt-facts.ts';
 import { afterEnd, withCause, withCopies } from './attempt-outputs.ts';
+import type { ServiceAttempt } from './service/serve.ts';
 
 /**
  * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could
@@ -103,7 +103,7 @@ async function runService(
   { context, attempt, run }: { context: AttemptContext } & Pick<ServiceAttempt, 'attempt' | 'run'>,
 ): Promise<Outcome> {
   const { step, workflow, clock, capture, variables } = context;
-  const { serve } = await import('../service/serve.ts');
+  const { serve } = await import('./service/serve.ts');
   const { env, cwd } = attempt;
   const shell = step.shell ?? workflow.shell;
   return serve({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Secrets } from '#core/secrets/secrets.ts';
-import { MaskedOutputs } from '#engine/local/output/masked-output.ts';
+import { MaskedOutputs } from '#engine/attempt/output/masked-output.ts';
 import { NamedPipes, type Pipe } from '#processes/named-pipes.ts';
 import type { ProgramStream } from '#store/logs.ts';
 
