@@ -34,6 +34,11 @@ const CONTRACTS = [
   'system/clock[.]ts$',
 ];
 
+/** The files of a folder that others may import. Each lists what it offers, or is a contract. */
+const FACES = {
+  service: ['control-runs', 'history', 'local-service', 'logs', 'served', 'service', 'start-runs', 'workflows'],
+};
+
 /** Which imports a rule is about: `import type` costs nothing at run time. */
 const VALUE = { dependencyTypesNot: ['type-only', 'type-import'] };
 const TYPE = { dependencyTypes: ['type-only', 'type-import'] };
@@ -136,7 +141,7 @@ const FOLDERS = {
   },
   // When workflows are due is decided without looking at anything else of the daemon.
   'daemon/schedule': {
-    src: ['core/', 'language/cron[.]ts$', 'service/runs/derived-run-id[.]ts$', 'system/turns[.]ts$'],
+    src: ['core/', 'language/cron[.]ts$', 'service/start-runs[.]ts$', 'system/turns[.]ts$'],
     packages: ['croner', 'cronstrue'],
     builtins: ['crypto', 'path'],
   },
@@ -246,10 +251,20 @@ function folderRules([folder, { src = [], packages = [], builtins = [] }]) {
   return folder.includes('/') ? [values] : [values, types];
 }
 
+function faceRule([folder, faces]) {
+  return {
+    name: `${folder}-is-imported-through-its-faces`,
+    severity: 'error',
+    from: { path: '^src/', pathNot: `^src/${folder}/` },
+    to: { path: `^src/${folder}/`, pathNot: `^src/${folder}/(${faces.join('|')})[.]ts$` },
+  };
+}
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     ...Object.entries(FOLDERS).flatMap(folderRules),
+    ...Object.entries(FACES).map(faceRule),
     {
       name: 'app-is-faceless',
       comment: 'The composition root serves every face, so it knows none.',

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build as esbuild, formatMessages, transform } from 'esbuild';
+import { throughFaces } from './faces.mjs';
 import { jqFiles } from './jq.mjs';
 import { billOfMaterials, packagesOf, thirdPartyLicenses } from './licenses.mjs';
 import { chunkName, pack } from './pack.mjs';
@@ -71,7 +72,7 @@ export async function build() {
 export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
   const used = new Set();
-  const plugins = [ownFiles(used), validatorBeside, dataBeside, leftOut, noColorDetection];
+  const plugins = [throughFaces(root), ownFiles(used), validatorBeside, dataBeside, leftOut, noColorDetection];
   const bundles = await bundleProgram(entry, outDir, plugins);
   for (const name of [...used].sort()) {
     bundles.push(

@@ -15,11 +15,17 @@ import { processMoment, thisProcess } from '#processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import type { RunGroup } from '#processes/run-group.ts';
 import { queueFlush } from '#processes/subprocess.ts';
-import { acceptParams, childParams } from '#service/runs/given-params.ts';
-import { runRequest, type StartRequest, withDotenv } from '#service/runs/start-run.ts';
+import { summarizeNotice } from '#service/history.ts';
 import { newRunId } from '#service/service.ts';
-import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
-import { getWorkflow } from '#service/workflows/workflows.ts';
+import {
+  acceptParams,
+  childParams,
+  retryChild,
+  runRequest,
+  type StartRequest,
+  withDotenv,
+} from '#service/start-runs.ts';
+import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
 import { hostName, os } from '#start-up/os.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
@@ -83,7 +89,6 @@ export function createApp(config: Config, options: AppOptions): App {
     },
     findSubworkflow: subworkflowFinder(config),
     retryChild: async (request) => {
-      const { retryChild } = await import('#service/runs/retry-child.ts');
       const { createPast } = await import('./history-app.ts');
       return retryChild(request, createPast(config).history);
     },
@@ -100,10 +105,7 @@ export function createApp(config: Config, options: AppOptions): App {
 
 /** Returns the look-up of the summary of a notice. */
 function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {
-  return async (notice, lines) => {
-    const { summarizeNotice } = await import('#service/history/run-failures.ts');
-    return summarizeNotice(notice, { lines, kept });
-  };
+  return (notice, lines) => summarizeNotice(notice, { lines, kept });
 }
 
 /** Settings of notifications. */
@@ -138,18 +140,7 @@ export async function sendSamples(
 
 /** Checks whether the previous run of a workflow failed. Without a history, it did not. */
 function failedBefore(config: Config, keepHistory: boolean): NotifierOptions['failedBefore'] {
-  return async ({ state: { runId, file, workflow } }) => {
-    if (!keepHistory) return false;
-    const { createPast } = await import('./history-app.ts');
-    const { anyRun } = await import('#service/history/history.ts');
-    const { history, archive } = createPast(config);
-    const statuses = ['succeeded', 'partially_succeeded', 'failed'] as const;
-    const behind = { at: archive.timeOf(runId), runId };
-    for await (const run of history.list({ ...anyRun, workflow: file ?? workflow, statuses, behind, limit: 1 })) {
-      return run.state.status === 'failed';
-    }
-    return false;
-  };
+  return async ({ state }) => keepHistory && (await import('./history-app.ts')).hasFailedBefore(state, config);
 }
 
 async function forwardLogs(

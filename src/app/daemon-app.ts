@@ -21,18 +21,20 @@ import { endDeadGroups } from '#processes/dead-groups.ts';
 import { isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
 import { startThread } from '#processes/start-thread.ts';
 import { ReportingStarter } from '#processes/starter/reporting-starter.ts';
-import { anyRun, type History } from '#service/history/history.ts';
-import { readPastRun } from '#service/history/past-run.ts';
-import { isLongCheck } from '#service/runs/given-params.ts';
-import { withoutRun } from '#service/runs/queued-run.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
+import { anyRun, type History, readPastRun } from '#service/history.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from '#service/served.ts';
 import type { RunActions } from '#service/service.ts';
-import type { SearchLines } from '#service/workflows/line-matcher.ts';
-import { checkText } from '#service/workflows/load-workflow.ts';
-import { shownText, shownWorkflow } from '#service/workflows/shown-workflow.ts';
-import { createWorkflowEditor } from '#service/workflows/workflow-editor.ts';
-import { createTaskThread, createWorkflowLoader, type TaskThread } from '#service/workflows/workflow-loader.ts';
+import { isLongCheck, type StartRequest, withoutRun } from '#service/start-runs.ts';
+import {
+  checkText,
+  createTaskThread,
+  createWorkflowEditor,
+  createWorkflowLoader,
+  type SearchLines,
+  shownText,
+  shownWorkflow,
+  type TaskThread,
+} from '#service/workflows.ts';
 import { claimDaemon, type DaemonClaim, type DaemonToken, keepDaemonToken } from '#store/files/control/daemon-claim.ts';
 import { judgeOwner } from '#store/files/control/judge-owner.ts';
 import { createTrialWrite, type DiskSpace, readDiskSpace } from '#store/files/disk/disk-space.ts';

@@ -1,21 +1,33 @@
 import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, workflowPlaces } from '#config/config.ts';
+import type { RunState } from '#core/run/run-state.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { sendSignal } from '#processes/attempt-tree.ts';
 import { isAlive, isElsewhere, isOfThisPlace, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import { reportFd, startReporting } from '#processes/reporting-process.ts';
 import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';
-import { createHistory, type History } from '#service/history/history.ts';
-import { keepingReader } from '#service/history/past-run.ts';
-import type { Reach } from '#service/history/run-reference.ts';
-import { type Carrier, launchRun } from '#service/runs/carrier.ts';
-import type { StopTools } from '#service/runs/end-run.ts';
-import { acceptRun, type RunContext, withoutRun } from '#service/runs/queued-run.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
+import type { StopTools } from '#service/control-runs.ts';
+import {
+  anyRun,
+  createHistory,
+  type History,
+  keepingReader,
+  type Reach,
+  removePastRun,
+  usualDurationOf,
+} from '#service/history.ts';
 import type { AcceptedRun } from '#service/service.ts';
-import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
+import {
+  acceptRun,
+  type Carrier,
+  launchRun,
+  type RunContext,
+  type StartRequest,
+  withoutRun,
+} from '#service/start-runs.ts';
+import type { WorkflowPlaces } from '#service/workflows.ts';
 import type { OwnDaemon } from '#store/files/control/daemon-claim.ts';
 import type { RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
@@ -61,9 +73,19 @@ export async function claimStart(workflow: string, { runsDir }: Config): Promise
   return claimOwn(join(dirname(runsDir), 'starts', name), processes);
 }
 
+/** Returns whether the run of the same workflow before this one failed. */
+export async function hasFailedBefore({ runId, file, workflow }: RunState, config: Config): Promise<boolean> {
+  const { history, archive } = createPast(config);
+  const statuses = ['succeeded', 'partially_succeeded', 'failed'] as const;
+  const behind = { at: archive.timeOf(runId), runId };
+  for await (const run of history.list({ ...anyRun, workflow: file ?? workflow, statuses, behind, limit: 1 })) {
+    return run.state.status === 'failed';
+  }
+  return false;
+}
+
 /** Returns the usual duration of a workflow in milliseconds; null without a success. */
 export async function usualDuration(file: string, config: Config): Promise<number | null> {
-  const { usualDurationOf } = await import('#service/workflows/workflow-entries.ts');
   return usualDurationOf(file, fileStore(config));
 }
 
@@ -76,7 +98,6 @@ export async function suspensions({ runsDir }: Config): Promise<(file: string) =
 
 /** Removes one run that has finished. */
 export async function removeRun(runId: string, config: Config): Promise<number> {
-  const { removePastRun } = await import('#service/history/removal.ts');
   return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
 }
 

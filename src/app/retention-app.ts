@@ -1,7 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
-import type { RetentionReport, RetentionRequest } from '#service/history/removal.ts';
-import type { Reach } from '#service/history/run-reference.ts';
+import { applyRetention, type Reach, type RetentionReport, type RetentionRequest } from '#service/history.ts';
 import { systemClock } from '#system/clock.ts';
 import { fileStore } from './run-store.ts';
 
@@ -18,7 +17,6 @@ export function createRetention(config: Config, reach: Reach = { cwd: config.cwd
   return {
     apply: async (request) => {
       const { createPast } = await import('./history-app.ts');
-      const { applyRetention } = await import('#service/history/removal.ts');
       const { history } = createPast(config);
       return applyRetention(request, { archive, history, clock: systemClock, isAlive: mayBeAlive, isElsewhere, reach });
     },

@@ -1,7 +1,7 @@
 import type { CommanderError } from 'commander';
 import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
+import { InvalidWorkflow } from '#service/workflows.ts';
 import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { Console } from './terminal/console.ts';

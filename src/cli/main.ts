@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MessagePort } from 'node:worker_threads';
 import { findPlaces, findProjectFile } from '#config/directories.ts';
 import { WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
@@ -52,11 +51,8 @@ async function execute(argv: readonly string[], console: Console): Promise<numbe
   return exitCode;
 }
 
-/** Does work for another thread of this process, see `bin/task-worker.js`. */
-export async function answerTasks(port: MessagePort): Promise<void> {
-  const thread = await import('#service/workflows/thread-tasks.ts');
-  thread.answerTasks(port);
-}
+// For `bin/task-worker.js`.
+export { answerTasks } from '#service/workflows.ts';
 
 /** The current directory may have been removed; no relative path resolves there. */
 function hasDirectory(): boolean {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Config, readConfig } from '#config/config.ts';
-import type { WorkflowReference } from '#service/workflows/workflows.ts';
+import type { WorkflowReference } from '#service/workflows.ts';
 import type { CommonOptions } from './program/add-command.ts';
 
 /** Returns the workflow that an argument names: `-` is standard input, anything else a file or a name. */

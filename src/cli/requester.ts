@@ -1,4 +1,4 @@
-import { userName } from '#service/user-name.ts';
+import { userName } from '#service/control-runs.ts';
 
 /** Returns the requester for the journal of a run: `alice (wf stop)`. */
 export function requester(command: string): string {

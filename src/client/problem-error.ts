@@ -1,7 +1,7 @@
 import type { ClientSettings } from '#config/login-settings.ts';
 import { isUntrusted } from '#core/certificate-problem.ts';
 import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
-import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
+import { InvalidWorkflow } from '#service/workflows.ts';
 import { type ErrorCode, WfError } from '#system/errors.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 

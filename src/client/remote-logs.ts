@@ -2,15 +2,19 @@ import { isNamed } from '#core/fan-out/instance-name.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { keptText, type LogPart, logParts, lostText, whyNothing } from '#service/history/logs/log-source.ts';
 import {
   type AttemptReference,
   attemptsOf,
   isGoingOn,
+  keptText,
+  type LogPart,
   type LogReader,
+  logParts,
+  lostText,
   showLogs,
   tailStart,
-} from '#service/history/logs/log-view.ts';
+  whyNothing,
+} from '#service/logs.ts';
 import type { LogAnswer, LogRequest } from '#service/service.ts';
 import { includesLog, logStream } from '#store/log-ends.ts';
 import type { LogChunk, LogStream, RunLogs } from '#store/logs.ts';

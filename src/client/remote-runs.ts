@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { foldRun } from '#service/history/fold-run.ts';
-import type { RunFilter } from '#service/history/history.ts';
-import type { LoggedRun } from '#service/history/logs/log-view.ts';
+import { foldRun, type RunFilter } from '#service/history.ts';
+import type { LoggedRun } from '#service/logs.ts';
 import type { RunLogs } from '#store/logs.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
 import { createPatience, type DaemonClient, segment } from './daemon-client.ts';

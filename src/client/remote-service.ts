@@ -2,7 +2,7 @@ import type { ClientSettings } from '#config/login-settings.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';
-import type { RunFilter } from '#service/history/history.ts';
+import type { RunFilter } from '#service/history.ts';
 import {
   type AcceptedRun,
   newRunId,
@@ -15,7 +15,7 @@ import {
   type StopOptions,
   type WorkflowEntry,
 } from '#service/service.ts';
-import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
+import { InvalidWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import {
   type Answer,

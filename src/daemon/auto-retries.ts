@@ -1,9 +1,9 @@
 import { autoRetryOf } from '#core/run/policies.ts';
 import { isFinished, type RunState } from '#core/run/run-state.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { PastRun } from '#service/history/past-run.ts';
-import { derivedRunId } from '#service/runs/derived-run-id.ts';
+import type { PastRun } from '#service/history.ts';
 import type { RunActions } from '#service/service.ts';
+import { derivedRunId } from '#service/start-runs.ts';
 import type { RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf, WfError } from '#system/errors.ts';

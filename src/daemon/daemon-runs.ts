@@ -1,13 +1,9 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { type PastRun, readPastRun } from '#service/history/past-run.ts';
-import type { Carrier } from '#service/runs/carrier.ts';
-import type { StopTools } from '#service/runs/end-run.ts';
-import { createLocalRuns } from '#service/runs/local-runs.ts';
-import { refuseQueued } from '#service/runs/queued-run.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
+import type { StopTools } from '#service/control-runs.ts';
+import { type PastRun, readPastRun } from '#service/history.ts';
 import { type AcceptedRun, newRunId, type RunActions } from '#service/service.ts';
-import type { ReadWorkflow } from '#service/workflows/workflow-loader.ts';
-import type { WorkflowPlaces } from '#service/workflows/workflows.ts';
+import { type Carrier, createLocalRuns, refuseQueued, type StartRequest } from '#service/start-runs.ts';
+import type { ReadWorkflow, WorkflowPlaces } from '#service/workflows.ts';
 import { createTurns } from '#system/turns.ts';
 import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import type { StoredEvent } from '#core/run/run.ts';
-import type { History } from '#service/history/history.ts';
-import type { PastRun } from '#service/history/past-run.ts';
+import type { History, PastRun } from '#service/history.ts';
 import type {
   AttendedRun,
   Change,

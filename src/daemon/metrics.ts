@@ -2,7 +2,7 @@ import type { Counter, Histogram, Registry } from 'prom-client';
 import { firstItems } from '#core/data/collections.ts';
 import { isSettled, stepNode } from '#core/run/run-state.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
-import type { PastRun } from '#service/history/past-run.ts';
+import type { PastRun } from '#service/history.ts';
 
 /** The metrics of a daemon for Prometheus. */
 export type Metrics = {

@@ -1,7 +1,7 @@
 import { isFinished } from '#core/run/run-state.ts';
 import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead } from '#core/summary/summary.ts';
-import { readFinished, readPastRun, summarizePastRun } from '#service/history/past-run.ts';
+import { readFinished, readPastRun, summarizePastRun } from '#service/history.ts';
 import type { RecentRun } from '#service/served.ts';
 import type { RunArchive, StoredRun } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';

@@ -1,8 +1,6 @@
 import type { Owner, ProcessIdentity, StoredEvent } from '#core/run/run.ts';
 import { isFinished, isHeld, type Promised } from '#core/run/run-state.ts';
-import type { History } from '#service/history/history.ts';
-import { releaseFinished } from '#service/history/lost-run.ts';
-import { type PastRun, readPastRun } from '#service/history/past-run.ts';
+import { type History, type PastRun, readPastRun, releaseFinished } from '#service/history.ts';
 import type { RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { createSlices } from '#system/turns.ts';

@@ -1,5 +1,5 @@
-import { type Carrier, startCarrier } from '#service/runs/carrier.ts';
 import type { AcceptedRun } from '#service/service.ts';
+import { type Carrier, startCarrier } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';

@@ -1,11 +1,11 @@
 import type { RunSummary } from '#core/summary/summary.ts';
 import { literalText, references, splitBackticks } from '#core/words/interpolate.ts';
 import type { JsonObject, Workflow } from '#core/workflow.ts';
-import type { History } from '#service/history/history.ts';
+import { userName } from '#service/control-runs.ts';
+import type { History } from '#service/history.ts';
 import type { ServedRuns } from '#service/served.ts';
 import type { AcceptedRun } from '#service/service.ts';
-import { userName } from '#service/user-name.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import type { Visitor } from './access/sessions.ts';
 import type { ApiRequest } from './route.ts';

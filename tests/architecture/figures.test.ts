@@ -11,7 +11,8 @@ const root = join(import.meta.dirname, '../..');
  * too. A feature that needs room raises a number in its own commit, in a line that says why.
  */
 const limits: Figures = {
-  files: 581,
+  // The faces of the folder `service`, which list what other folders use.
+  files: 587,
   // Times of output lines, failures on the page, people in reports, and the check of scripts that continue after a failure;
   // who approved a step in the terminal, and the commands of tools; work in slices and in a thread; times in log viewers;
   // `wf run --overlap`; new files before a 404, and the forms in the API document.
@@ -38,7 +39,7 @@ const limits: Figures = {
     render: 34,
     'run-view': 21,
     server: 6,
-    service: 37,
+    service: 8,
     'start-up': 5,
     store: 14,
     system: 13,

@@ -1,8 +1,8 @@
 import { type Config, requireNamedDags, workflowPlaces } from '#config/config.ts';
-import type { Reach } from '#service/history/run-reference.ts';
+import type { Reach } from '#service/history.ts';
 import { createLocalService, type LocalService } from '#service/local-service.ts';
-import { beginRun } from '#service/runs/carrier.ts';
-import { type ListedWorkflow, readWorkflow } from '#service/workflows/workflows.ts';
+import { beginRun } from '#service/start-runs.ts';
+import { type ListedWorkflow, readWorkflow } from '#service/workflows.ts';
 
 /** Opens the service of this machine. `dags`: the workflows directory given by an option, for the processes of its runs. */
 export async function openLocal(

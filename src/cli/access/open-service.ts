@@ -2,7 +2,7 @@ import type { DaemonClient } from '#client/daemon-client.ts';
 import type { Config } from '#config/config.ts';
 import { type ClientSettings, readClientSettings } from '#config/login-settings.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import type { Reach } from '#service/history/run-reference.ts';
+import type { Reach } from '#service/history.ts';
 import type { Service } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
 import type { CommonOptions } from '../program/add-command.ts';

@@ -1,7 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { dateAndTime, shortId } from '#render/text/value-text.ts';
-import { readPastRun } from '#service/history/past-run.ts';
-import { findRunId, liesBelow } from '#service/history/run-reference.ts';
+import { findRunId, liesBelow, readPastRun } from '#service/history.ts';
 import type { RunArchive } from '#store/store.ts';
 import type { Candidate } from './expected.ts';
 

@@ -1,7 +1,7 @@
 import { workflowPlaces } from '#config/config.ts';
 import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { defaultWorkflow } from '#service/workflows/workflow-directory.ts';
+import { defaultWorkflow, getWorkflowOnDemand } from '#service/workflows.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, type Expected, type Given, plain } from './expected.ts';
 
@@ -82,8 +82,7 @@ async function reporters(): Promise<Candidates['values']> {
 async function workflowOf(given: Given): Promise<Workflow | null> {
   const name = given.arguments.get('workflow') ?? defaultWorkflow(process.cwd(), 'run');
   if (name === '-') return null;
-  const { getWorkflow } = await import('#service/workflows/workflows.ts');
-  return getWorkflow({ name }, workflowPlaces(configOf(given))).workflow;
+  return (await getWorkflowOnDemand({ name }, workflowPlaces(configOf(given)))).workflow;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { parse } from 'node:path';
-import { findWorkflowFiles, groupOf } from '#service/workflows/workflow-directory.ts';
+import { findWorkflowFiles, groupOf } from '#service/workflows.ts';
 import type { Candidate } from './expected.ts';
 
 /** Returns the names of the workflows in the workflows directory, with the group if the name alone is ambiguous. */

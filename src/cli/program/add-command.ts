@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defaultWorkflow, workflowHere } from '#service/workflows/workflow-directory.ts';
+import { defaultWorkflow, workflowHere } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { graphFormats } from '#render/graph/graph-json.ts';
-import { defaultWorkflow } from '#service/workflows/workflow-directory.ts';
+import { defaultWorkflow } from '#service/workflows.ts';
 import { templateNames } from '../asset.ts';
 import { version } from '../version.ts';
 import type { AddCommand } from './add-command.ts';

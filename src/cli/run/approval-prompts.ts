@@ -5,9 +5,8 @@ import { type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import type { ApprovalInput } from '#core/workflow.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import type { Prompt } from '#render/reporters/reporter.ts';
-import { checkInput, mayAnswer } from '#service/runs/answering.ts';
+import { checkInput, mayAnswer, userName } from '#service/control-runs.ts';
 import type { StepAnswerOrder } from '#service/service.ts';
-import { userName } from '#service/user-name.ts';
 import { nextTurn } from '#system/turns.ts';
 
 type Show = (prompt: Prompt | null) => void;

@@ -10,9 +10,8 @@ import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '#engi
 import type { Reporter } from '#render/reporters/reporter.ts';
 import type { ReporterKind } from '#render/reporters/select.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { type StartRequest, startRun, withDotenv } from '#service/runs/start-run.ts';
-import { shownWorkflow } from '#service/workflows/shown-workflow.ts';
-import type { LoadedWorkflow } from '#service/workflows/workflows.ts';
+import { type StartRequest, startRun, withDotenv } from '#service/start-runs.ts';
+import { type LoadedWorkflow, shownWorkflow } from '#service/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';

@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
 import { parseParams, parseParamsFile } from '#language/params.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
+import type { StartRequest } from '#service/start-runs.ts';
 import { WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 

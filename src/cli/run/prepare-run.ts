@@ -4,9 +4,16 @@ import type { Param } from '#core/run/run.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { acceptParams, openParams, paramFault, takesPositions, unsetParams } from '#service/runs/given-params.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
-import { getWorkflow, workflowBytes } from '#service/workflows/workflows.ts';
+import {
+  acceptParams,
+  openParams,
+  paramFault,
+  type StartRequest,
+  selectSteps,
+  takesPositions,
+  unsetParams,
+} from '#service/start-runs.ts';
+import { getWorkflow, workflowBytes } from '#service/workflows.ts';
 import { keepProcessSmall } from '#start-up/small-process.ts';
 import { WfError } from '#system/errors.ts';
 import type { AccessOptions } from '../access/open-service.ts';
@@ -138,9 +145,8 @@ export async function selectedPart(
   { err }: Console,
 ): Promise<StepSelection | undefined> {
   if (only === undefined && skip === undefined) return undefined;
-  const { selectSteps, stepsWithout } = await import('#service/runs/select-steps.ts');
-  const selection = selectSteps(workflow, { only, skip });
-  for (const line of stepsWithout(workflow, selection)) err.write(`wf: ${escapeControls(line)}\n`);
+  const { selection, lines } = await selectSteps(workflow, { only, skip });
+  for (const line of lines) err.write(`wf: ${escapeControls(line)}\n`);
   return selection;
 }
 

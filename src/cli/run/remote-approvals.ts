@@ -3,9 +3,8 @@ import { listIn, textIn } from '#client/json-fields.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { ApprovalSummary } from '#core/summary/summary.ts';
 import type { Reporter } from '#render/reporters/reporter.ts';
-import { mayAnswer } from '#service/runs/answering.ts';
+import { mayAnswer, userName } from '#service/control-runs.ts';
 import type { Service } from '#service/service.ts';
-import { userName } from '#service/user-name.ts';
 import { messageOf } from '#system/errors.ts';
 import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts';
 import { shortId } from '#render/text/value-text.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
+import type { StartRequest } from '#service/start-runs.ts';
 import { WfError } from '#system/errors.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts';
 import type { Param } from '#core/run/run.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
+import { InvalidWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { besidePattern, type WatchPattern, watchPattern } from '#system/glob.ts';
 import { pause } from '#system/time-limit.ts';

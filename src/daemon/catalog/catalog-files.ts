@@ -1,7 +1,11 @@
 import { statSync } from 'node:fs';
-import type { LoadWorkflow } from '#service/workflows/load-workflow.ts';
-import { findWorkflowFiles } from '#service/workflows/workflow-directory.ts';
-import { type ListedWorkflow, type ListingPlaces, loadListed } from '#service/workflows/workflows.ts';
+import {
+  findWorkflowFiles,
+  type ListedWorkflow,
+  type ListingPlaces,
+  type LoadWorkflow,
+  loadListed,
+} from '#service/workflows.ts';
 import type { Clock } from '#system/clock.ts';
 import { readRegular } from '#system/files.ts';
 

@@ -1,6 +1,6 @@
 import type { Workflow } from '#core/workflow.ts';
-import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
+import { derivedRunId } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import type { RunIndex } from '../run-index.ts';

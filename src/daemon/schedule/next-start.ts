@@ -1,5 +1,5 @@
 import type { Schedule } from '#core/workflow.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import type { CronRule, CronTimes } from './cron-times.ts';
 
 /**

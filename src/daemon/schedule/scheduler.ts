@@ -1,7 +1,7 @@
 import type { Schedule } from '#core/workflow.ts';
-import { derivedRunId } from '#service/runs/derived-run-id.ts';
 import type { RunActions } from '#service/service.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import { derivedRunId } from '#service/start-runs.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import type { DurableText, Suspensions } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { someAtOnce } from '#system/turns.ts';

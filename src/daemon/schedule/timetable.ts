@@ -1,5 +1,5 @@
 import type { Schedule, Workflow } from '#core/workflow.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import type { DurableText } from '#store/store.ts';
 import { createSlices, ownTurn } from '#system/turns.ts';
 import type { CronTimes } from './cron-times.ts';

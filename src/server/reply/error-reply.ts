@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { diagnosticJson, diagnosticText } from '#render/views/json-views.ts';
-import { InvalidWorkflow } from '#service/workflows/workflow-directory.ts';
+import { InvalidWorkflow } from '#service/workflows.ts';
 import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import { HttpError, type Reply, type Route } from '../route.ts';

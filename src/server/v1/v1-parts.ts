@@ -1,10 +1,8 @@
 import type { RunSummary } from '#core/summary/summary.ts';
-import type { History } from '#service/history/history.ts';
-import type { PastRun } from '#service/history/past-run.ts';
+import type { History, PastRun } from '#service/history.ts';
 import type { ServedRuns, ServedWorkflows } from '#service/served.ts';
 import type { RunActions } from '#service/service.ts';
-import type { SearchLines } from '#service/workflows/line-matcher.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow, SearchLines } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 
 /** The dependencies of the v1 API. */

@@ -3,7 +3,7 @@ import type { Param } from '#core/run/run.ts';
 import type { HandlerKind, JsonObject, Workflow } from '#core/workflow.ts';
 import { formatParams } from '#language/params.ts';
 import { diagnosticText } from '#render/views/json-views.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import { parameterViews, shownDiagnostics } from '../both-versions.ts';
 import type { ApiRequest } from '../route.ts';
 import { preconditionViews, stepView } from './status-view.ts';

@@ -1,8 +1,7 @@
 import type { Param } from '#core/run/run.ts';
 import { isCalendarDay } from '#core/time-text.ts';
 import { parseParams } from '#language/params.ts';
-import type { History } from '#service/history/history.ts';
-import type { PastRun } from '#service/history/past-run.ts';
+import type { History, PastRun } from '#service/history.ts';
 import type { LiveChanges, RunFeeds } from '#service/served.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';

@@ -6,21 +6,26 @@ import { noSuchStep } from '../history/run-reference.ts';
 /** The words of `--only` and `--skip`: names of steps, several with commas between them. */
 type SelectionWords = Record<'only' | 'skip', readonly string[] | undefined>;
 
-/** Returns the selection that words mean. Throws a `WfError`: `not-found` for a step, `usage` if no step is left to run. */
-export function selectSteps(workflow: Workflow, { only, skip }: SelectionWords): StepSelection {
+/**
+ * Returns the selection that words mean, and a line about each step that runs without a dependency, since that is left
+ * out. Throws a `WfError`: `not-found` for a step, `usage` if no step is left to run.
+ */
+export function selectSteps(
+  workflow: Workflow,
+  { only, skip }: SelectionWords,
+): { readonly selection: StepSelection; readonly lines: readonly string[] } {
   const selection = {
     ...(only === undefined ? {} : { only: stepsNamed(workflow, only) }),
     ...(skip === undefined ? {} : { skip: stepsNamed(workflow, skip) }),
   };
   const graph = buildGraph(workflow);
-  if (leftOut(graph, selection).size < graph.stepCount) return selection;
+  const out = leftOut(graph, selection);
+  if (out.size < graph.stepCount) return { selection, lines: stepsWithout(workflow, out) };
   const help = `its steps: ${workflow.steps.map(({ name }) => name).join(', ')}`;
   throw new WfError('usage', 'no step is left to run', { help });
 }
 
-/** Describes the steps that run without a dependency, since that is left out. */
-export function stepsWithout(workflow: Workflow, selection: StepSelection): readonly string[] {
-  const out = leftOut(buildGraph(workflow), selection);
+function stepsWithout(workflow: Workflow, out: ReadonlySet<string>): readonly string[] {
   return workflow.steps.flatMap(({ name, depends }) => {
     const missing = out.has(name) ? [] : depends.filter((each) => out.has(each));
     return missing.length === 0 ? [] : [`"${name}" runs without ${missing.map((each) => `"${each}"`).join(', ')}`];

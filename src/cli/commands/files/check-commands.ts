@@ -4,8 +4,14 @@ import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import type { GraphFormat } from '#render/graph/graph-json.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { diagnosticJson } from '#render/views/json-views.ts';
-import { type CheckedFile, checkFile, filesToCheck } from '#service/workflows/check-files.ts';
-import { getWorkflow, unreadable, type WorkflowPlaces } from '#service/workflows/workflows.ts';
+import {
+  type CheckedFile,
+  checkFile,
+  filesToCheck,
+  getWorkflow,
+  unreadable,
+  type WorkflowPlaces,
+} from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

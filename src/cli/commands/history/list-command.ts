@@ -4,7 +4,7 @@ import { quoteWord } from '#core/words/quote-word.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
 import { diagnosticJson } from '#render/views/json-views.ts';
 import type { WorkflowEntry } from '#service/service.ts';
-import { workflowsIn } from '#service/workflows/workflow-directory.ts';
+import { workflowsIn } from '#service/workflows.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';

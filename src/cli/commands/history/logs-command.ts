@@ -1,5 +1,5 @@
 import { escapeControls } from '#render/text/sanitize.ts';
-import type { LogReader } from '#service/history/logs/log-view.ts';
+import type { LogReader } from '#service/logs.ts';
 import type { LogAnswer } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';

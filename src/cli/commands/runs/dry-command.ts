@@ -1,5 +1,5 @@
 import { workflowPlaces } from '#config/config.ts';
-import { getWorkflow } from '#service/workflows/workflows.ts';
+import { getWorkflow, planRun } from '#service/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
@@ -16,7 +16,6 @@ export type DryOptions = CommonOptions &
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { planRun } = await import('#service/workflows/run-plan.ts');
   const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
   warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);

@@ -1,8 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { workflowPlaces } from '#config/config.ts';
 import { wordsAsList } from '#core/words/command-args.ts';
-import { pathKind } from '#service/workflows/workflow-directory.ts';
-import { getWorkflow, type LoadedWorkflow, type WorkflowPlaces } from '#service/workflows/workflows.ts';
+import { getWorkflow, type LoadedWorkflow, pathKind, type WorkflowPlaces } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';

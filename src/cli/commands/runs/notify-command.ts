@@ -1,6 +1,6 @@
 import { workflowPlaces } from '#config/config.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import { getWorkflow } from '#service/workflows/workflows.ts';
+import { getWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

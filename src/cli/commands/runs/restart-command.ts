@@ -1,11 +1,8 @@
 import { isFinished } from '#core/run/run-state.ts';
-import type { PastRun } from '#service/history/past-run.ts';
+import type { PastRun } from '#service/history.ts';
 import { findActive } from '#service/local-service.ts';
-import { acceptParams } from '#service/runs/given-params.ts';
-import { fileOf } from '#service/runs/local-runs.ts';
-import { keptEnvFiles, keptParams } from '#service/runs/retry-run.ts';
-import { type StartRequest, withDotenv } from '#service/runs/start-run.ts';
 import type { RunService } from '#service/service.ts';
+import { acceptParams, fileOf, keptEnvFiles, keptParams, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { systemClock } from '#system/clock.ts';
 import { openLocal } from '../../access/open-local.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';

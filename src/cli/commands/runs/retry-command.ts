@@ -1,11 +1,9 @@
 import { workflowPlaces } from '#config/config.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import { escapeControls } from '#render/text/sanitize.ts';
-import type { PastRun } from '#service/history/past-run.ts';
-import { requireRunOf } from '#service/history/run-reference.ts';
-import { fileOf } from '#service/runs/local-runs.ts';
-import { retryRequest, workflowChanges } from '#service/runs/retry-run.ts';
-import type { LoadedWorkflow } from '#service/workflows/workflows.ts';
+import { type PastRun, requireRunOf } from '#service/history.ts';
+import { fileOf, retryRequest, workflowChanges } from '#service/start-runs.ts';
+import type { LoadedWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { reachOf, serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';

@@ -1,6 +1,6 @@
-import type { PastRun } from '#service/history/past-run.ts';
+import type { PastRun } from '#service/history.ts';
 import type { Change, LiveChanges } from '#service/served.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import type { Clock } from '#system/clock.ts';
 import {
   beat,

@@ -1,7 +1,6 @@
 import { createLogLines, type LogForm } from '#render/views/log-lines.ts';
-import { attemptsOf, type LogView, readLogs } from '#service/history/logs/log-view.ts';
-import { type LogQuery, searchLogs } from '#service/history/logs/search-logs.ts';
-import { lineFinder, type SearchLines, textFinder } from '#service/workflows/line-matcher.ts';
+import { attemptsOf, type LogQuery, type LogView, readLogs, searchLogs } from '#service/logs.ts';
+import { lineFinder, type SearchLines, textFinder } from '#service/workflows.ts';
 import type { LogStream } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import type { Queries } from '../../generated/requests.mjs';

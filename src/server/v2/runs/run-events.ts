@@ -3,7 +3,7 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { eventJson } from '#render/views/json-views.ts';
-import type { PastRun } from '#service/history/past-run.ts';
+import type { PastRun } from '#service/history.ts';
 import type { LogChunk, LogOffsets, LogPace } from '#store/logs.ts';
 import { ownTurn } from '#system/turns.ts';
 import {

@@ -4,10 +4,15 @@ import { steps } from '#core/run/run-state.ts';
 import { headOf, reachedHandlers } from '#core/summary/summarize.ts';
 import type { RunHead, RunSummary } from '#core/summary/summary.ts';
 import { handlerKind } from '#core/workflow.ts';
-import { anyRun, type RunFilter, type RunPlace } from '#service/history/history.ts';
-import type { PastRun } from '#service/history/past-run.ts';
-import { summarizeWithFailures } from '#service/history/run-failures.ts';
-import { drawRun, runViewJson } from '#service/history/run-views.ts';
+import {
+  anyRun,
+  drawRun,
+  type PastRun,
+  type RunFilter,
+  type RunPlace,
+  runViewJson,
+  summarizeWithFailures,
+} from '#service/history.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { entityTag } from '../../reply/send.ts';
 import { type ApiRequest, type Handler, jsonReply, type Reply, readQuery } from '../../route.ts';

@@ -1,5 +1,5 @@
 import { diagnosticJson } from '#render/views/json-views.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import { entityTag } from '../../reply/send.ts';
 import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readBody, readQuery } from '../../route.ts';
 import { readMoment, type V2Parts } from '../v2-parts.ts';

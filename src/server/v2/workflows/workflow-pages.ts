@@ -5,7 +5,7 @@ import { hasTag } from '#core/tags.ts';
 import { noSchedule, type Step, type Workflow } from '#core/workflow.ts';
 import { graphView } from '#render/graph/graph-json.ts';
 import { diagnosticJson } from '#render/views/json-views.ts';
-import type { ListedWorkflow } from '#service/workflows/workflows.ts';
+import type { ListedWorkflow } from '#service/workflows.ts';
 import { parameterViews, shownDiagnostics } from '../../both-versions.ts';
 import { entityTag } from '../../reply/send.ts';
 import { type ApiRequest, type Handler, jsonReply, readQuery } from '../../route.ts';

@@ -1,0 +1,17 @@
+/** What other folders use to start, queue and retry runs. */
+export { retryChild, selectSteps } from './on-demand.ts';
+export { beginRun, type Carrier, type CarrierReport, launchRun, startCarrier } from './runs/carrier.ts';
+export { derivedRunId } from './runs/derived-run-id.ts';
+export {
+  acceptParams,
+  childParams,
+  isLongCheck,
+  openParams,
+  paramFault,
+  takesPositions,
+  unsetParams,
+} from './runs/given-params.ts';
+export { createLocalRuns, fileOf } from './runs/local-runs.ts';
+export { acceptRun, type ClaimedRun, claimRun, type RunContext, refuseQueued, withoutRun } from './runs/queued-run.ts';
+export { keptEnvFiles, keptParams, retryRequest, workflowChanges } from './runs/retry-run.ts';
+export { runRequest, type StartRequest, startRun, withDotenv } from './runs/start-run.ts';
