@@ -187,7 +187,7 @@ test('steps that start ahead begin within the limit', () => {
 
 test('no more instances of a fan-out are active than it allows, and none starts after a failure that is to be the last', () => {
   // Rare: an instance of a step with failFast that waits for its retry.
-  let keptPlaces = 0;
+  let keptSlots = 0;
   forRandomRuns(1200, ({ moves }) => {
     for (const { after, before } of moves) {
       for (const step of steps(after)) {
@@ -198,7 +198,7 @@ test('no more instances of a fan-out are active than it allows, and none starts 
         const kept = instancesOf(after, step).filter(
           ({ status, waitingFor }) => failFast && status === 'waiting' && waitingFor === 'retry',
         );
-        keptPlaces += kept.length;
+        keptSlots += kept.length;
         expect(kept.length).toBe(step.instances?.keeping ?? 0);
         expect(active.length + kept.length).toBeLessThanOrEqual(maxConcurrent);
         if ((stepState(before, step.name).instances?.canceling ?? null) === null) continue;
@@ -206,7 +206,7 @@ test('no more instances of a fan-out are active than it allows, and none starts 
       }
     }
   });
-  expect(keptPlaces).toBeGreaterThan(0);
+  expect(keptSlots).toBeGreaterThan(0);
 });
 
 test('a fan-out with failFast is canceled by the first failure that is not tolerated, and no other is', () => {

@@ -23,8 +23,8 @@ function streamed(secrets: Secrets, chunks: readonly Uint8Array[]): string {
   return Buffer.concat([...chunks.map((chunk) => Buffer.from(stream.push(chunk))), stream.flush()]).toString();
 }
 
-function cut(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
-  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+function cut(bytes: Buffer, offsets: readonly number[]): readonly Buffer[] {
+  const ends = [...offsets.map((offset) => offset % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
 }
 
@@ -98,9 +98,9 @@ describe('a stream', () => {
 
   test('is masked in the same way however it is cut', () => {
     fc.assert(
-      fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, places) => {
+      fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, offsets) => {
         const secrets = secretsOf(...secretValues);
-        expect(streamed(secrets, cut(Buffer.from(text), places))).toBe(secrets.mask(text));
+        expect(streamed(secrets, cut(Buffer.from(text), offsets))).toBe(secrets.mask(text));
       }),
       { numRuns: 1000 },
     );
@@ -108,9 +108,9 @@ describe('a stream', () => {
 
   test('writes everything except the secrets', () => {
     fc.assert(
-      fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, places) => {
+      fc.property(values, texts, fc.array(fc.nat()), (secretValues, text, offsets) => {
         const expected = hideByHand(text, secretValues);
-        expect(streamed(secretsOf(...secretValues), cut(Buffer.from(text), places))).toBe(expected);
+        expect(streamed(secretsOf(...secretValues), cut(Buffer.from(text), offsets))).toBe(expected);
       }),
       { numRuns: 1000 },
     );

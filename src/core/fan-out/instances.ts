@@ -1,7 +1,7 @@
 import { indexSet, itemAt, withIndex, withItem, withMore, withoutIndex } from '../data/collections.ts';
 import { nodeAt, withNodes } from '../graph.ts';
 import type { AttemptResult } from '../run/outcome.ts';
-import { withPlace } from '../run/places.ts';
+import { withSets } from '../run/ready-sets.ts';
 import type { Item, ToleratedBy } from '../run/run.ts';
 import {
   type Instances,
@@ -120,7 +120,7 @@ function instancesAt(run: RunState, fanOut: number): Instances {
 /** Changes the instances of a fan-out. */
 function withInstances(run: RunState, fanOut: number, instances: Instances): RunState {
   const after = { ...itemAt(run.nodes, fanOut), instances };
-  return withPlace({ ...run, nodes: withItem(run.nodes, fanOut, after) }, fanOut, after);
+  return withSets({ ...run, nodes: withItem(run.nodes, fanOut, after) }, fanOut, after);
 }
 
 /** Maximum number of instances named in a message. */

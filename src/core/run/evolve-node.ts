@@ -1,7 +1,7 @@
 import { itemAt, withItem } from '../data/collections.ts';
 import { countInstance } from '../fan-out/instances.ts';
 import { nodeAt } from '../graph.ts';
-import { withPlace } from './places.ts';
+import { withSets } from './ready-sets.ts';
 import { isActive, isLeftOut, isServing, isSettled, type RunState, type StepState } from './run-state.ts';
 
 /** Updates one node with its counters and sets, and of a service also its dependents. */
@@ -53,17 +53,17 @@ function changeNode(run: RunState, index: number, change: Partial<StepState>): R
   const next = { ...run, nodes: withItem(run.nodes, index, after) };
   if (after.item !== undefined) return countInstance(next, before, after);
   if (index >= run.graph.stepCount) return next;
-  const placed = withPlace(next, index, after);
-  if (before.status === after.status && takesPlace(before) === takesPlace(after)) return placed;
+  const sorted = withSets(next, index, after);
+  if (before.status === after.status && takesSlot(before) === takesSlot(after)) return sorted;
   return {
-    ...placed,
+    ...sorted,
     counts: moved(run.counts, before, after),
-    active: run.active + Number(takesPlace(after)) - Number(takesPlace(before)),
+    active: run.active + Number(takesSlot(after)) - Number(takesSlot(before)),
     held: run.held + Number(after.waitingFor === 'approval') - Number(before.waitingFor === 'approval'),
   };
 }
 
-function takesPlace(step: StepState): boolean {
+function takesSlot(step: StepState): boolean {
   return isActive(step) && !isServing(step);
 }
 
@@ -96,7 +96,7 @@ function withDependents(before: RunState, run: RunState, index: number): RunStat
       const effect = step.restored ? effectOf(next, dependent) : null;
       const after = { ...step, unmet: step.unmet + unmet, blocking: step.blocking + blocking };
       next = { ...next, nodes: withItem(next.nodes, dependent, after) };
-      if (step.unmet === 0 || after.unmet === 0) next = withPlace(next, dependent, after);
+      if (step.unmet === 0 || after.unmet === 0) next = withSets(next, dependent, after);
       if (effect !== null) changes.push({ index: dependent, was: effect, is: effectOf(next, dependent) });
     }
   }

@@ -61,7 +61,7 @@ export type StepState = {
   /** The reason of the wait, while the step waits. */
   readonly waitingFor: WaitingFor | null;
   /**
-   * The end of the wait. Null after that time, while the step waits only for a free place, and for an approval without
+   * The end of the wait. Null after that time, while the step waits only for a free slot, and for an approval without
    * a time limit.
    */
   readonly until: number | null;
@@ -101,11 +101,11 @@ export type Instances = {
   readonly count: number;
   /** Instances that may start, subject to the limits, by the index of their item. */
   readonly ready: IndexSet;
-  /** Those of `ready` that start again in the place that they kept. */
+  /** Those of `ready` that start again in the slot that they kept. */
   readonly again: IndexSet;
   /** Instances that are scheduled or running. */
   readonly active: number;
-  /** Instances that keep their place while they wait for a retry: with `failFast`, no other one starts meanwhile. */
+  /** Instances that keep their slot while they wait for a retry: with `failFast`, no other one starts meanwhile. */
   readonly keeping: number;
   readonly settled: number;
   /** Why no further instance starts although the run continues; null if they may. */

@@ -68,8 +68,8 @@ export function partOf(name: string, path: string, text: string): Found {
     if (kind !== (index === undefined ? '{' : '[')) {
       return { problem: `${label} is not a ${index === undefined ? 'map' : 'list'}` };
     }
-    const place = typeof wanted === 'number' && wanted < 0 ? entries.length + wanted : wanted;
-    const entry = entries.findLast((candidate) => candidate.key === place);
+    const position = typeof wanted === 'number' && wanted < 0 ? entries.length + wanted : wanted;
+    const entry = entries.findLast((candidate) => candidate.key === position);
     if (entry === undefined) return { problem: missing(label, wanted, entries) };
     range = entry.range;
     label += step;

@@ -6,7 +6,7 @@ import { isSettled, type RunState, type StepState } from './run-state.ts';
  * Updates the ready and due sets for one step. A retry waits for a service that
  * is starting again, and does not follow after one that failed. Of an expanded fan-out, an instance may start.
  */
-export function withPlace(run: RunState, index: number, step: StepState): RunState {
+export function withSets(run: RunState, index: number, step: StepState): RunState {
   const { status, until, unmet, blocking, instances, waitingFor } = step;
   const isOpen = unmet === 0 && (status === 'pending' || (status === 'waiting' && waitingFor !== 'approval'));
   const mayStart = isOpen && blocking === 0 && (status === 'pending' || until === null);
