@@ -4,7 +4,7 @@ import { type Config, workflowPlaces } from '#config/config.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { sendSignal } from '#processes/attempt-tree.ts';
-import { isAlive, isElsewhere, isOfThisPlace, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
+import { isAlive, isElsewhere, isInThisScope, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
 import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
 import { reportFd, startReporting } from '#processes/reporting-process.ts';
 import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';
@@ -132,7 +132,7 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
     control: store,
     wake: (owner) => sendSignal(owner, 'SIGCONT'),
     signalStop: (owner, force) => {
-      if (!isOfThisPlace(owner) || !isAlive(owner)) return false;
+      if (!isInThisScope(owner) || !isAlive(owner)) return false;
       sendSignal(owner, 'SIGTERM');
       // The second signal ends a run at once.
       if (force) sendSignal(owner, 'SIGINT');

@@ -7,7 +7,7 @@ import {
   identityOf,
   isAlive,
   isInThisNamespace,
-  isOfThisPlace,
+  isInThisScope,
   listProcesses,
   listProcessesOnce,
   type ProcessEntry,
@@ -20,7 +20,7 @@ const maxPauseMs = 100;
 
 /** Sends a signal if the process still has the same identity; to its group if the system cannot tell (macOS). */
 export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
-  if (!isOfThisPlace(target)) return;
+  if (!isInThisScope(target)) return;
   if (target.startTime === null) signalGroup(target.pid, signal);
   else if (isAlive(target)) trySignal(target.pid, signal);
 }
@@ -57,7 +57,7 @@ export async function areGone(
 }
 
 function isPresent(target: ProcessIdentity): boolean {
-  if (!isOfThisPlace(target)) return false;
+  if (!isInThisScope(target)) return false;
   return target.startTime === null ? groupAnswers(target.pid) : isAlive(target);
 }
 

@@ -2,8 +2,8 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { someAtOnce } from '#system/turns.ts';
 import { endGroup } from './end-group.ts';
-import { isAlive, processPlace } from './process-identity.ts';
-import { groupKinds, groupPlaces, ownFiles } from './run-group.ts';
+import { isAlive, processScope } from './process-identity.ts';
+import { groupDirectories, groupKinds, ownFiles } from './run-group.ts';
 
 /** Of the four threads of Node, the others remain for logs and flushes. */
 const mostAtOnce = 2;
@@ -28,8 +28,8 @@ export async function endDeadGroups(): Promise<void> {
 async function findOwnGroup(): Promise<string | null> {
   try {
     const [group, mounts] = await Promise.all([readFile(ownFiles.group, 'utf8'), readFile(ownFiles.mounts, 'utf8')]);
-    for (const place of groupPlaces(group, mounts)) {
-      if (await isReadable(join(place, 'cgroup.procs'))) return place;
+    for (const directory of groupDirectories(group, mounts)) {
+      if (await isReadable(join(directory, 'cgroup.procs'))) return directory;
     }
     return null;
   } catch {
@@ -47,8 +47,8 @@ function isReadable(file: string): Promise<boolean> {
 /** Only for processes of this PID namespace: others cannot be checked from here. */
 function isOfDead(name: string): boolean {
   const [, namespace, pid, startTime] = /^wf-(?:run|spare)-([\d.]+)-(\d+)-(\d+)$/.exec(name) ?? [];
-  const place = processPlace();
-  if (pid === undefined || namespace !== (place.namespace ?? '0') || !place.hasOwnProc) return false;
-  const { boot } = place;
-  return !isAlive({ pid: Number(pid), startTime: Number(startTime), boot, namespace: place.namespace });
+  const scope = processScope();
+  if (pid === undefined || namespace !== (scope.namespace ?? '0') || !scope.hasOwnProc) return false;
+  const { boot } = scope;
+  return !isAlive({ pid: Number(pid), startTime: Number(startTime), boot, namespace: scope.namespace });
 }

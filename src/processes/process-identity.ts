@@ -4,7 +4,7 @@ import type { ProcessMoment } from '#engine/engine.ts';
 import { hostName } from '#start-up/os.ts';
 
 /** The context in which process numbers are valid. */
-type ProcessPlace = {
+type ProcessScope = {
   /** Id of the current boot of the kernel; null if unknown. */
   readonly boot: string | null;
   /** The PID and time namespaces, which process numbers and start times refer to; null if unknown. */
@@ -18,17 +18,17 @@ type ProcessPlace = {
   readonly hasOwnProc: boolean;
 };
 
-let known: ProcessPlace | null = null;
+let known: ProcessScope | null = null;
 
 /** The context of this process. Read once. */
-export function processPlace(): ProcessPlace {
-  known ??= readPlace();
+export function processScope(): ProcessScope {
+  known ??= readScope();
   return known;
 }
 
 /** Whether a process was recorded in the context of this process, so that its number is valid here. */
-export function isOfThisPlace({ boot, namespace, machine }: ProcessIdentity & { machine?: string | null }): boolean {
-  const here = processPlace();
+export function isInThisScope({ boot, namespace, machine }: ProcessIdentity & { machine?: string | null }): boolean {
+  const here = processScope();
   if (boot !== here.boot || namespace !== here.namespace) return false;
   return boot !== null || machine === undefined || machine === here.machine;
 }
@@ -39,7 +39,7 @@ export function isInThisNamespace(pid: number): boolean {
   return theirs === null || theirs === read(() => readlinkSync('/proc/self/ns/pid'));
 }
 
-function readPlace(): ProcessPlace {
+function readScope(): ProcessScope {
   const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim());
   const pids = read(() => readlinkSync('/proc/self/ns/pid'));
   const self = read(() => readlinkSync('/proc/self'));
@@ -97,7 +97,7 @@ const newline = 10;
 
 /** Null if there is no such process, or no /proc of this namespace. */
 export function readProcess(pid: number): ProcessEntry | null {
-  return processPlace().hasOwnProc ? readEntry(String(pid)) : null;
+  return processScope().hasOwnProc ? readEntry(String(pid)) : null;
 }
 
 /** This process, even if /proc shows another namespace: only `pid`, `parent`, `group` and `session` are wrong then. */
@@ -138,7 +138,7 @@ function areFree(above: number): boolean {
 
 /** The number that was assigned last; null if the system does not report it. */
 function lastNumber(): number | null {
-  const [, last] = processPlace().hasOwnProc ? (/ (\d+)\n$/.exec(readText('/proc/loadavg')) ?? []) : [];
+  const [, last] = processScope().hasOwnProc ? (/ (\d+)\n$/.exec(readText('/proc/loadavg')) ?? []) : [];
   return last === undefined ? null : Number(last);
 }
 
@@ -157,7 +157,7 @@ export function listProcessesOnce(): readonly ProcessEntry[] {
 
 /** Null if the system does not report it. */
 export function processMoment(): ProcessMoment | null {
-  if (!processPlace().hasOwnProc) return null;
+  if (!processScope().hasOwnProc) return null;
   const [, tasks, lastPid] = /\/(\d+) (\d+)\n$/.exec(readText('/proc/loadavg')) ?? [];
   const [, forks] = /^processes (\d+)$/m.exec(readText('/proc/stat')) ?? [];
   return lastPid && forks ? { lastPid: Number(lastPid), forks: Number(forks), tasks: Number(tasks) } : null;
@@ -215,7 +215,7 @@ function environmentEnd(pid: number): number | null {
 }
 
 function processDirectories(): readonly string[] {
-  if (!processPlace().hasOwnProc) return [];
+  if (!processScope().hasOwnProc) return [];
   try {
     return readdirSync('/proc').filter((name) => name >= '1' && name < ':');
   } catch {
@@ -285,7 +285,7 @@ function afterName(line: string): string {
 export function identify(pid: number): ProcessIdentity | null {
   const entry = pid === process.pid ? readSelf() : readProcess(pid);
   if (entry !== null) return identityOf(pid, entry.startTime);
-  return !processPlace().hasOwnProc || processPlace().boot === null
+  return !processScope().hasOwnProc || processScope().boot === null
     ? answers(pid)
       ? identityOf(pid, null)
       : null
@@ -299,23 +299,23 @@ export function identityFor(pid: number): ProcessIdentity {
 
 /** The identity of a process of this namespace whose start time is known. */
 export function identityOf(pid: number, startTime: number | null): ProcessIdentity {
-  const { boot, namespace } = processPlace();
+  const { boot, namespace } = processScope();
   return { pid, startTime, boot, namespace };
 }
 
 /** This process as the owner of runs. */
 export function thisProcess(): Owner {
-  return { ...identityFor(process.pid), host: hostName(), machine: processPlace().machine };
+  return { ...identityFor(process.pid), host: hostName(), machine: processScope().machine };
 }
 
 /** Whether exactly this process is running, as seen from here. A zombie is not. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  if (!isOfThisPlace(identity)) return false;
+  if (!isInThisScope(identity)) return false;
   const { pid, startTime } = identity;
   const entry = readProcess(pid);
   if (entry !== null) return entry.startTime === startTime && !entry.isZombie;
-  if (!processPlace().hasOwnProc) return pid === process.pid || (startTime === null && answers(pid));
-  return startTime === null && processPlace().boot === null && answers(pid);
+  if (!processScope().hasOwnProc) return pid === process.pid || (startTime === null && answers(pid));
+  return startTime === null && processScope().boot === null && answers(pid);
 }
 
 /** Processes of other namespaces or machines known to be gone, by other means than their number. */
@@ -326,7 +326,7 @@ const foundGone = new Set<string>();
  */
 export function isElsewhere(identity: ProcessIdentity): boolean {
   if (foundGone.has(keyOf(identity))) return false;
-  return !isOfThisPlace(identity) || (!processPlace().hasOwnProc && identity.startTime !== null && !isAlive(identity));
+  return !isInThisScope(identity) || (!processScope().hasOwnProc && identity.startTime !== null && !isAlive(identity));
 }
 
 /** Marks a process of another namespace or machine as gone. */
@@ -345,8 +345,8 @@ export function mayBeAlive(identity: ProcessIdentity): boolean {
  * with the boot.
  */
 export function leftBy(identity: ProcessIdentity): 'here' | 'elsewhere' | 'none' {
-  if (isOfThisPlace(identity)) return 'here';
-  return identity.boot !== processPlace().boot || identity.pid === 1 ? 'none' : 'elsewhere';
+  if (isInThisScope(identity)) return 'here';
+  return identity.boot !== processScope().boot || identity.pid === 1 ? 'none' : 'elsewhere';
 }
 
 function keyOf({ pid, startTime, boot, namespace }: ProcessIdentity): string {

@@ -10,7 +10,7 @@ import {
   toIdentities,
   withDescendants,
 } from './attempt-tree.ts';
-import { isOfThisPlace, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
+import { isInThisScope, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
 
 /**
  * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its
@@ -55,7 +55,7 @@ export function findRunProcesses(
   const above = since ? firstNumber(since, recorded) : 0;
   const entries = listProcesses(above);
   if (entries.length === 0 && above === 0) {
-    return recorded.filter((identity) => isOfThisPlace(identity) && groupAnswers(identity.pid));
+    return recorded.filter((identity) => isInThisScope(identity) && groupAnswers(identity.pid));
   }
   const marked = findMarked(entries, run);
   const sessions = ownSessions(entries, recorded, marked);
@@ -94,8 +94,8 @@ export async function endProcesses(
 /** Living processes with their descendants. */
 function livingTree(processes: readonly ProcessIdentity[]): readonly ProcessIdentity[] {
   const entries = listProcesses();
-  if (entries.length === 0) return processes.filter((target) => isOfThisPlace(target) && groupAnswers(target.pid));
-  const startTimes = new Map(processes.filter(isOfThisPlace).map(({ pid, startTime }) => [pid, startTime]));
+  if (entries.length === 0) return processes.filter((target) => isInThisScope(target) && groupAnswers(target.pid));
+  const startTimes = new Map(processes.filter(isInThisScope).map(({ pid, startTime }) => [pid, startTime]));
   return toIdentities(
     withDescendants(
       entries,
@@ -118,7 +118,7 @@ function ownSessions(
   const isOwn = ({ endedAt = 0, ...identity }: RecordedProcess) => {
     const { pid, startTime } = identity;
     const session = members.get(pid);
-    if (session === undefined || !isOfThisPlace(identity)) return false;
+    if (session === undefined || !isInThisScope(identity)) return false;
     const leader = session.find((entry) => entry.pid === pid);
     if (leader !== undefined) return leader.startTime === startTime;
     const ended = endedAt + clockErrorMs - (Date.now() - os().uptime() * 1000);

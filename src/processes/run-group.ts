@@ -82,8 +82,8 @@ function groupIn(runId: string, parent: string, group: string): RunGroup {
 /** The control group directory of this process; null without cgroup v2, or if it is not visible. */
 export function ownGroup(): string | null {
   try {
-    const places = groupPlaces(readFileSync(ownFiles.group, 'utf8'), readFileSync(ownFiles.mounts, 'utf8'));
-    return places.find((place) => existsSync(join(place, 'cgroup.procs'))) ?? null;
+    const directories = groupDirectories(readFileSync(ownFiles.group, 'utf8'), readFileSync(ownFiles.mounts, 'utf8'));
+    return directories.find((directory) => existsSync(join(directory, 'cgroup.procs'))) ?? null;
   } catch {
     return null;
   }
@@ -93,7 +93,7 @@ export function ownGroup(): string | null {
 export const ownFiles = { group: '/proc/self/cgroup', mounts: '/proc/self/mountinfo' };
 
 /** Returns the possible directories of the group of this process: one for each mounted cgroup v2. */
-export function groupPlaces(group: string, mounts: string): readonly string[] {
+export function groupDirectories(group: string, mounts: string): readonly string[] {
   const path = /^0::(\/.*)$/m.exec(group)?.[1];
   if (path === undefined) return [];
   return mounts.split('\n').flatMap((mount) => {

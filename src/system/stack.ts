@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { SourceMap, SourceMapPayload } from 'node:module';
 
 /** A location in a line of a V8 stack: the built file, line and column, from 1. */
-const builtPlace = /^(\s+at (?:async )?(?:.*? \()?)(\/.+\.cjs):(\d+):(\d+)/gm;
+const builtPosition = /^(\s+at (?:async )?(?:.*? \()?)(\/.+\.cjs):(\d+):(\d+)/gm;
 
 /**
  * Formats an error for a bug report: its stack, with locations mapped from the built program to the source. Other
@@ -12,7 +12,7 @@ export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const maps = new Map<string, SourceMap | null>();
   // A thrower may have set these to anything.
-  return String(error.stack ?? error.message).replace(builtPlace, (frame, before, file, line, column) => {
+  return String(error.stack ?? error.message).replace(builtPosition, (frame, before, file, line, column) => {
     if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
     const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (entry === undefined || !('originalSource' in entry)) return frame;

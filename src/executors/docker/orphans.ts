@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { Container, ContainerInfo, VolumeInspectInfo } from 'dockerode';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { Json } from '#core/workflow.ts';
-import { identityFor, mayBeAlive, processPlace } from '#processes/process-identity.ts';
+import { identityFor, mayBeAlive, processScope } from '#processes/process-identity.ts';
 import type { Attempt } from '../executor.ts';
 import { copyOutput } from './container-end.ts';
 import { type Daemon, requestMessage, requestStatus } from './docker-daemon.ts';
@@ -33,7 +33,7 @@ export function isOwnerGone(label: string): boolean {
   const owner = parseOwner(label);
   if (owner === null || owner.machine !== machineId() || owner.uid !== userId()) return false;
   const { machine: _, ...identity } = owner;
-  return owner.boot !== processPlace().boot || !mayBeAlive(identity);
+  return owner.boot !== processScope().boot || !mayBeAlive(identity);
 }
 
 function parseOwner(label: string): ContainerOwner | null {

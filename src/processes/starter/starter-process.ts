@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { os } from '#start-up/os.ts';
 import { nodeInternals } from '../process-handle.ts';
-import { identityOf, processPlace } from '../process-identity.ts';
+import { identityOf, processScope } from '../process-identity.ts';
 import type { FailedStart, OutputFiles, ProcessEnd } from '../started-program.ts';
 
 const bufferBytes = 64 * 1024;
@@ -224,7 +224,7 @@ export function parseReport(line: string): Report {
 
 /** Identifies a process by its number and its start time in clock ticks since boot; negative: unknown. */
 export function startedProcess(pid: number, startTime: number): ProcessIdentity {
-  return identityOf(pid, processPlace().hasOwnProc && startTime >= 0 ? startTime : null);
+  return identityOf(pid, processScope().hasOwnProc && startTime >= 0 ? startTime : null);
 }
 
 /** Decodes a wait status: the signal in the low seven bits, else the exit code in the next eight. */
