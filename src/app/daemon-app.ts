@@ -7,7 +7,7 @@ import { listPlaces, listSettings } from '#config/listed-settings.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { AutoRetries, wasRetried } from '#daemon/auto-retries.ts';
 import { type Catalog, createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
-import { type ClaimWatch, type ClaimWatchParts, watchClaim } from '#daemon/claim-watch.ts';
+import { type ClaimWatch, watchClaim } from '#daemon/claim-watch.ts';
 import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from '#daemon/daemon-runs.ts';
 import { createLiveChanges, createRunFeeds } from '#daemon/live-changes.ts';
 import { createMetrics, type Metrics } from '#daemon/metrics.ts';
@@ -125,17 +125,14 @@ export async function claimRuns(config: Config): Promise<DaemonClaim> {
   return claim;
 }
 
-/** Reads the daemon's token, or stores `token`, by default a new one. Throws a `WfError`. */
-export function keepToken(config: Config, token?: string): DaemonToken {
-  return keepDaemonToken(join(stateDir(config), 'daemon'), token);
+/** Reads the daemon's token, or stores a new one. Throws a `WfError`. */
+export function keepToken(config: Config): DaemonToken {
+  return keepDaemonToken(join(stateDir(config), 'daemon'));
 }
 
 /** Watches whether this process is still the daemon of its home. */
-export function watchDaemonClaim(
-  { renew }: DaemonClaim,
-  { onRenewed, report }: Pick<ClaimWatchParts, 'onRenewed' | 'report'>,
-): ClaimWatch {
-  return watchClaim({ renew, onRenewed, report, clock: systemClock });
+export function watchDaemonClaim({ loss }: DaemonClaim, report: (error: unknown) => void): ClaimWatch {
+  return watchClaim({ loss, report, clock: systemClock });
 }
 
 /** The sessions of browsers, which outlive a daemon. */

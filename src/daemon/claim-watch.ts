@@ -1,20 +1,17 @@
 import type { Clock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import type { WfError } from '#system/errors.ts';
 
 /** Watches whether this process is still the daemon of its directory. */
 export type ClaimWatch = {
-  /** Resolves to the `WfError` `conflict` that names the daemon that has claimed the directory meanwhile. */
+  /** Resolves to the reason when it no longer is. */
   readonly lost: Promise<WfError>;
-  /** Resolves when the last check has finished. */
-  readonly close: () => Promise<void>;
+  readonly close: () => void;
 };
 
 /** The dependencies of a watch. */
-export type ClaimWatchParts = {
-  /** Claims the directory again if it was removed or replaced; whether it was. */
-  readonly renew: () => Promise<boolean>;
-  /** Called after the directory was claimed again. */
-  readonly onRenewed: () => void;
+type ClaimWatchParts = {
+  /** The reason why this process is not the daemon; null while it is. */
+  readonly loss: () => WfError | null;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
 };
@@ -22,42 +19,30 @@ export type ClaimWatchParts = {
 /** Two daemons may work on the same directory for this long. */
 const pauseMs = 1000;
 
-/** Starts to watch. An error other than the loss is reported once, until a check succeeds. */
-export function watchClaim({ renew, onRenewed, clock, report }: ClaimWatchParts): ClaimWatch {
-  let lose: (error: WfError) => void = () => {};
-  const lost = new Promise<WfError>((resolve) => {
-    lose = resolve;
-  });
+/** Starts to watch. An error of a check is reported once, until a check succeeds. */
+export function watchClaim({ loss, clock, report }: ClaimWatchParts): ClaimWatch {
   let trouble = '';
-  let isClosed = false;
-  let checking = Promise.resolve();
   let takeBackTimer = () => {};
-  const check = async () => {
+  const check = (): WfError | null => {
     try {
-      if (await renew()) onRenewed();
+      const lost = loss();
       trouble = '';
+      return lost;
     } catch (error) {
-      if (error instanceof WfError && error.code === 'conflict') {
-        isClosed = true;
-        return lose(error);
-      }
       if (String(error) !== trouble) report(error);
       trouble = String(error);
+      return null;
     }
   };
-  const checkLater = () => {
-    if (isClosed) return;
-    takeBackTimer = clock.setTimer(clock.now() + pauseMs, () => {
-      checking = check().finally(checkLater);
-    });
-  };
-  checkLater();
-  return {
-    lost,
-    close: async () => {
-      isClosed = true;
-      takeBackTimer();
-      await checking;
-    },
-  };
+  const lost = new Promise<WfError>((resolve) => {
+    const checkLater = () => {
+      takeBackTimer = clock.setTimer(clock.now() + pauseMs, () => {
+        const error = check();
+        if (error === null) checkLater();
+        else resolve(error);
+      });
+    };
+    checkLater();
+  });
+  return { lost, close: () => takeBackTimer() };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ProcessIdentity } from '#core/run/run.ts';
@@ -59,15 +59,16 @@ describe('a daemon whose directory is no longer in place', () => {
     return { directory, first };
   };
 
-  it('does nothing while it is in place', () =>
+  it('has lost nothing while it is in place', () =>
     withDirectory(async (home) => {
       const { directory, first } = claimed(home);
-      expect(await first.renew()).toBe(false);
+      expect(first.loss()).toBeNull();
       expect(readdirSync(directory).sort()).toEqual(['address.json', 'owner']);
     }));
 
   it.each([
     ['removed', (directory: string) => rmSync(directory, { recursive: true })],
+    ['moved', (directory: string) => renameSync(directory, `${directory}.old`)],
     [
       'replaced by an empty one',
       (directory: string) => {
@@ -75,30 +76,28 @@ describe('a daemon whose directory is no longer in place', () => {
         mkdirSync(directory);
       },
     ],
-  ])('claims it again after it was %s, with its address', (_, change) =>
+  ])('has lost it after it was %s, and writes nothing', (_, change) =>
     withDirectory(async (home) => {
       const { directory, first } = claimed(home);
       await first.listen();
       change(directory);
-      expect([await first.renew(), await first.renew()]).toEqual([true, false]);
-      expect(readdirSync(directory).sort()).toEqual(['address.json', 'owner', 'owner.sock']);
-      expect(refusal(() => claimDaemon(directory, processes)).message).toContain(`, at ${url}`);
+      expect(first.loss()).toMatchObject({
+        code: 'storage',
+        message: `"${directory}" was removed, moved or replaced while the daemon was running`,
+        help: 'move the old directory back if it still exists, then start the daemon again',
+      });
       first.release();
-      expect(readdirSync(directory)).toEqual(['owner']);
-      claimDaemon(directory, processes).release();
+      expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
     }),
   );
 
-  it('still holds it after it was away for a while', () =>
+  it('has it again once it is back', () =>
     withDirectory(async (home) => {
       const { directory, first } = claimed(home);
       renameSync(directory, `${directory}.old`);
-      expect(await first.renew()).toBe(true);
-      rmSync(directory, { recursive: true });
+      expect(first.loss()).not.toBeNull();
       renameSync(`${directory}.old`, directory);
-      expect([await first.renew(), await first.renew()]).toEqual([true, false]);
-      expect(readdirSync(directory)).toContain('owner');
-      expect(readdirSync(directory)).not.toContain('owner.2');
+      expect(first.loss()).toBeNull();
     }));
 
   it('gives way to a daemon that has claimed it meanwhile, whose address it keeps', () =>
@@ -108,7 +107,7 @@ describe('a daemon whose directory is no longer in place', () => {
       first.tell(url);
       rmSync(directory, { recursive: true });
       claimDaemon(directory, processes).tell('http://127.0.0.1:9090');
-      await expect(first.renew()).rejects.toMatchObject({
+      expect(first.loss()).toMatchObject({
         code: 'conflict',
         message: expect.stringMatching(
           /^a daemon is already running for these runs: .*, at http:\/\/127\.0\.0\.1:9090$/,

@@ -59,11 +59,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
       },
       version,
     });
-    const onRenewed = () => {
-      log.warning('the home was removed or replaced: this daemon continues in the new one');
-      if (kept !== null) keepToken(config, kept.token);
-    };
-    const watch = watchDaemonClaim(claim, { onRenewed, report: log.error });
+    const watch = watchDaemonClaim(claim, log.error);
     try {
       await serve(app, {
         settings: { ...settings, login },
@@ -77,7 +73,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         lost: watch.lost,
       });
     } finally {
-      await watch.close();
+      watch.close();
       await app.close();
     }
   } finally {
@@ -99,7 +95,7 @@ type Serving = {
   readonly onListening: (url: string) => void;
   /** Called once the daemon starts runs. */
   readonly onBegun: () => void;
-  /** Resolves if another daemon takes the place of this one. */
+  /** Resolves to the reason if this process is no longer the daemon of its home. */
   readonly lost: Promise<WfError>;
 };
 

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
-import type { DurableText } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
@@ -14,7 +13,6 @@ import {
   ownerOf,
   ownerSocketPath,
   type Processes,
-  readOwner,
   releaseOwner,
   thisOwner,
 } from './owner.ts';
@@ -62,10 +60,10 @@ export type DaemonClaim = {
    */
   readonly listen: () => Promise<void>;
   /**
-   * Claims the directory again if it was removed or replaced since; resolves to whether that was so. Rejects with a
-   * `WfError`: `conflict` if another daemon has claimed it meanwhile, or `storage`.
+   * The error with which to end if this process is no longer the daemon of the directory: `conflict` if another daemon has
+   * claimed it, `storage` if it was removed, moved or replaced. Null while the claim holds.
    */
-  readonly renew: () => Promise<boolean>;
+  readonly loss: () => WfError | null;
   readonly release: () => void;
 };
 
@@ -74,69 +72,36 @@ export type DaemonClaim = {
  * succeeds; a dead daemon is replaced. Throws a `WfError`: `conflict`, which names the running daemon, or `storage`.
  */
 export function claimDaemon(directory: string, processes: Processes): DaemonClaim {
-  return storing('claim', directory, () => {
+  const owner = thisOwner(processes);
+  const address = durableText(join(directory, 'address.json'));
+  const ownership = storing('claim', directory, () => {
     makePrivateDirectory(directory);
-    return new LocalClaim(directory, processes);
+    return claim(directory, owner, processes);
   });
+  removeFile(address.path);
+  let socket: OwnerSocket | null = null;
+  return {
+    tell: (url) => address.write(`${JSON.stringify({ pid: owner.pid, url })}\n`),
+    listen: async () => {
+      const { listenAt } = await import('./owner-socket.ts');
+      socket = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => null);
+    },
+    loss: () => (isInPlace(ownership) ? null : lossOf(directory, processes)),
+    release: () => {
+      // Another daemon may have claimed the directory after it was replaced.
+      if (isInPlace(ownership)) removeFile(address.path);
+      releaseOwner(ownership);
+      socket?.close();
+    },
+  };
 }
 
-class LocalClaim implements DaemonClaim {
-  readonly #directory: string;
-  readonly #processes: Processes;
-  readonly #owner: Owner;
-  readonly #address: DurableText;
-  #ownership: Ownership;
-  #socket: OwnerSocket | null = null;
-  #url: string | null = null;
-
-  constructor(directory: string, processes: Processes) {
-    this.#directory = directory;
-    this.#processes = processes;
-    this.#owner = thisOwner(processes);
-    this.#address = durableText(join(directory, 'address.json'));
-    this.#ownership = claim(directory, this.#owner, processes);
-    removeFile(this.#address.path);
-  }
-
-  readonly tell = (url: string): void => {
-    this.#url = url;
-    this.#address.write(`${JSON.stringify({ pid: this.#owner.pid, url })}\n`);
-  };
-
-  readonly listen = async (): Promise<void> => {
-    const { listenAt } = await import('./owner-socket.ts');
-    this.#socket = await listenAt(ownerSocketPath(this.#ownership.path), () => {}).catch(() => null);
-  };
-
-  readonly renew = async (): Promise<boolean> => {
-    if (isInPlace(this.#ownership)) return false;
-    storing('claim', this.#directory, () => {
-      makePrivateDirectory(this.#directory);
-      const ownership = this.#ownershipLeft() ?? claim(this.#directory, this.#owner, this.#processes);
-      closeSync(this.#ownership.fd);
-      this.#ownership = ownership;
-    });
-    if (this.#url !== null) this.tell(this.#url);
-    this.#socket?.close();
-    await this.listen();
-    return true;
-  };
-
-  readonly release = (): void => {
-    // Another daemon may have claimed the directory after it was replaced.
-    if (isInPlace(this.#ownership)) removeFile(this.#address.path);
-    releaseOwner(this.#ownership);
-    this.#socket?.close();
-  };
-
-  /** The file of this process in a directory that was moved away and is back. */
-  #ownershipLeft(): Ownership | null {
-    const path = lastOwnerPath(this.#directory);
-    const holder = path === null ? null : readOwner(path);
-    const { pid, startTime, boot } = this.#owner;
-    const isOwn = holder !== null && holder.pid === pid && holder.startTime === startTime && holder.boot === boot;
-    return path !== null && isOwn ? { path, fd: openSync(path, 'r+') } : null;
-  }
+function lossOf(directory: string, processes: Processes): WfError {
+  const holder = holderOf(directory);
+  if (holder !== null && processes.isAlive(holder)) return alreadyThere(directory, processes);
+  return new WfError('storage', `"${directory}" was removed, moved or replaced while the daemon was running`, {
+    help: 'move the old directory back if it still exists, then start the daemon again',
+  });
 }
 
 /** Whether the file still has its name. */
@@ -150,12 +115,12 @@ function claim(directory: string, owner: Owner, processes: Processes): Ownership
   try {
     return claimDirectory(directory, owner, processes.isAlive);
   } catch (error) {
-    if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, error, processes);
+    if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, processes, error);
     throw error;
   }
 }
 
-function alreadyThere(directory: string, cause: WfError, { elsewhere }: Processes): WfError {
+function alreadyThere(directory: string, { elsewhere }: Processes, cause?: WfError): WfError {
   const holder = holderOf(directory);
   const who = holder === null ? 'another process' : `process ${holder.pid} on "${holder.host}"`;
   const url = holder === null ? null : addressOf(directory, holder);
@@ -212,11 +177,12 @@ function readDaemonToken(directory: string): DaemonToken | null {
   });
 }
 
-/** Returns the stored token. If there is none, stores `token` (by default 256 random bits) in a file of mode 0600. */
-export function keepDaemonToken(directory: string, token = randomBytes(32).toString('base64url')): DaemonToken {
+/** Returns the stored token. If there is none, stores 256 random bits in a file of mode 0600. */
+export function keepDaemonToken(directory: string): DaemonToken {
   const found = readDaemonToken(directory);
   if (found !== null) return found;
   const { path, write } = durableText(join(directory, 'token'));
+  const token = randomBytes(32).toString('base64url');
   write(`${token}\n`);
   return { path, token };
 }
