@@ -36,6 +36,7 @@ const CONTRACTS = [
 
 /** The files of a folder that others may import. Each lists what it offers, or is a contract. */
 const FACES = {
+  render: ['data-views', 'log-lines', 'report', 'reporters', 'terminal', 'text', 'views'],
   service: ['control-runs', 'history', 'local-service', 'logs', 'served', 'service', 'start-runs', 'workflows'],
 };
 
@@ -66,12 +67,7 @@ const FOLDERS = {
   },
   // A step sends mail, and so does a run about itself: neither folder may import the other.
   mail: {
-    src: [
-      'core/',
-      'render/text/(failures|sanitize|suggested-commands|value-text)[.]ts$',
-      'store/log-ends[.]ts$',
-      'system/files[.]ts$',
-    ],
+    src: ['core/', 'render/text[.]ts$', 'store/log-ends[.]ts$', 'system/files[.]ts$'],
     packages: ['nodemailer'],
     builtins: [ANY],
   },
@@ -80,7 +76,7 @@ const FOLDERS = {
     src: [
       'core/',
       'executors/http/(header-fields|http-request|json-template)[.]ts$',
-      'render/text/(failures|sanitize|suggested-commands|value-text)[.]ts$',
+      'render/text[.]ts$',
       'store/log-ends[.]ts$',
       'system/time-limit[.]ts$',
     ],
@@ -118,7 +114,7 @@ const FOLDERS = {
       'language/',
       'engine/engine[.]ts$',
       'environment/(environment|known-secrets|precondition)[.]ts$',
-      'render/text/(failures|run-text)[.]ts$',
+      'render/text[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
       'system/(descriptors|durable-file|pattern-test|files|turns|untrusted)[.]ts$',
@@ -177,7 +173,7 @@ const FOLDERS = {
       'service/',
       'system/(basic-login|descriptors|stack|turns)[.]ts$',
       'daemon/metrics[.]ts$',
-      'render/(graph/graph-json|text/sanitize|views/(json-views|log-lines))[.]ts$',
+      'render/(data-views|log-lines|text)[.]ts$',
       'language/params[.]ts$',
       'store/log-ends[.]ts$',
     ],
@@ -210,13 +206,13 @@ const FOLDERS = {
       'language/schema/schema-type[.]ts$',
       'language/schema/workflow[.]schema[.]json$',
       'run-view/',
-      'render/text/(failures|sanitize|sgr|value-text|width)[.]ts$',
+      'render/text[.]ts$',
     ],
     packages: ['@codemirror/.+', '@lezer/highlight', '@preact/signals', 'openapi-fetch', 'preact', 'preact-iso'],
   },
   // What page and report share: it knows neither a browser nor a daemon.
   'run-view': {
-    src: ['core/', 'render/graph/graph-lanes[.]ts$', 'render/text/(failures|sanitize|sgr|value-text|width)[.]ts$'],
+    src: ['core/', 'render/text[.]ts$'],
     packages: ['preact'],
   },
 };
@@ -256,7 +252,7 @@ function faceRule([folder, faces]) {
     name: `${folder}-is-imported-through-its-faces`,
     severity: 'error',
     from: { path: '^src/', pathNot: `^src/${folder}/` },
-    to: { path: `^src/${folder}/`, pathNot: `^src/${folder}/(${faces.join('|')})[.]ts$` },
+    to: { path: `^src/${folder}/`, pathNot: `^src/${folder}/(${faces.join('|')})[.]tsx?$` },
   };
 }
 

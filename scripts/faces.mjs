@@ -6,25 +6,40 @@ import { dirname, extname, join, resolve } from 'node:path';
  * that has it. Otherwise a chunk that needs one name of such a module needs all modules that it lists.
  */
 export function throughFaces(root) {
-  const targets = new Map();
+  const faces = createFaces(root);
   return {
     name: 'through-faces',
     setup(plugin) {
-      plugin.onLoad({ filter: /\/src\/.*\.tsx?$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replace(NAMED_IMPORT, (whole, keyword, names, from) => {
-          const listed = targetsOf(pathOf(root, path, from), { root, targets });
-          return listed.size === 0
-            ? whole
-            : statementsOf({ keyword, names, from }, listed) + '\n'.repeat(whole.split('\n').length - 1);
-        }),
+      plugin.onLoad({ filter: SOURCE }, ({ path }) => ({
+        contents: faces.replace(readFileSync(path, 'utf8'), path),
         loader: extname(path).slice(1),
       }));
     },
   };
 }
 
+/** The same for Vite. */
+export function throughFacesInPage(root) {
+  const faces = createFaces(root);
+  const handler = (code, path) => ({ code: faces.replace(code, path), map: null });
+  return { name: 'through-faces', enforce: 'pre', transform: { filter: { id: SOURCE }, handler } };
+}
+
+const SOURCE = /\/src\/.*\.tsx?$/;
 const NAMED_IMPORT = /^(import|export) \{([^}]*)\} from '([#.][^']+\.tsx?)';/gm;
 const REEXPORT = /^export \{([^}]*)\} from '([#.][^']+\.tsx?)';/gm;
+
+function createFaces(root) {
+  const targets = new Map();
+  const replace = (text, path) =>
+    text.replace(NAMED_IMPORT, (whole, keyword, names, from) => {
+      const listed = targetsOf(pathOf(root, path, from), { root, targets });
+      return listed.size === 0
+        ? whole
+        : statementsOf({ keyword, names, from }, listed) + '\n'.repeat(whole.split('\n').length - 1);
+    });
+  return { replace };
+}
 
 /** The statements are in one line: lines keep their numbers. */
 function statementsOf({ keyword, names, from }, listed) {

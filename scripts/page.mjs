@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { throughFacesInPage } from './faces.mjs';
 
 /** The page is small and built once: both compressions may be slow. */
 const compressions = [
@@ -33,7 +34,8 @@ export async function pageFiles(root, outDir) {
     publicDir: false,
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    worker: { format: 'es' },
+    plugins: [throughFacesInPage(root)],
+    worker: { format: 'es', plugins: () => [throughFacesInPage(root)] },
     build: {
       write: false,
       // On a slow machine the bundler would say how long its parts took.

@@ -1,8 +1,11 @@
 import type { CommanderError } from 'commander';
-import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
+import { failedSteps } from '#core/summary/summary.ts';
+import { escapeControls } from '#render/text.ts';
+import { views } from '#render/views.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
+import type { ErrorCode } from '#system/errors.ts';
+import { systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { Console } from './terminal/console.ts';
 
@@ -93,7 +96,7 @@ const generalHelp: Partial<Record<ErrorCode, string>> = {
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
   if (isCommandLineError(error)) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
   if (error instanceof InvalidWorkflow) {
-    const { renderDiagnostics } = await import('#render/views/diagnostics.ts');
+    const { renderDiagnostics } = await views.diagnostics();
     const { color, unicode } = errTerminal;
     err.write(renderDiagnostics(error.diagnostics, error.sources, { color, unicode, cwd: process.cwd() }));
     return exitCodes.unusable;

@@ -106,3 +106,19 @@ function reversed(dependencies: readonly (readonly number[])[]): readonly (reado
   });
   return dependents;
 }
+
+/** Returns the steps in topological order: depth first, so that chains stay together, else in the order of the file. */
+export function drawingOrder(graph: Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>): readonly number[] {
+  const unmet = graph.dependencies.slice(0, graph.stepCount).map((numbers) => numbers.length);
+  const stack = unmet.flatMap((count, number) => (count === 0 ? [number] : [])).reverse();
+  const order: number[] = [];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    order.push(node);
+    const ready = (graph.dependents[node] ?? []).filter((dependent) => {
+      unmet[dependent] = (unmet[dependent] ?? 0) - 1;
+      return unmet[dependent] === 0;
+    });
+    stack.push(...ready.reverse());
+  }
+  return order;
+}

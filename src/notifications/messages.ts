@@ -5,10 +5,15 @@ import type { Json, Notification, NotificationEvent } from '#core/workflow.ts';
 import { headerPairs, type Pairs, SettingProblem, urlLogin } from '#executors/http/header-fields.ts';
 import { type RequestEnd, type RequestOptions, sendRequest } from '#executors/http/http-request.ts';
 import { expandJson } from '#executors/http/json-template.ts';
-import { failurePath, failureReason, failuresIn } from '#render/text/failures.ts';
-import { stripControls } from '#render/text/sanitize.ts';
-import { pendingApprovals } from '#render/text/suggested-commands.ts';
-import { formatDuration, utcTime } from '#render/text/value-text.ts';
+import {
+  failurePath,
+  failureReason,
+  failuresIn,
+  formatDuration,
+  pendingApprovals,
+  stripControls,
+  utcTime,
+} from '#render/text.ts';
 
 /** A part of a message: a text, or lines of output. */
 type Part = { readonly text: string } | { readonly lines: readonly string[] };

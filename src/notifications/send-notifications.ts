@@ -5,7 +5,7 @@ import { PathProblem } from '#core/words/json-path.ts';
 import type { Notification, NotificationEvent } from '#core/workflow.ts';
 import type { Notice } from '#engine/engine.ts';
 import { SettingProblem } from '#executors/http/header-fields.ts';
-import { failuresIn } from '#render/text/failures.ts';
+import { failuresIn } from '#render/text.ts';
 import { pause } from '#system/time-limit.ts';
 import { deliver, type Message, messageFor, runText, runTitle } from './messages.ts';
 import { reported } from './reported-event.ts';

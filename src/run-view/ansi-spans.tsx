@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
-import { keepColors } from '#render/text/sanitize.ts';
-import { applySgr, type SgrState } from '#render/text/sgr.ts';
+import { applySgr, keepColors, type SgrState } from '#render/text.ts';
 
 /** A part of a line with one style. Colours that have no class in the style sheet are `#rrggbb`; null: none. */
 export type AnsiSpan = {

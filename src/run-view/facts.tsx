@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration } from '#render/text/value-text.ts';
+import { formatDuration } from '#render/text.ts';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook, stepLook } from './status-look.ts';
 import { counted } from './step-text.ts';

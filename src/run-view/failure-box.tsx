@@ -1,6 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { failurePath, failureReason } from '#render/text/failures.ts';
-import { shortId } from '#render/text/value-text.ts';
+import { failurePath, failureReason, shortId } from '#render/text.ts';
 import { type AnsiSpan, createAnsiSpans, Spans } from './ansi-spans.tsx';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook } from './status-look.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration, formatElapsed, shortId } from '#render/text/value-text.ts';
+import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook, presentRunLook, type StatusKind, type StatusLook } from './status-look.ts';
 import { MAX_TEXT, type RunGraph, type RunHead, type StepView, shortened } from './view.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration, formatElapsed, shortId } from '#render/text/value-text.ts';
+import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import { type EarlierRun, earlierNote } from './earlier.ts';
 import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';

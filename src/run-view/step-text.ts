@@ -1,4 +1,4 @@
-import { formatDuration } from '#render/text/value-text.ts';
+import { formatDuration } from '#render/text.ts';
 import { countedName, progressText } from './fan-out/instance.ts';
 import { presentLook } from './status-look.ts';
 import type { StepView } from './view.ts';

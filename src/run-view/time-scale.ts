@@ -1,4 +1,4 @@
-import { formatInterval } from '#render/text/value-text.ts';
+import { formatInterval } from '#render/text.ts';
 import { type Instance, instanceStep, wholeTime } from './fan-out/instance.ts';
 import type { RunView, StepView } from './view.ts';
 

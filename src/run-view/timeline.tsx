@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration } from '#render/text/value-text.ts';
+import { formatDuration } from '#render/text.ts';
 import { countedName, countsText, type Unfolding } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { StatusIcon } from './status-icon.tsx';

@@ -20,7 +20,8 @@ const limits: Figures = {
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   importsPerTenFiles: 62,
   fullestFolder: 14,
-  singleImporterPercent: 32,
+  // Of some modules a face is the only importer.
+  singleImporterPercent: 33,
   doors: {
     app: 4,
     client: 6,
@@ -36,7 +37,7 @@ const limits: Figures = {
     mail: 2,
     notifications: 3,
     processes: 13,
-    render: 34,
+    render: 7,
     'run-view': 21,
     server: 6,
     service: 8,

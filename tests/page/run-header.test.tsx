@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { markup } from '#render/report/report.tsx';
+import { markup } from '#render/report.tsx';
 import type { RunHead } from '#run-view/api/types.ts';
 import { RunHeader } from '#run-view/run-header.tsx';
 import { runHead } from './data/held-daemon.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markup } from '#render/report/report.tsx';
+import { markup } from '#render/report.tsx';
 import { FailureList } from '#run-view/failure-box.tsx';
 import { attemptsText } from '#run-view/step-text.ts';
 

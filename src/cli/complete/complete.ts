@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { controlCharacters, escapeControls } from '#render/text/sanitize.ts';
+import { controlCharacters, escapeControls } from '#render/text.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
 import { type Candidate, type Candidates, type Expected, expectedAt, plain } from './expected.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { dateAndTime, shortId } from '#render/text/value-text.ts';
+import { dateAndTime, shortId } from '#render/text.ts';
 import { findRunId, liesBelow, readPastRun } from '#service/history.ts';
 import type { RunArchive } from '#store/store.ts';
 import type { Candidate } from './expected.ts';

@@ -1,9 +1,11 @@
 import { workflowPlaces } from '#config/config.ts';
 import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
+import { reporterKinds } from '#render/reporters.ts';
 import { defaultWorkflow, getWorkflowOnDemand } from '#service/workflows.ts';
 import { configFor } from '../reference.ts';
-import { type Candidates, type Expected, type Given, plain } from './expected.ts';
+import type { Candidates, Expected, Given } from './expected.ts';
+import { plain } from './expected.ts';
 
 type ExpectedValue = Extract<Expected, { type: 'value' }>;
 
@@ -29,7 +31,8 @@ export async function findValues({ value: { name }, given, word }: ExpectedValue
     case 'key':
       return { files: 'none', values: await settings() };
     case '--reporter <kind>':
-      return { files: 'none', values: await reporters() };
+      // File names follow `=`, where the shell begins a new word.
+      return { files: 'none', values: [...reporterKinds, 'junit=', 'summary='].map(plain) };
     case '--param <NAME=value>':
       return { files: 'none', values: await parameters(given, word) };
     case '--status <status>':
@@ -70,12 +73,6 @@ async function schemaPaths(): Promise<Candidates['values']> {
 async function settings(): Promise<Candidates['values']> {
   const { settings: table } = await import('#config/settings.ts');
   return Object.entries(table).map(([value, { about }]) => ({ value, description: about }));
-}
-
-/** File names follow `=`, where the shell begins a new word. */
-async function reporters(): Promise<Candidates['values']> {
-  const { reporterKinds } = await import('#render/reporters/select.ts');
-  return [...reporterKinds, 'junit=', 'summary='].map(plain);
 }
 
 /** Returns the workflow that the command line means; null for standard input. Throws if it means none. */

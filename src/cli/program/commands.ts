@@ -1,16 +1,16 @@
 import { Argument } from 'commander';
-import { graphFormats } from '#render/graph/graph-json.ts';
+import { graphFormats } from '#render/data-views.ts';
 import { defaultWorkflow } from '#service/workflows.ts';
 import { templateNames } from '../asset.ts';
 import { version } from '../version.ts';
 import type { AddCommand } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
+import type { Shell } from './options.ts';
 import {
   append,
   choice,
   count,
   runArgument,
-  type Shell,
   shells,
   withAny,
   withClientSettings,

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { type Setting, type SettingUser, settings } from '#config/settings.ts';
-import { outputModes } from '#render/reporters/select.ts';
+import { outputModes } from '#render/reporters.ts';
 import { approvalModes } from '../run/parameters.ts';
 
 /** The arguments and options of commands that take a workflow with parameters. */

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, statSync } from 'node:fs';
-import { createGithubReporter, githubSummary } from '#render/reporters/github.ts';
-import type { Reporter } from '#render/reporters/reporter.ts';
-import type { RecapOptions } from '#render/views/recap.ts';
+import { createGithubReporter, githubSummary, type RecapOptions, type Reporter } from '#render/reporters.ts';
 import { systemClock } from '#system/clock.ts';
 import { messageOf } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';

@@ -1,5 +1,5 @@
 import { didYouMean, nearNames } from '#language/near-names.ts';
-import { type ReporterKind, reporterKinds } from '#render/reporters/select.ts';
+import { type ReporterKind, reporterKinds } from '#render/reporters.ts';
 import { WfError } from '#system/errors.ts';
 
 /** The reporters that write one file at the end of a run. */

@@ -1,10 +1,13 @@
-import { createJsonReporter } from '#render/reporters/json.ts';
-import type { OutputMode } from '#render/reporters/left-output.ts';
-import { createPlainReporter } from '#render/reporters/plain.ts';
-import { createQuietReporter } from '#render/reporters/quiet.ts';
-import type { Reporter } from '#render/reporters/reporter.ts';
-import { chooseReporter, type ReporterKind } from '#render/reporters/select.ts';
-import type { RecapOptions } from '#render/views/recap.ts';
+import {
+  chooseReporter,
+  createJsonReporter,
+  createPlainReporter,
+  createQuietReporter,
+  type OutputMode,
+  type RecapOptions,
+  type Reporter,
+  type ReporterKind,
+} from '#render/reporters.ts';
 import { isTerminal } from '#start-up/os.ts';
 import type { Console } from '../terminal/console.ts';
 import { parseReporters } from './reporter-list.ts';
@@ -43,8 +46,7 @@ export async function createReporter(
   });
   const reporter = await terminalReporter(kind, console, needs);
   if (files.length === 0) return { reporter, kind };
-  const { createFileReports } = await import('./file-reports.ts');
-  const { groupReporters } = await import('#render/reporters/reporter.ts');
+  const { createFileReports, groupReporters } = await import('./file-reports.ts');
   return { reporter: groupReporters([reporter, ...createFileReports(files, console)]), kind };
 }
 

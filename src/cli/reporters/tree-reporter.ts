@@ -1,9 +1,12 @@
 import { writeSync } from 'node:fs';
-import type { OutputMode } from '#render/reporters/left-output.ts';
-import type { Recap, Reporter } from '#render/reporters/reporter.ts';
-import type { TerminalSigns } from '#render/reporters/tree/live-region.ts';
-import { createTreeReporter } from '#render/reporters/tree/tree.ts';
-import type { RecapOptions } from '#render/views/recap.ts';
+import {
+  createTreeReporter,
+  type OutputMode,
+  type Recap,
+  type RecapOptions,
+  type Reporter,
+  type TerminalSigns,
+} from '#render/reporters.ts';
 import { systemClock } from '#system/clock.ts';
 import type { Console } from '../terminal/console.ts';
 

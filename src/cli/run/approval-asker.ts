@@ -1,5 +1,5 @@
 import type { ActiveRun, ChildWatcher, RunWatcher } from '#engine/engine.ts';
-import type { Reporter } from '#render/reporters/reporter.ts';
+import type { Reporter } from '#render/reporters.ts';
 import type { ApprovalPrompts } from './approval-prompts.ts';
 
 /** Asks the person at the terminal about steps that wait for approval, of a run and its child runs. */

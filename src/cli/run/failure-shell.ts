@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Attempt } from '#executors/executor.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
+import { escapeControls } from '#render/text.ts';
 import { isInteractive } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
 

@@ -7,24 +7,22 @@ import type { RunState } from '#core/run/run-state.ts';
 import { summarize } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '#engine/engine.ts';
-import type { Reporter } from '#render/reporters/reporter.ts';
-import type { ReporterKind } from '#render/reporters/select.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { type StartRequest, startRun, withDotenv } from '#service/start-runs.ts';
-import { type LoadedWorkflow, shownWorkflow } from '#service/workflows.ts';
+import type { Reporter, ReporterKind } from '#render/reporters.ts';
+import { escapeControls } from '#render/text.ts';
+import { views } from '#render/views.ts';
+import type { StartRequest } from '#service/start-runs.ts';
+import { startRun, withDotenv } from '#service/start-runs.ts';
+import type { LoadedWorkflow } from '#service/workflows.ts';
+import { shownWorkflow } from '#service/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { type ChosenReporter, createReporter, isInteractive } from '../reporters/reporters.ts';
+import type { ChosenReporter } from '../reporters/reporters.ts';
+import { createReporter, isInteractive } from '../reporters/reporters.ts';
 import type { Console, Output } from '../terminal/console.ts';
-import {
-  listenForSignals,
-  type PresentedEvent,
-  type PresentedResult,
-  type PresentedWorkflow,
-  Presenter,
-} from './presenter.ts';
+import type { PresentedEvent, PresentedResult, PresentedWorkflow } from './presenter.ts';
+import { listenForSignals, Presenter } from './presenter.ts';
 
 /** The options that decide how a run in the foreground ends; the rest is settings. */
 export type ForegroundOptions = {
@@ -199,7 +197,7 @@ export async function printWarnings(
   { out, err, env, errTerminal }: Console,
 ): Promise<void> {
   if (warnings.length === 0) return;
-  const { githubAnnotation, renderDiagnostics } = await import('#render/views/diagnostics.ts');
+  const { githubAnnotation, renderDiagnostics } = await views.diagnostics();
   const { color, unicode } = errTerminal;
   const cwd = process.cwd();
   if (reporter !== 'github') return err.write(renderDiagnostics(warnings, sources, { color, unicode, cwd }));

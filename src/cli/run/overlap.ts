@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { shortId } from '#render/text/value-text.ts';
-import { anyRun, type History, type PastRun } from '#service/history.ts';
+import { escapeControls, shortId } from '#render/text.ts';
+import type { History, PastRun } from '#service/history.ts';
+import { anyRun } from '#service/history.ts';
 import { WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 import type { PreparedRun } from './prepare-run.ts';

@@ -5,8 +5,8 @@ import type { Workflow } from '#core/workflow.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
-import type { ChildReporter, OutputChunk, Recap, Reporter } from '#render/reporters/reporter.ts';
-import { type FailedRun, withFailures } from '#render/text/failures.ts';
+import type { ChildReporter, OutputChunk, Recap, Reporter } from '#render/reporters.ts';
+import { type FailedRun, withFailures } from '#render/text.ts';
 import { type StopSignal, stopSignals } from '../exit-codes.ts';
 
 /** The workflow of a run, with secrets masked. */

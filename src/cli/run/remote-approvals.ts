@@ -2,11 +2,12 @@ import type { DaemonClient } from '#client/daemon-client.ts';
 import { listIn, textIn } from '#client/json-fields.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { ApprovalSummary } from '#core/summary/summary.ts';
-import type { Reporter } from '#render/reporters/reporter.ts';
+import type { Reporter } from '#render/reporters.ts';
 import { mayAnswer, userName } from '#service/control-runs.ts';
 import type { Service } from '#service/service.ts';
 import { messageOf } from '#system/errors.ts';
-import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
+import type { Asked } from './approval-prompts.ts';
+import { ApprovalPrompts } from './approval-prompts.ts';
 
 /** Asks the person at the terminal about the steps of a daemon's run that wait for approval. */
 export type RemoteApprovals = {

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
 import type { StartRequest } from '#service/start-runs.ts';
 import { WfError } from '#system/errors.ts';
@@ -7,7 +7,8 @@ import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
-import { type ForegroundOptions, runInForeground } from './foreground.ts';
+import type { ForegroundOptions } from './foreground.ts';
+import { runInForeground } from './foreground.ts';
 import type { ApprovalOption, ParameterOptions } from './parameters.ts';
 
 /** The options of `wf retry`, as the command line names them. */

@@ -8,9 +8,10 @@ import type { ClientSettings } from '#config/login-settings.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { Param, StoredEvent } from '#core/run/run.ts';
-import { initialRun, type RunState } from '#core/run/run-state.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import { initialRun } from '#core/run/run-state.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import { evolveIfFit, requireRunOf } from '#service/history.ts';
 import type { AcceptedRun, FeedItem, Service } from '#service/service.ts';
 import { findWorkflow } from '#service/workflows.ts';
@@ -22,12 +23,15 @@ import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts
 import type { ChosenReporter } from '../reporters/reporters.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
-import { type ForegroundOptions, promptOf, reporterFor } from './foreground.ts';
+import type { ForegroundOptions } from './foreground.ts';
+import { promptOf, reporterFor } from './foreground.ts';
 import { givenParameters, hasParameters } from './parameters.ts';
 import type { RunOptions } from './prepare-run.ts';
-import { listenForSignals, type PresentedResult, Presenter } from './presenter.ts';
+import type { PresentedResult } from './presenter.ts';
+import { listenForSignals, Presenter } from './presenter.ts';
 import type { RemoteApprovals } from './remote-approvals.ts';
-import { printDetached, printNothingToDo, type RetryOptions } from './start-locally.ts';
+import type { RetryOptions } from './start-locally.ts';
+import { printDetached, printNothingToDo } from './start-locally.ts';
 
 /**
  * Starts a workflow of a daemon and shows the run like a local one, or prints its id with `--detach`. Throws a `WfError` if the

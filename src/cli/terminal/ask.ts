@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Param } from '#core/run/run.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
+import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import type { Console } from './console.ts';
 

@@ -1,5 +1,5 @@
 import { write } from 'node:fs';
-import type { Terminal } from '#render/reporters/reporter.ts';
+import type { Terminal } from '#render/terminal.ts';
 import { isTerminal, mayBeTerminal } from '#start-up/os.ts';
 
 /** The output streams of a command and their properties. */

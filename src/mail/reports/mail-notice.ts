@@ -5,10 +5,15 @@ import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { MailSettings } from '#core/workflow.ts';
 import type { Notice } from '#engine/engine.ts';
-import { failurePath, failureReason, failuresIn } from '#render/text/failures.ts';
-import { escapeHtml } from '#render/text/sanitize.ts';
-import { pendingApprovals } from '#render/text/suggested-commands.ts';
-import { formatDuration, utcTime } from '#render/text/value-text.ts';
+import {
+  escapeHtml,
+  failurePath,
+  failureReason,
+  failuresIn,
+  formatDuration,
+  pendingApprovals,
+  utcTime,
+} from '#render/text.ts';
 import { readExcerpt, readTail } from '#store/log-ends.ts';
 import type { LogFile, RunLogs } from '#store/logs.ts';
 import { type Attachment, addresses, type Mail, MailProblem, mailServer, type Sent, sendMail } from '../send-mail.ts';

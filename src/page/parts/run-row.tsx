@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { presentRunLook } from '#run-view/status-look.ts';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { formatDuration, formatElapsed } from '#render/text/value-text.ts';
+import { formatDuration, formatElapsed } from '#render/text.ts';
 import { isUtc } from '../data/page-settings.ts';
 
 /** A timestamp in the selected time zone: `2026-03-01 10:31:02`, followed by `UTC` if UTC is selected. */

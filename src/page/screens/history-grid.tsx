@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { formatDuration, shortId } from '#render/text/value-text.ts';
+import { formatDuration, shortId } from '#render/text.ts';
 import type { WorkflowGrid } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { runLook, stepLook } from '#run-view/status-look.ts';

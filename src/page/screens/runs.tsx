@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import { counted } from '#run-view/step-text.ts';
 import { to } from '../api/address.ts';
 import { isOffline } from '../data/connection.ts';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { byteText, shortId } from '#render/text/value-text.ts';
+import { byteText, shortId } from '#render/text.ts';
 import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
 import { counted } from '#run-view/step-text.ts';
 import { to } from '../api/address.ts';

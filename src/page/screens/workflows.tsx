@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
-import { formatDuration } from '#render/text/value-text.ts';
+import { formatDuration } from '#render/text.ts';
 import type { RunHead, Workflow } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { presentRunLook, runLook } from '#run-view/status-look.ts';

@@ -1,4 +1,4 @@
-import type { Graph } from '#core/graph.ts';
+import { drawingOrder, type Graph } from '#core/graph.ts';
 
 /** One row of the drawing: a node, its lane, and the state of every lane. */
 export type LaneRow = {
@@ -63,20 +63,4 @@ function columnOf(lanes: readonly Lane[], taken: readonly boolean[]): number {
   let column = 0;
   while (column < lanes.length && (lanes[column] !== 'free' || taken[column])) column++;
   return column;
-}
-
-/** Returns the steps in topological order: depth first, so that chains stay together, else in the order of the file. */
-export function drawingOrder(graph: Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>): readonly number[] {
-  const unmet = graph.dependencies.slice(0, graph.stepCount).map((numbers) => numbers.length);
-  const stack = unmet.flatMap((count, number) => (count === 0 ? [number] : [])).reverse();
-  const order: number[] = [];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    order.push(node);
-    const ready = (graph.dependents[node] ?? []).filter((dependent) => {
-      unmet[dependent] = (unmet[dependent] ?? 0) - 1;
-      return unmet[dependent] === 0;
-    });
-    stack.push(...ready.reverse());
-  }
-  return order;
 }

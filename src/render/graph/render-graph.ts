@@ -1,11 +1,11 @@
-import { buildGraph, type Graph, nodeAt } from '#core/graph.ts';
+import { buildGraph, drawingOrder, type Graph, nodeAt } from '#core/graph.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
-import { chooseGlyphs } from '../text/glyphs.ts';
+import { type GraphFormat, graphEdges, graphJson } from '../data-views.ts';
 import { stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
+import { chooseGlyphs } from '../text/terminal-style.ts';
 import { cut, padEnd, textWidth } from '../text/width.ts';
-import { type GraphFormat, graphEdges, graphJson } from './graph-json.ts';
-import { drawingOrder, type LaneRow, layOutLanes } from './graph-lanes.ts';
+import { type LaneRow, layOutLanes } from './graph-lanes.ts';
 
 /** Draws the steps of a workflow, their dependencies, and its handlers. Ends with a line break. */
 export function renderGraph(

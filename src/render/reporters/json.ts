@@ -1,8 +1,8 @@
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
+import { eventJson, isoTime } from '../data-views.ts';
 import { hideSecretParams } from '../text/run-text.ts';
-import { eventJson, isoTime } from '../views/json-views.ts';
 import { createBatch } from './batched.ts';
 import type { Reporter, Terminal } from './reporter.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';

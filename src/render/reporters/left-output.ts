@@ -1,6 +1,6 @@
 import { stripControls } from '../text/sanitize.ts';
 import { createHeldLines } from './held-lines.ts';
-import type { outputModes } from './select.ts';
+import type { outputModes } from './reporter.ts';
 
 /** One of `outputModes`; null: all of a short output, else its last lines. */
 export type OutputMode = (typeof outputModes)[number] | null;

@@ -1,5 +1,6 @@
 import type { Param, StepStatus, StoredEvent } from '#core/run/run.ts';
 import type { StepAnswer, StepState } from '#core/run/run-state.ts';
+import type { RunSummary } from '#core/summary/summary.ts';
 import { references } from '#core/words/interpolate.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
 import { shellCodeIndex } from '#core/words/shell-launch.ts';
@@ -111,6 +112,11 @@ export function answerText({ answer, by, comment }: Answered): string {
 
 /** The answer to an approval. */
 export type Answered = Pick<StepAnswer, 'answer' | 'by'> & { readonly comment: string | null };
+
+/** Returns the status of a run in words: `partially succeeded`. */
+export function statusText(status: RunSummary['status']): string {
+  return status.replace('_', ' ');
+}
 
 /** Returns the final status of a step in words: `not run` for a step whose dependency failed. */
 export function stepStatusText(status: StepStatus): string {

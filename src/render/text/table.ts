@@ -1,8 +1,5 @@
-import type { Terminal } from '../reporters/reporter.ts';
+import type { LinePart } from './pack-lines.ts';
 import { cut, padEnd, textWidth, wrapped } from './width.ts';
-
-/** One cell: text without control characters, and its colour. */
-export type Cell = { readonly text: string; readonly paint: (text: string) => string };
 
 /** Numbers of columns to leave out if there is no room, the last ones first: those of `optional`, then those of `spare`. */
 type TableOptions = {
@@ -17,7 +14,7 @@ type TableOptions = {
  * that does not fit stands below its row; other wide cells are cut. Ends with a line break.
  */
 export function renderTable(
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly LinePart[])[],
   { optional, spare = [], columns }: TableOptions = { optional: [], columns: Number.POSITIVE_INFINITY },
 ): string {
   const kept = [...spare, ...optional.filter((at) => rows.slice(1).some((row) => (row[at]?.text ?? '') !== ''))];
@@ -54,7 +51,7 @@ function narrow(widths: number[], columns: number): void {
   }
 }
 
-function rowLines(row: readonly Cell[], widths: readonly number[], columns: number): readonly string[] {
+function rowLines(row: readonly LinePart[], widths: readonly number[], columns: number): readonly string[] {
   const last = row[widths.length - 1];
   const fitted = row.map(({ text, paint }, at) =>
     at === widths.length - 1 ? { text, paint } : { text: cut(text, widths[at] ?? 0, '...'), paint },
@@ -65,12 +62,7 @@ function rowLines(row: readonly Cell[], widths: readonly number[], columns: numb
   return [rowText(fitted.slice(0, -1), widths), ...below];
 }
 
-/** The room for a table: only a terminal limits it. */
-export function columnsOf({ isTerminal, size }: Pick<Terminal, 'isTerminal' | 'size'>): number {
-  return isTerminal ? size().columns : Number.POSITIVE_INFINITY;
-}
-
-function columnWidths(rows: readonly (readonly Cell[])[]): number[] {
+function columnWidths(rows: readonly (readonly LinePart[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach(({ text }, column) => {
@@ -80,7 +72,7 @@ function columnWidths(rows: readonly (readonly Cell[])[]): number[] {
   return widths;
 }
 
-function rowText(row: readonly Cell[], widths: readonly number[]): string {
+function rowText(row: readonly LinePart[], widths: readonly number[]): string {
   const last = row.findLastIndex(({ text }) => text !== '');
   return row
     .slice(0, last + 1)

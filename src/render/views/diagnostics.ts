@@ -1,10 +1,9 @@
 import type { ChalkInstance } from 'chalk';
 import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
 import { githubCommand, githubPlace } from '../reporters/github-command.ts';
-import { createColors } from '../text/colors.ts';
-import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
 import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
+import { chooseGlyphs, createColors, type Glyphs } from '../text/terminal-style.ts';
 import { type Cluster, clusters } from '../text/width.ts';
 
 /** The style of diagnostics. File names are relative to `cwd`. */

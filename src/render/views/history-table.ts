@@ -1,12 +1,14 @@
 import type { ChalkInstance } from 'chalk';
 import { failedSteps, type RunSummary, type StepSummary } from '#core/summary/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
-import { createColors } from '../text/colors.ts';
+import { columnsOf, type LinePart } from '../text/pack-lines.ts';
+import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { pendingApprovals } from '../text/suggested-commands.ts';
-import { type Cell, columnsOf, renderTable } from '../text/table.ts';
+import { renderTable } from '../text/table.ts';
+import { createColors } from '../text/terminal-style.ts';
 import { dateAndTime, formatDuration, shortId } from '../text/value-text.ts';
-import { paintStatus, statusText } from './recap.ts';
+import { paintStatus } from './recap.ts';
 
 const plain = (text: string): string => text;
 
@@ -33,7 +35,7 @@ export function renderHistory(
 
 type Look = { readonly colors: ChalkInstance; readonly commandOptions: string };
 
-function row(run: RunSummary, { colors, commandOptions }: Look): readonly Cell[] {
+function row(run: RunSummary, { colors, commandOptions }: Look): readonly LinePart[] {
   return [
     { text: shortId(run.runId), paint: plain },
     { text: escapeControls(run.workflow), paint: colors.bold },

@@ -2,10 +2,10 @@ import type { ChalkInstance } from 'chalk';
 import type { Plan, PlannedDotenv, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
-import { createColors } from '../text/colors.ts';
 import { columnsOf } from '../text/pack-lines.ts';
 import { paramValueText, withType } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
+import { createColors } from '../text/terminal-style.ts';
 import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
 /**

@@ -1,13 +1,12 @@
 import type { ChalkInstance } from 'chalk';
-import type { FinishedStatus, StepStatus } from '#core/run/run.ts';
+import type { FinishedStatus, StepStatus, StoredEvent } from '#core/run/run.ts';
 import { type Failure, failedSteps, type RunSummary } from '#core/summary/summary.ts';
+import type { Workflow } from '#core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
-import { createColors } from '../text/colors.ts';
 import { failureCommand, failuresIn } from '../text/failures.ts';
-import { chooseGlyphs, type Glyphs } from '../text/glyphs.ts';
 import { behindGutter, columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
 import { fileText, placeText } from '../text/place-text.ts';
-import { answerText } from '../text/run-text.ts';
+import { answerText, hideSecretParams, paramsText, statusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import {
   commandLines,
@@ -17,6 +16,7 @@ import {
   suggestApprove,
   suggestRetry,
 } from '../text/suggested-commands.ts';
+import { chooseGlyphs, createColors, type Glyphs } from '../text/terminal-style.ts';
 import { formatDuration, shortId } from '../text/value-text.ts';
 import { cut, nameText } from '../text/width.ts';
 
@@ -28,7 +28,7 @@ export type RecapOptions = {
 };
 
 /** The properties of a terminal that a recap uses; lines are broken if the size is known. */
-export type RecapTerminal = Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>;
+type RecapTerminal = Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>;
 
 /**
  * Renders the result of a run: one line with counts, the warnings, then each failed step with its position in the file, its last
@@ -65,11 +65,6 @@ function headline(summary: RunSummary, { colors, glyphs, columns }: RecapStyle):
     paint: () => `${paintWord(word)} ${colors.bold(name)}${time}`,
   };
   return packLines([title, ...(counts === '' ? [] : [{ text: counts, paint: (text: string) => text }])], 3, columns);
-}
-
-/** Returns the status of a run in words: `partially succeeded`. */
-export function statusText(status: RunSummary['status']): string {
-  return status.replace('_', ' ');
 }
 
 /** Paints a text in the colour of a status; the status of an active run has none. */
@@ -227,4 +222,26 @@ function logsLines(failure: Failure, { commands, colors, cwd, columns }: RecapSt
   const all = `wf logs${commands.options ?? ''} ${shellQuote(shortId(failure.runId))}`;
   const label = command.startsWith('wf logs') ? '  logs:' : '  status:';
   return commandLines(label, command, columns, all).map((line) => colors.dim(line));
+}
+
+/** Parameters can have any size; longer ones are cut. */
+const widestParams = 500;
+
+/** Renders the first line of a run: `▶ nightly-etl  01997c3e-1a2b  env=prod`, with the parameters as given. */
+export function headerLine(
+  workflow: Pick<Workflow, 'name' | 'secrets'>,
+  created: Pick<Extract<StoredEvent, { type: 'run.created' }>, 'runId' | 'params'>,
+  terminal: Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>,
+): string {
+  const colors = createColors(terminal.color);
+  const glyphs = chooseGlyphs(terminal.unicode);
+  const params = paramsText(hideSecretParams(created.params, workflow));
+  const plain = (text: string) => text;
+  const name = nameText(workflow.name, glyphs.ellipsis);
+  const parts = [
+    { text: `${glyphs.run} ${name}`, paint: () => `${colors.cyan(glyphs.run)} ${colors.bold(name)}` },
+    { text: escapeControls(shortId(created.runId)), paint: colors.dim },
+    ...(params === '' ? [] : [{ text: cut(params, widestParams, glyphs.ellipsis), paint: plain }]),
+  ];
+  return packLines(parts, 2, columnsOf(terminal)).join('\n');
 }

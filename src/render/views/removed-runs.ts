@@ -1,10 +1,12 @@
 import type { RunStatus } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
-import { createColors } from '../text/colors.ts';
+import type { LinePart } from '../text/pack-lines.ts';
+import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { type Cell, renderTable } from '../text/table.ts';
+import { renderTable } from '../text/table.ts';
+import { createColors } from '../text/terminal-style.ts';
 import { dateAndTime, shortId } from '../text/value-text.ts';
-import { paintStatus, statusText } from './recap.ts';
+import { paintStatus } from './recap.ts';
 
 /** A removed run; unknown values are null. */
 export type RemovedRunView = {
@@ -31,7 +33,7 @@ export function renderRemovedRuns(
 ): string {
   const colors = createColors(color);
   const plain = (text: string): string => text;
-  const row = ({ runId, workflow, status, createdAt, bytes }: RemovedRunView): readonly Cell[] => [
+  const row = ({ runId, workflow, status, createdAt, bytes }: RemovedRunView): readonly LinePart[] => [
     { text: shortId(runId), paint: plain },
     { text: escapeControls(workflow ?? '?'), paint: colors.bold },
     { text: createdAt === null ? '?' : dateAndTime(Date.parse(createdAt)), paint: plain },

@@ -23,14 +23,12 @@ import {
   waitingLine,
   withCount,
 } from '../reporters/tree/tree-lines.ts';
-import { createColors } from '../text/colors.ts';
-import { chooseGlyphs } from '../text/glyphs.ts';
 import { attemptPlace, attemptText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
+import { chooseGlyphs, createColors } from '../text/terminal-style.ts';
 import { dateAndTime, formatElapsed, shortId } from '../text/value-text.ts';
 import { nameText, textWidth } from '../text/width.ts';
-import { headerLine } from './header.ts';
-import { type RecapOptions, renderRecap } from './recap.ts';
+import { headerLine, type RecapOptions, renderRecap } from './recap.ts';
 
 /** The state of one run; `workflow` is null if its snapshot is missing. */
 export type StatusView = {

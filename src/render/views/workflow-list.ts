@@ -2,11 +2,13 @@ import type { ChalkInstance } from 'chalk';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Schedule } from '#core/workflow.ts';
 import type { Terminal } from '../reporters/reporter.ts';
-import { createColors } from '../text/colors.ts';
+import { columnsOf, type LinePart } from '../text/pack-lines.ts';
+import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { type Cell, columnsOf, renderTable } from '../text/table.ts';
+import { renderTable } from '../text/table.ts';
+import { createColors } from '../text/terminal-style.ts';
 import { dateAndTime, formatDuration } from '../text/value-text.ts';
-import { paintStatus, statusText } from './recap.ts';
+import { paintStatus } from './recap.ts';
 
 /** A workflow in `wf list`. */
 export type ListedWorkflowView = {
@@ -61,7 +63,7 @@ function row(
     ...suspension
   }: ListedWorkflowView,
   colors: ChalkInstance,
-): Cell[] {
+): LinePart[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const status = lastRun?.status;
   return [

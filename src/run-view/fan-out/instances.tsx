@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { formatDuration } from '#render/text/value-text.ts';
+import { formatDuration } from '#render/text.ts';
 import { StatusIcon } from '../status-icon.tsx';
 import { presentLook } from '../status-look.ts';
 import { attemptsText, counted } from '../step-text.ts';

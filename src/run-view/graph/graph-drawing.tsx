@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { drawingOrder } from '#render/graph/graph-lanes.ts';
+import { drawingOrder } from '#core/graph.ts';
 import { counted } from '../step-text.ts';
 import type { StepView } from '../view.ts';
 import { Frame, type PlacedNode } from './graph-box.tsx';

@@ -1,6 +1,5 @@
 import type { Graph } from '#core/graph.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { clusters, textWidth } from '#render/text/width.ts';
+import { clusters, escapeControls, textWidth } from '#render/text.ts';
 import type { Edge, GraphShape } from './graph-layout.ts';
 
 /** The dependencies of a workflow's steps, which are numbered in the order of the file. */

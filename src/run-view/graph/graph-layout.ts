@@ -1,4 +1,4 @@
-import { drawingOrder } from '#render/graph/graph-lanes.ts';
+import { drawingOrder } from '#core/graph.ts';
 
 /** The input of a layout: boxes with their sizes in pixels, and edges. */
 export type GraphShape = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { escapeHtml } from '#render/text/sanitize.ts';
+import { escapeHtml } from '#render/text.ts';
 import type { ApiSchema, OpenApiDocument } from './document.ts';
 
 /** The page and its headers. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { escapeHtml } from '#render/text/sanitize.ts';
+import { escapeHtml } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { bestEncoding, type Encoding, entityTag } from '../reply/send.ts';
 import { type ApiRequest, HttpError, type Reply, type Route } from '../route.ts';

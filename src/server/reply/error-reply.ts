@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { diagnosticJson, diagnosticText } from '#render/views/json-views.ts';
+import { diagnosticJson, diagnosticText } from '#render/data-views.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
+import type { ErrorCode } from '#system/errors.ts';
+import { systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
-import { HttpError, type Reply, type Route } from '../route.ts';
+import type { Reply, Route } from '../route.ts';
+import { HttpError } from '../route.ts';
 
 /** The format of errors. */
 export type ErrorStyle = Route['errors'];

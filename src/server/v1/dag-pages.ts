@@ -2,17 +2,20 @@ import { basename } from 'node:path';
 import type { Param, StoredEvent } from '#core/run/run.ts';
 import type { StepSummary } from '#core/summary/summary.ts';
 import { handlerKind } from '#core/workflow.ts';
-import { attemptMark, stepMark } from '#render/views/log-lines.ts';
+import { attemptMark, stepMark } from '#render/log-lines.ts';
 import type { PastRun } from '#service/history.ts';
 import { attemptsOf } from '#service/logs.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
-import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
+import type { LogExcerpt } from '#store/log-ends.ts';
+import { readExcerpt } from '#store/log-ends.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
 import type { Queries } from '../generated/requests.mjs';
 import { entityTag } from '../reply/send.ts';
-import { type ApiRequest, HttpError, jsonReply, type Reply, readQuery } from '../route.ts';
+import type { ApiRequest, Reply } from '../route.ts';
+import { HttpError, jsonReply, readQuery } from '../route.ts';
 import { neverRunView, nodeViews, runDetailView, runView, shownName, stepStatus } from './status-view.ts';
-import { readShown, runOfHandle, type ShownRun, type V1Parts } from './v1-parts.ts';
+import type { ShownRun, V1Parts } from './v1-parts.ts';
+import { readShown, runOfHandle } from './v1-parts.ts';
 import {
   defaultParams,
   errorOf,

@@ -3,7 +3,7 @@ import { summarize } from '#core/summary/summarize.ts';
 import { originsOf, type RunSummary, shownFailures } from '#core/summary/summary.ts';
 import type { FailedChild, Notice } from '#engine/engine.ts';
 import { locateSteps } from '#language/locate.ts';
-import { type FailedRun, withFailures } from '#render/text/failures.ts';
+import { type FailedRun, withFailures } from '#render/text.ts';
 import { readTail } from '#store/log-ends.ts';
 import { WfError } from '#system/errors.ts';
 import type { History } from './history.ts';

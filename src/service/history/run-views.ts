@@ -6,7 +6,7 @@ import type { RunHead, RunSummary, StepSummary } from '#core/summary/summary.ts'
 import { handlerKind } from '#core/workflow.ts';
 import type { Place, Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
-import { stepTitle } from '#render/text/run-text.ts';
+import { stepTitle } from '#render/text.ts';
 import type { StoredRun } from '#store/store.ts';
 import { readRegular } from '#system/files.ts';
 import { nextTurn } from '#system/turns.ts';

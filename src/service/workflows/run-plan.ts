@@ -22,7 +22,7 @@ import type { DotenvRead } from '#engine/engine.ts';
 import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
 import { firstUnmet } from '#environment/precondition.ts';
-import { commandText, readsQuotes, settingWords } from '#render/text/run-text.ts';
+import { commandText, readsQuotes, settingWords } from '#render/text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
 import { plannedNumbers, plannedPolicies } from './planned-policies.ts';

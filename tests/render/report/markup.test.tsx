@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markup } from '#render/report/report.tsx';
+import { markup } from '#render/report.tsx';
 import fc from '../../support/fast-check.ts';
 
 it('escapes text for elements and attributes', () => {

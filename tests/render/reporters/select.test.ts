@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseReporter, type ReporterFacts, type ReporterKind } from '#render/reporters/select.ts';
+import { chooseReporter, type ReporterFacts, type ReporterKind } from '#render/reporters/reporter.ts';
 
 const terminal: ReporterFacts = { isTerminal: true, ci: false, githubActions: false, term: 'xterm-256color' };
 

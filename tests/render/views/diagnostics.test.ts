@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic, Place } from '#language/diagnostic.ts';
+import { diagnosticJson } from '#render/data-views.ts';
 import { githubAnnotation, renderDiagnostics } from '#render/views/diagnostics.ts';
-import { diagnosticJson } from '#render/views/json-views.ts';
 import { expectGolden } from '../support/golden.ts';
 
 const plain = { color: false, unicode: true, cwd: '/project' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createLogLines, type LogLinesOptions } from '#render/log-lines.ts';
 import type { OutputChunk } from '#render/reporters/reporter.ts';
 import { longestLine } from '#render/text/lines.ts';
-import { createLogLines, type LogLinesOptions } from '#render/views/log-lines.ts';
 
 type Printed = readonly [step: string, attempt: number, stream: OutputChunk['stream'], text: string];
 

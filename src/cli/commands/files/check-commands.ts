@@ -1,17 +1,12 @@
 import { relative } from 'node:path';
 import { workflowPlaces } from '#config/config.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import type { GraphFormat } from '#render/graph/graph-json.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { diagnosticJson } from '#render/views/json-views.ts';
-import {
-  type CheckedFile,
-  checkFile,
-  filesToCheck,
-  getWorkflow,
-  unreadable,
-  type WorkflowPlaces,
-} from '#service/workflows.ts';
+import type { GraphFormat } from '#render/data-views.ts';
+import { diagnosticJson } from '#render/data-views.ts';
+import { escapeControls } from '#render/text.ts';
+import { views } from '#render/views.ts';
+import type { CheckedFile, WorkflowPlaces } from '#service/workflows.ts';
+import { checkFile, filesToCheck, getWorkflow, unreadable } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
@@ -63,7 +58,7 @@ function readOrTell(name: string, places: WorkflowPlaces, isStrict: boolean): Ch
 }
 
 async function print(checked: readonly Checked[], format: ValidateOptions['format'], console: Console): Promise<void> {
-  const { githubAnnotation, renderDiagnostics } = await import('#render/views/diagnostics.ts');
+  const { githubAnnotation, renderDiagnostics } = await views.diagnostics();
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {
@@ -127,7 +122,7 @@ export async function graphCommand(
   { json, format, name, ...options }: GraphOptions,
   console: Console,
 ): Promise<number> {
-  const { renderGraph } = await import('#render/graph/render-graph.ts');
+  const { renderGraph } = await views.graph();
   const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
   return exitCodes.succeeded;

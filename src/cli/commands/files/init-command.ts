@@ -1,9 +1,7 @@
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { createColors } from '#render/text/colors.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { shellQuote } from '#render/text/suggested-commands.ts';
-import { renderTable } from '#render/text/table.ts';
+import { createColors, renderTable } from '#render/terminal.ts';
+import { escapeControls, shellQuote } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';

@@ -1,10 +1,13 @@
 import { workflowPlaces } from '#config/config.ts';
-import type { Terminal } from '#render/reporters/reporter.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import type { RemovedRunView } from '#render/views/removed-runs.ts';
-import { type RemovedRun, type RetentionReport, type RetentionRule, requireKnownWorkflow } from '#service/history.ts';
+import type { Terminal } from '#render/terminal.ts';
+import { escapeControls } from '#render/text.ts';
+import type { RemovedRunView } from '#render/views.ts';
+import { views } from '#render/views.ts';
+import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history.ts';
+import { requireKnownWorkflow } from '#service/history.ts';
 import { WfError } from '#system/errors.ts';
-import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
+import type { AccessOptions } from '../../access/open-service.ts';
+import { reachOf, requireLocal } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -66,7 +69,7 @@ async function show(
   if (json) {
     out.write(`${JSON.stringify({ dryRun, removed: runs, freedBytes, problems }, null, 2)}\n`);
   } else {
-    const { renderRemovedRuns } = await import('#render/views/removed-runs.ts');
+    const { renderRemovedRuns } = await views.removedRuns();
     out.write(renderRemovedRuns({ runs, freedBytes, dryRun }, outTerminal));
   }
   for (const problem of problems) err.write(`wf: ${escapeControls(problem)}\n`);

@@ -1,5 +1,6 @@
 import { type RunStatus, runStatuses } from '#core/run/run.ts';
 import { isCalendarDay, parseSpan } from '#core/time-text.ts';
+import { views } from '#render/views.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -33,7 +34,7 @@ export async function historyCommand(options: HistoryOptions, console: Console):
     } else if (runs.length === 0) {
       err.write('no runs\n');
     } else {
-      const { renderHistory } = await import('#render/views/history-table.ts');
+      const { renderHistory } = await views.history();
       out.write(renderHistory(runs, outTerminal, commandOptions));
     }
     return exitCodes.succeeded;

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { hasTag } from '#core/tags.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { diagnosticJson } from '#render/views/json-views.ts';
+import { diagnosticJson } from '#render/data-views.ts';
+import { escapeControls } from '#render/text.ts';
+import { views } from '#render/views.ts';
 import type { WorkflowEntry } from '#service/service.ts';
 import { workflowsIn } from '#service/workflows.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
@@ -24,7 +25,7 @@ export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, con
       const which = tag === undefined ? '' : ` with the tag "${escapeControls(tag)}"`;
       err.write(`no workflows${which} in ${escapeControls(service.workflows.location)}\n`);
     } else {
-      const { renderWorkflowList } = await import('#render/views/workflow-list.ts');
+      const { renderWorkflowList } = await views.workflows();
       out.write(renderWorkflowList(listed.map(named), outTerminal));
     }
     return exitCodes.succeeded;

@@ -1,8 +1,12 @@
-import { escapeControls } from '#render/text/sanitize.ts';
+import { createLogLines } from '#render/log-lines.ts';
+import { createPrefix } from '#render/reporters.ts';
+import { createColors } from '#render/terminal.ts';
+import { dateAndTime, escapeControls } from '#render/text.ts';
 import type { LogReader } from '#service/logs.ts';
 import type { LogAnswer } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
-import { type AccessOptions, withService } from '../../access/open-service.ts';
+import type { AccessOptions } from '../../access/open-service.ts';
+import { withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console, Output } from '../../terminal/console.ts';
 
@@ -41,10 +45,6 @@ type LogPrinting = Pick<LogsOptions, 'step' | 'attempt' | 'raw' | 'json' | 'tail
 /** Prints until the reader closes the stream. */
 async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
   const { step, raw, json, tail = null } = printing;
-  const { createLogLines } = await import('#render/views/log-lines.ts');
-  const { createColors } = await import('#render/text/colors.ts');
-  const { dateAndTime } = await import('#render/text/value-text.ts');
-  const { createPrefix } = await import('#render/reporters/plain.ts');
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
   const lines = createLogLines({

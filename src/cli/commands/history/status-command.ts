@@ -1,6 +1,7 @@
 import { isFinished } from '#core/run/run-state.ts';
 import type { StepSummary } from '#core/summary/summary.ts';
-import type { Recap } from '#render/reporters/reporter.ts';
+import type { Recap } from '#render/reporters.ts';
+import { views } from '#render/views.ts';
 import type { RunService, RunView } from '#service/service.ts';
 import { isNotFound } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
@@ -21,7 +22,7 @@ export function statusCommand(options: StatusOptions, console: Console): Promise
       out.write(`${JSON.stringify(await runs.find(word), null, 2)}\n`);
       return exitCodes.succeeded;
     }
-    const { renderStatus } = await import('#render/views/status.ts');
+    const { renderStatus } = await views.status();
     const shownRun = await runs.view(word);
     const { state, workflow } = shownRun;
     const recap = await recapOfPast(shownRun, runs);

@@ -1,14 +1,12 @@
 import type { ApprovalAnswer, MarkedStatus } from '#core/run/run.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { shellQuote } from '#render/text/suggested-commands.ts';
-import { shortId } from '#render/text/value-text.ts';
-import { statusText } from '#render/views/recap.ts';
+import { escapeControls, shellQuote, shortId, statusText } from '#render/text.ts';
 import { onlyWaitingStep, userName } from '#service/control-runs.ts';
 import type { Service } from '#service/service.ts';
 import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
-import { type AccessOptions, withService } from '../../access/open-service.ts';
+import type { AccessOptions } from '../../access/open-service.ts';
+import { withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { requester } from '../../requester.ts';
 import { givenParameters } from '../../run/parameters.ts';

@@ -1,10 +1,13 @@
 import { workflowPlaces } from '#config/config.ts';
+import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
-import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
-import { type PartOptions, selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
+import type { ParameterOptions } from '../../run/parameters.ts';
+import { envFilesOf, givenParameters } from '../../run/parameters.ts';
+import type { PartOptions } from '../../run/prepare-run.ts';
+import { selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf dry`. */
@@ -29,7 +32,7 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   if (options.json) {
     console.out.write(`${JSON.stringify(plan, null, 2)}\n`);
   } else {
-    const { renderPlan } = await import('#render/views/plan-view.ts');
+    const { renderPlan } = await views.plan();
     console.out.write(renderPlan(plan, console.outTerminal));
   }
   return exitCodes.succeeded;

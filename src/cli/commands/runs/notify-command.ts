@@ -1,11 +1,12 @@
 import { workflowPlaces } from '#config/config.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
+import { escapeControls } from '#render/text.ts';
 import { getWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
-import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
+import type { ParameterOptions } from '../../run/parameters.ts';
+import { envFilesOf, givenParameters } from '../../run/parameters.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf notify`. */

@@ -1,10 +1,9 @@
 import { type ListedPlaces, type ListedSetting, listPlaces, listSettings } from '#config/listed-settings.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
-import type { Terminal } from '#render/reporters/reporter.ts';
-import { createColors } from '#render/text/colors.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
-import { renderTable } from '#render/text/table.ts';
+import type { Terminal } from '#render/terminal.ts';
+import { createColors, renderTable } from '#render/terminal.ts';
+import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

@@ -1,10 +1,9 @@
 import { untrustedPaths } from '#config/config.ts';
 import { cacheDirectory, findPlaces } from '#config/directories.ts';
 import { type Check, checkMachine } from '#doctor/machine.ts';
-import type { Terminal } from '#render/reporters/reporter.ts';
-import { createColors } from '#render/text/colors.ts';
-import { chooseGlyphs } from '#render/text/glyphs.ts';
-import { escapeControls } from '#render/text/sanitize.ts';
+import type { Terminal } from '#render/terminal.ts';
+import { chooseGlyphs, createColors } from '#render/terminal.ts';
+import { escapeControls } from '#render/text.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';

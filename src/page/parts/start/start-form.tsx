@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
 import { runLook } from '#run-view/status-look.ts';
 import { ApiProblem, api, ask } from '../../api/client.ts';

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { counted } from '#run-view/step-text.ts';
 import { to } from '../../api/address.ts';

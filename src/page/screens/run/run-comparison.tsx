@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { formatDuration, shortId } from '#render/text/value-text.ts';
+import { formatDuration, shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, StepView } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/status-icon.tsx';
 import { runLook, stepLook } from '#run-view/status-look.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { AttemptLine, RunFacts, RunParams, StepFacts, StepOutputs } from '#run-view/facts.tsx';
 import { Instances } from '#run-view/fan-out/instances.tsx';

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { pathOf, to } from '../../api/address.ts';
 import { ApiProblem } from '../../api/client.ts';

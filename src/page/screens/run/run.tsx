@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
-import { shortId } from '#render/text/value-text.ts';
+import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { countSteps, RunHeader } from '#run-view/run-header.tsx';
 import { presentRunLook, runLook } from '#run-view/status-look.ts';

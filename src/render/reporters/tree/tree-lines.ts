@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import type { Step } from '#core/workflow.ts';
-import type { Glyphs } from '../../text/glyphs.ts';
 import { type Answered, answerText, attemptPlace, attemptText, settlesLeftOut } from '../../text/run-text.ts';
 import { escapeControls } from '../../text/sanitize.ts';
+import type { Glyphs } from '../../text/terminal-style.ts';
 import { formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { cut, nameText, padEnd, textWidth } from '../../text/width.ts';
 import type { NodesByName } from '../step-lines.ts';

@@ -1,15 +1,13 @@
 import type { ChalkInstance } from 'chalk';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { createColors } from '../../text/colors.ts';
 import { failuresIn } from '../../text/failures.ts';
-import { chooseGlyphs, type Glyphs } from '../../text/glyphs.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { suggestLogs } from '../../text/suggested-commands.ts';
+import { chooseGlyphs, createColors, type Glyphs } from '../../text/terminal-style.ts';
 import { formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { clusters, cut, textWidth } from '../../text/width.ts';
-import { headerLine } from '../../views/header.ts';
-import { type RecapOptions, renderRecap } from '../../views/recap.ts';
+import { headerLine, type RecapOptions, renderRecap } from '../../views/recap.ts';
 import type { OutputMode } from '../left-output.ts';
 import type { ChildReporter, ChildRun, OutputChunk, Prompt, Recap, Reporter, Terminal } from '../reporter.ts';
 import {

@@ -1,13 +1,18 @@
-import { createLogLines, type LogForm } from '#render/views/log-lines.ts';
-import { attemptsOf, type LogQuery, type LogView, readLogs, searchLogs } from '#service/logs.ts';
-import { lineFinder, type SearchLines, textFinder } from '#service/workflows.ts';
+import type { LogForm } from '#render/log-lines.ts';
+import { createLogLines } from '#render/log-lines.ts';
+import type { LogQuery, LogView } from '#service/logs.ts';
+import { attemptsOf, readLogs, searchLogs } from '#service/logs.ts';
+import type { SearchLines } from '#service/workflows.ts';
+import { lineFinder, textFinder } from '#service/workflows.ts';
 import type { LogStream } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { createStreamWriter } from '../../reply/event-stream.ts';
 import { prefers } from '../../reply/send.ts';
-import { type ApiRequest, type Handler, type Reply, readQuery } from '../../route.ts';
-import { namedRun, type V2Parts } from '../v2-parts.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
+import { readQuery } from '../../route.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { namedRun } from '../v2-parts.ts';
 
 /** The query; null: not given. */
 type Wanted = {

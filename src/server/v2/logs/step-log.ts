@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { isFinished } from '#core/run/run-state.ts';
-import { stepMark } from '#render/views/log-lines.ts';
+import { stepMark } from '#render/log-lines.ts';
 import type { PastRun } from '#service/history.ts';
-import { type AttemptReference, attemptsOf, createLogTimes, followLogs } from '#service/logs.ts';
+import type { AttemptReference } from '#service/logs.ts';
+import { attemptsOf, createLogTimes, followLogs } from '#service/logs.ts';
 import type { LogChunk, LogFile, LogStream, LogTime } from '#store/logs.ts';
 import { createStreamWriter } from '../../reply/event-stream.ts';
-import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readQuery } from '../../route.ts';
-import { namedRun, type V2Parts } from '../v2-parts.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
+import { HttpError, jsonReply, readQuery } from '../../route.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { namedRun } from '../v2-parts.ts';
 import { following } from './log-pages.ts';
 
 /** The query. */

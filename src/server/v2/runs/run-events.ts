@@ -2,20 +2,16 @@ import { isNamed } from '#core/fan-out/instance-name.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
-import { eventJson } from '#render/views/json-views.ts';
+import { eventJson } from '#render/data-views.ts';
 import type { PastRun } from '#service/history.ts';
 import type { LogChunk, LogOffsets, LogPace } from '#store/logs.ts';
 import { ownTurn } from '#system/turns.ts';
-import {
-  beat,
-  comeBackLine,
-  createStreamWriter,
-  eventFrame,
-  eventStreamHeaders,
-  type StreamWriter,
-} from '../../reply/event-stream.ts';
-import { type Handler, HttpError, readQuery } from '../../route.ts';
-import { namedRun, type V2Parts } from '../v2-parts.ts';
+import type { StreamWriter } from '../../reply/event-stream.ts';
+import { beat, comeBackLine, createStreamWriter, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
+import type { Handler } from '../../route.ts';
+import { HttpError, readQuery } from '../../route.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { namedRun } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs/{id}/events`. */
 export function followEventsRoute(parts: V2Parts): Handler {

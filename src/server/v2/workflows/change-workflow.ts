@@ -1,8 +1,10 @@
-import { diagnosticJson } from '#render/views/json-views.ts';
+import { diagnosticJson } from '#render/data-views.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
 import { entityTag } from '../../reply/send.ts';
-import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readBody, readQuery } from '../../route.ts';
-import { readMoment, type V2Parts } from '../v2-parts.ts';
+import type { ApiRequest, Handler, Reply } from '../../route.ts';
+import { HttpError, jsonReply, readBody, readQuery } from '../../route.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { readMoment } from '../v2-parts.ts';
 
 /** `POST /api/v2/workflows/{name}/rename`. */
 export function renameWorkflow({ workflows }: V2Parts): Handler {

@@ -2,14 +2,16 @@ import { basename } from 'node:path';
 import { buildGraph } from '#core/graph.ts';
 import { usualDurationMs } from '#core/summary/summarize.ts';
 import { hasTag } from '#core/tags.ts';
-import { noSchedule, type Step, type Workflow } from '#core/workflow.ts';
-import { graphView } from '#render/graph/graph-json.ts';
-import { diagnosticJson } from '#render/views/json-views.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
+import { noSchedule } from '#core/workflow.ts';
+import { diagnosticJson, graphView } from '#render/data-views.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
 import { parameterViews, shownDiagnostics } from '../../both-versions.ts';
 import { entityTag } from '../../reply/send.ts';
-import { type ApiRequest, type Handler, jsonReply, readQuery } from '../../route.ts';
-import { badCursor, readCursor, toCursor, type V2Parts } from '../v2-parts.ts';
+import type { ApiRequest, Handler } from '../../route.ts';
+import { jsonReply, readQuery } from '../../route.ts';
+import type { V2Parts } from '../v2-parts.ts';
+import { badCursor, readCursor, toCursor } from '../v2-parts.ts';
 
 const mostCached = 32;
 

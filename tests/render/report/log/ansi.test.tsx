@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markup as render } from '#render/report/report.tsx';
+import { markup as render } from '#render/report.tsx';
 import { createAnsiSpans, Spans } from '#run-view/ansi-spans.tsx';
 
 const esc = '\u001b';

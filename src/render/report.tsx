@@ -9,11 +9,8 @@ import { linesOf, SourceLines } from '#run-view/source.tsx';
 import { presentRunLook } from '#run-view/status-look.ts';
 import { counted } from '#run-view/step-text.ts';
 import { MAX_TEXT, type RunFailure, type RunView, shortened } from '#run-view/view.ts';
-import { escapeControl } from '../text/sanitize.ts';
-import { suggestRetry } from '../text/suggested-commands.ts';
-import { shortId } from '../text/value-text.ts';
-import { ReportGraph, ReportTimeline } from './overview.tsx';
-import { type LogSize, shareLogBudget } from './report-log.ts';
+import { ReportGraph, ReportTimeline } from './report/overview.tsx';
+import { type LogSize, shareLogBudget } from './report/report-log.ts';
 import {
   type LogName,
   lineAnchor,
@@ -28,8 +25,13 @@ import {
   sourceName,
   sourcePlaces,
   zonedTime,
-} from './report-parts.tsx';
-import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './step-part.tsx';
+} from './report/report-parts.tsx';
+import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './report/step-part.tsx';
+import { escapeControl } from './text/sanitize.ts';
+import { suggestRetry } from './text/suggested-commands.ts';
+import { shortId } from './text/value-text.ts';
+
+export type { ReportAssets, ReportView } from './report/report-parts.tsx';
 
 /** Above this number of steps only failed steps and the first ones are shown in full. */
 const MAX_DETAILED = 1000;

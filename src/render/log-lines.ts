@@ -1,6 +1,6 @@
-import type { OutputChunk } from '../reporters/reporter.ts';
-import { createOutputColors, createStepLines, type OutputLine } from '../reporters/step-lines.ts';
-import { nameText } from '../text/width.ts';
+import type { OutputChunk } from './reporters/reporter.ts';
+import { createOutputColors, createStepLines, type OutputLine } from './reporters/step-lines.ts';
+import { nameText } from './text/width.ts';
 
 /** The form of stored output. */
 export type LogForm = 'text' | 'raw' | 'json';

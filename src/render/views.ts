@@ -1,0 +1,12 @@
+/** The views that commands print, each loaded when it is printed. */
+export const views = {
+  diagnostics: () => import('./views/diagnostics.ts'),
+  graph: () => import('./graph/render-graph.ts'),
+  history: () => import('./views/history-table.ts'),
+  plan: () => import('./views/plan-view.ts'),
+  removedRuns: () => import('./views/removed-runs.ts'),
+  status: () => import('./views/status.ts'),
+  workflows: () => import('./views/workflow-list.ts'),
+};
+
+export type { RemovedRunView } from './views/removed-runs.ts';
