@@ -1,4 +1,4 @@
-import { type Config, dagsDirFor, workflowPlaces } from '#config/config.ts';
+import { type Config, dagsDirFor, workflowDirectories } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import type { Engine, Notify, OnChild } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
@@ -162,7 +162,7 @@ async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwar
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
   return async ({ run, parent, ...asked }) => {
-    const places = { ...workflowPlaces(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
+    const places = { ...workflowDirectories(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
       const { workflow, sources } = getWorkflow({ name: run }, places);
       const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Config } from '#config/config.ts';
 import { readLogForwarding } from '#config/forwarding-settings.ts';
-import { listPlaces, listSettings } from '#config/listed-settings.ts';
+import { listDirectories, listSettings } from '#config/listed-settings.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { AutoRetries, wasRetried } from '#daemon/auto-retries.ts';
 import { type Catalog, createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
@@ -257,7 +257,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     missed: () => scheduler?.missed() ?? 0,
     info: () => ({ ...info, version: options.version ?? '' }),
     disk: () => readDiskSpace(join(state, 'runs')),
-    settings: () => ({ settings: listSettings(config), places: listPlaces(config, processEnv) }),
+    settings: () => ({ settings: listSettings(config), places: listDirectories(config, processEnv) }),
     changes,
     clock: systemClock,
     upcoming: () => scheduler?.upcoming() ?? [],

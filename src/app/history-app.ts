@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Config, workflowPlaces } from '#config/config.ts';
+import { type Config, workflowDirectories } from '#config/config.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { sendSignal } from '#processes/attempt-tree.ts';
@@ -139,7 +139,7 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
       return true;
     },
     clock: systemClock,
-    places: workflowPlaces(config),
+    places: workflowDirectories(config),
     strict: config.settings.read('strict').value,
     accept: (request, { lasting, context }) =>
       acceptRun(request, {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPlaces, findProjectFile } from '#config/directories.ts';
+import { findDirectories, findProjectFile } from '#config/directories.ts';
 import { WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import { exitCodes, printError, stopSignals } from './exit-codes.ts';
@@ -104,7 +104,7 @@ async function optionsOfExec([, ...words]: readonly string[]): Promise<readonly 
 
 /** Most users have none of these files; checking for them loads nothing. */
 function hasFiles(env: NodeJS.ProcessEnv): boolean {
-  const { configDir } = findPlaces(env, process.cwd());
+  const { configDir } = findDirectories(env, process.cwd());
   const hasOwn = configDir !== null && existsSync(join(configDir, 'config.yaml'));
   return hasOwn || findProjectFile(process.cwd(), env) !== null;
 }

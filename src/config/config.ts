@@ -2,7 +2,7 @@ import { opendirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WfError } from '#system/errors.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
-import { findPlaces, findProjectFile, isInside, type Places, type ProjectFile } from './directories.ts';
+import { findDirectories, findProjectFile, isInside, type ProjectFile, type UserDirectories } from './directories.ts';
 import { type Entry, type ReadSetting, readConfigFile, resolveSettings } from './resolve.ts';
 import { secretVariables } from './settings.ts';
 
@@ -37,7 +37,7 @@ export function readConfig(
   flags: SettingFlags,
   { isDaemon = false, requiresTrust = true }: { readonly isDaemon?: boolean; readonly requiresTrust?: boolean } = {},
 ): Config {
-  const { configDir, stateDir } = findPlaces(env, cwd);
+  const { configDir, stateDir } = findDirectories(env, cwd);
   const settings = openSettings({ env, cwd, flags, inProject: !isDaemon, requiresTrust });
   const named = settings.read('dags');
   const usual = configDir && join(configDir, 'dags');
@@ -101,9 +101,9 @@ type Asker = {
  * Throws a `WfError` `usage` for an invalid file, and for locations that others can change.
  */
 export function openSettings({ env, cwd, flags, inProject, requiresTrust = true }: Asker): OpenSettings {
-  const places = findPlaces(env, cwd);
-  if (requiresTrust) requireTrusted(places, env);
-  const { configDir } = places;
+  const directories = findDirectories(env, cwd);
+  if (requiresTrust) requireTrusted(directories, env);
+  const { configDir } = directories;
   const path = configDir === null ? null : join(configDir, 'config.yaml');
   const entries = path === null ? null : readConfigFile(path);
   const project = inProject ? findProjectFile(cwd, env) : null;
@@ -120,7 +120,10 @@ type UntrustedPath = { readonly path: string; readonly why: string; readonly hel
  * Finds untrusted directories of the user, and untrusted files there that determine what runs: a user who can change them
  * can run commands as this user.
  */
-export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.ProcessEnv): readonly UntrustedPath[] {
+export function untrustedPaths(
+  { configDir, stateDir }: UserDirectories,
+  env: NodeJS.ProcessEnv,
+): readonly UntrustedPath[] {
   const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));
   const paths = [configDir, stateDir, ...files].filter((path) => path !== null);
   return [...new Set(paths)].flatMap((path) => {
@@ -133,8 +136,8 @@ export function untrustedPaths({ configDir, stateDir }: Places, env: NodeJS.Proc
 }
 
 /** Throws a `WfError` `usage` for the first of the user's directories that cannot be trusted. */
-function requireTrusted(places: Places, env: NodeJS.ProcessEnv): void {
-  const [first] = untrustedPaths(places, env);
+function requireTrusted(directories: UserDirectories, env: NodeJS.ProcessEnv): void {
+  const [first] = untrustedPaths(directories, env);
   if (first !== undefined)
     throw new WfError('usage', `will not use "${first.path}": ${first.why}`, { help: first.help });
 }
@@ -149,7 +152,7 @@ function statIfThere(path: string): Stats | null {
 }
 
 /** Directories searched for workflows. */
-export function workflowPlaces({ cwd, dagsDir, configDir, presets }: Config): {
+export function workflowDirectories({ cwd, dagsDir, configDir, presets }: Config): {
   readonly cwd: string;
   readonly dagsDir: string | null;
   /** The file with the defaults of all workflows. */

@@ -4,7 +4,7 @@ import { os } from '#start-up/os.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
 /** The user's directories; null if the user has no home. All paths are absolute. */
-export type Places = {
+export type UserDirectories = {
   /** Contains `config.yaml`, `base.yaml` and `dags/`. */
   readonly configDir: string | null;
   /** Contains the runs and the state of the daemon. */
@@ -15,15 +15,15 @@ export type Places = {
  * Finds the user's directories: everything is in `WF_HOME` if set, otherwise in the XDG base directories or their
  * defaults in the home directory.
  */
-export function findPlaces(env: NodeJS.ProcessEnv, cwd: string): Places {
+export function findDirectories(env: NodeJS.ProcessEnv, cwd: string): UserDirectories {
   const home = env['HOME'] || safeHome();
-  const place = (variable: string, fallback: string): string | null => {
+  const directory = (variable: string, fallback: string): string | null => {
     if (env['WF_HOME']) return resolve(cwd, env['WF_HOME']);
     // The specification requires relative values to be ignored.
     const base = env[variable]?.startsWith('/') ? env[variable] : home && join(home, fallback);
     return base ? join(base, 'wf') : null;
   };
-  return { configDir: place('XDG_CONFIG_HOME', '.config'), stateDir: place('XDG_STATE_HOME', '.local/state') };
+  return { configDir: directory('XDG_CONFIG_HOME', '.config'), stateDir: directory('XDG_STATE_HOME', '.local/state') };
 }
 
 /** The launcher's directory for compiled code, by the same rules as in `bin/code-cache.js`; null if there is none. */

@@ -126,7 +126,7 @@ export function readForwardingValues(config: Config): { readonly [K in keyof For
     const key = knownKey(entry);
     const value = readValue(forwardingSettings[key].kind as Kind<unknown>, { ...entry, key });
     const isVariable = entry.line === 0;
-    const source = isVariable ? entry.place : entry.place.replace(/:\d+$/, '');
+    const source = isVariable ? entry.position : entry.position.replace(/:\d+$/, '');
     values.set(key, { value, level: isVariable ? 'variable' : 'user', source });
   }
   return Object.fromEntries(values) as ReturnType<typeof readForwardingValues>;
@@ -143,7 +143,7 @@ function givenEntries({ settings, processEnv, cwd }: Config): readonly Entry[] {
       entries: null,
       base: cwd,
       line: 0,
-      place: name,
+      position: name,
     }));
   return [...(block?.entries ?? []), ...inEnvironment];
 }

@@ -26,7 +26,7 @@ export type ListedSetting = {
 };
 
 /** The locations of files; null for those that do not exist. All paths are absolute. */
-export type ListedPlaces = {
+export type ListedDirectories = {
   readonly config: string | null;
   readonly workflows: string | null;
   readonly runs: string | null;
@@ -52,7 +52,7 @@ export function listSettings(config: Config): readonly ListedSetting[] {
 }
 
 /** The locations of a configuration. */
-export function listPlaces(config: Config, env: NodeJS.ProcessEnv): ListedPlaces {
+export function listDirectories(config: Config, env: NodeJS.ProcessEnv): ListedDirectories {
   const { user, project } = config.settings;
   return {
     config: config.configDir,

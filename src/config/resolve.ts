@@ -31,7 +31,7 @@ export type Entry = {
   /** From 1; 0 for a value that is not from a file. */
   readonly line: number;
   /** For messages: `/home/me/.config/wf/config.yaml:3:5`. */
-  readonly place: string;
+  readonly position: string;
 };
 
 /**
@@ -46,20 +46,20 @@ export function readConfigFile(path: string): readonly Entry[] | null {
   const [problem] = found;
   if (problem !== undefined) throw fileProblem(problem);
   if (document === null || document.contents === null) return [];
-  const placeAt = placesOf(source);
-  const entries = entriesOf(document.contents, { placeAt, base: dirname(path) });
+  const positionAt = placesOf(source);
+  const entries = entriesOf(document.contents, { positionAt, base: dirname(path) });
   if (entries !== null) return entries;
-  throw new WfError('usage', `${placeAt(document.contents.start).text}: the configuration must be a map`);
+  throw new WfError('usage', `${positionAt(document.contents.start).text}: the configuration must be a map`);
 }
 
 /** The error for an unknown key, with suggestions. */
-export function unknownKey({ key, place }: Pick<Entry, 'key' | 'place'>, known: readonly string[]): WfError {
+export function unknownKey({ key, position }: Pick<Entry, 'key' | 'position'>, known: readonly string[]): WfError {
   const help = didYouMean(nearNames(key, known)) || `known are ${known.join(', ')}`;
-  return new WfError('usage', `${place}: unknown key "${key}"`, { help });
+  return new WfError('usage', `${position}: unknown key "${key}"`, { help });
 }
 
 type Reading = {
-  readonly placeAt: ReturnType<typeof placesOf>;
+  readonly positionAt: ReturnType<typeof placesOf>;
   readonly base: string;
 };
 
@@ -68,39 +68,39 @@ function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null
   if (node.kind !== 'map') return null;
   const entries = node.entries.map((entry) => entryOf(entry, reading));
   const seen = new Set<string>();
-  for (const { key, place } of entries) {
-    if (seen.has(canonicalKey(key))) throw new WfError('usage', `${place}: duplicate key "${key}"`);
+  for (const { key, position } of entries) {
+    if (seen.has(canonicalKey(key))) throw new WfError('usage', `${position}: duplicate key "${key}"`);
     seen.add(canonicalKey(key));
   }
   return entries;
 }
 
 function entryOf({ key, value }: MapEntry, reading: Reading): Entry {
-  const { line, text: place } = reading.placeAt(key?.start ?? 0);
-  if (key?.kind !== 'scalar') throw new WfError('usage', `${place}: a key must be text`);
+  const { line, text: position } = reading.positionAt(key?.start ?? 0);
+  if (key?.kind !== 'scalar') throw new WfError('usage', `${position}: a key must be text`);
   return {
     key: textOf(key),
-    value: plainValue(value, place),
+    value: plainValue(value, position),
     entries: entriesOf(value, reading),
     base: reading.base,
     line,
-    place,
+    position,
   };
 }
 
-function plainValue(node: Node | null, place: string): unknown {
+function plainValue(node: Node | null, position: string): unknown {
   if (node === null) return null;
   if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'list') return node.items.map((item) => plainValue(item, place));
-  if (node.kind === 'map') return plainMap(node, place);
-  throw new WfError('usage', `${place}: the value cannot be read`, { help: 'write it without aliases' });
+  if (node.kind === 'list') return node.items.map((item) => plainValue(item, position));
+  if (node.kind === 'map') return plainMap(node, position);
+  throw new WfError('usage', `${position}: the value cannot be read`, { help: 'write it without aliases' });
 }
 
-function plainMap({ entries }: MapNode, place: string): unknown {
+function plainMap({ entries }: MapNode, position: string): unknown {
   return Object.fromEntries(
     entries.map(({ key, value }) => {
-      if (key?.kind !== 'scalar') throw new WfError('usage', `${place}: a key must be text`);
-      return [textOf(key), plainValue(value, place)];
+      if (key?.kind !== 'scalar') throw new WfError('usage', `${position}: a key must be text`);
+      return [textOf(key), plainValue(value, position)];
     }),
   );
 }
@@ -170,9 +170,9 @@ export function resolveSettings(sources: SettingSources): ReadSetting {
 }
 
 /** Reads a value from any source. Throws a `WfError` `usage`. */
-export function readValue<T>(kind: Kind<T>, { key, value, base, place }: Omit<Entry, 'entries' | 'line'>): T {
+export function readValue<T>(kind: Kind<T>, { key, value, base, position }: Omit<Entry, 'entries' | 'line'>): T {
   const read = kind.read(value, base);
-  if ('problem' in read) throw new WfError('usage', `${place}: "${key}" ${read.problem}`);
+  if ('problem' in read) throw new WfError('usage', `${position}: "${key}" ${read.problem}`);
   return read.value;
 }
 
@@ -181,12 +181,12 @@ function valuesOf(entries: readonly Entry[], level: 'project' | 'user'): Readonl
   for (const entry of entries) {
     const key = knownKey(entry, level);
     if (level === 'project' && !isForProjects(key)) throw notInProject(key, entry);
-    requireFilled(key, entry.value, entry.place);
+    requireFilled(key, entry.value, entry.position);
     if (key in settings && entry.value !== null) {
       const value = readValue(settingOf(key).kind, { ...entry, key });
       if (level === 'project') requireHarmless(key, value, entry);
-      values.set(key, { value, level, source: entry.place.replace(/:\d+$/, '') });
-    } else if (entry.entries === null) throw new WfError('usage', `${entry.place}: "${key}" must be a map`);
+      values.set(key, { value, level, source: entry.position.replace(/:\d+$/, '') });
+    } else if (entry.entries === null) throw new WfError('usage', `${entry.position}: "${key}" must be a map`);
   }
   return values;
 }
@@ -207,25 +207,25 @@ function isForProjects(key: string): boolean {
   return key in settings && settingOf(key).inProject;
 }
 
-function notInProject(key: string, { place }: Entry): WfError {
+function notInProject(key: string, { position }: Entry): WfError {
   const allowed = Object.keys(settings).filter(isForProjects).join(', ');
-  return new WfError('usage', `${place}: "${key}" cannot be set by a project`, {
+  return new WfError('usage', `${position}: "${key}" cannot be set by a project`, {
     help: `set it in your own config.yaml; a project may set ${allowed}`,
   });
 }
 
 /** Listing a directory reads all of it, so that `dags: /` would be a trap; and a reporter may write to any file. */
-function requireHarmless(key: string, value: unknown, { base, place }: Entry): void {
+function requireHarmless(key: string, value: unknown, { base, position }: Entry): void {
   if (key === 'dags' && !isInside(String(value), base))
-    throw new WfError('usage', `${place}: "dags" of a project must be a directory in it, and "${value}" is not`);
+    throw new WfError('usage', `${position}: "dags" of a project must be a directory in it, and "${value}" is not`);
   if (key === 'reporter' && String(value).includes('='))
-    throw new WfError('usage', `${place}: "reporter" of a project cannot name a file to be written`);
+    throw new WfError('usage', `${position}: "reporter" of a project cannot name a file to be written`);
 }
 
 /** A login of only white space counts as empty. Throws a `WfError` `usage`. */
-function requireFilled(key: string, value: unknown, place: string): void {
+function requireFilled(key: string, value: unknown, position: string): void {
   if (!loginKeys.has(key as SettingKey) || (value !== null && String(value).trim() !== '')) return;
-  throw new WfError('usage', `${place}: "${key}" is set but empty`, {
+  throw new WfError('usage', `${position}: "${key}" is set but empty`, {
     help: 'give it a value; to serve without a login, remove it',
   });
 }
@@ -235,7 +235,7 @@ function fromFlag(key: SettingKey, { flags, cwd }: SettingSources): Sourced<unkn
   if (value === undefined || value === null) return null;
   const name = `--${value === false ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   requireFilled(key, value, name);
-  const read = readValue(settingOf(key).kind, { key, value, base: cwd, place: name });
+  const read = readValue(settingOf(key).kind, { key, value, base: cwd, position: name });
   return { value: read, level: 'flag', source: name };
 }
 
@@ -246,6 +246,6 @@ function fromVariable(key: SettingKey, { env, cwd }: SettingSources): Sourced<un
   if (value === undefined) return null;
   requireFilled(key, value, name);
   if (value === '') return null;
-  const read = readValue(settingOf(key).kind, { key, value, base: cwd, place: name });
+  const read = readValue(settingOf(key).kind, { key, value, base: cwd, position: name });
   return { value: read, level: 'variable', source: name };
 }

@@ -18,7 +18,7 @@ export type Check = {
 };
 
 /** The user's directories; null if the user has no home directory. */
-type CheckedPlaces = {
+type CheckedDirectories = {
   readonly configDir: string | null;
   readonly dagsDir: string | null;
   readonly runsDir: string | null;
@@ -28,7 +28,7 @@ type CheckedPlaces = {
 };
 
 /** Checks whether the directories of a run can be read and written, without writing to them. */
-function checkPlaces({ configDir, dagsDir, runsDir, cacheDir, untrusted }: CheckedPlaces): readonly Check[] {
+function checkDirectories({ configDir, dagsDir, runsDir, cacheDir, untrusted }: CheckedDirectories): readonly Check[] {
   return [
     checkDirectory('configuration', configDir),
     checkDirectory('workflows', dagsDir),
@@ -189,13 +189,13 @@ async function checkProgram({ name, option, version, help }: Program, env: Envir
 type Machine = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly places: CheckedPlaces;
+  readonly directories: CheckedDirectories;
 };
 
 /** Checks everything that workflows may need; changes nothing. */
-export async function checkMachine({ env, cwd, places }: Machine): Promise<readonly Check[]> {
+export async function checkMachine({ env, cwd, directories }: Machine): Promise<readonly Check[]> {
   const [programs, docker] = await Promise.all([checkPrograms(env, cwd), checkDocker(env)]);
-  return [checkNode(), ...programs, docker, ...bundled, ...checkPlaces(places)];
+  return [checkNode(), ...programs, docker, ...bundled, ...checkDirectories(directories)];
 }
 
 /** Always passes: the launcher refuses older versions. */

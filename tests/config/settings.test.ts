@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dagsDirFor, readConfig } from '#config/config.ts';
-import { listPlaces, listSettings } from '#config/listed-settings.ts';
+import { listDirectories, listSettings } from '#config/listed-settings.ts';
 import { type SettingKey, settings, variableOf } from '#config/settings.ts';
 import { withDirectory } from '../support/wf.ts';
 
@@ -195,7 +195,7 @@ describe("a project's file", () => {
       chmodSync(join(home, 'project/.wf.yaml'), 0o666);
       const config = open();
       expect(config.settings.read('strict').level).toBe('default');
-      expect(listPlaces(config, {}).projectFileIgnored).toBe('every user can change it');
+      expect(listDirectories(config, {}).projectFileIgnored).toBe('every user can change it');
     });
   });
 

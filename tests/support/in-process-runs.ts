@@ -1,6 +1,6 @@
 import { createApp } from '#app/app.ts';
 import { createPast } from '#app/history-app.ts';
-import { type Config, workflowPlaces } from '#config/config.ts';
+import { type Config, workflowDirectories } from '#config/config.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import { fileOf } from '#service/runs/local-runs.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';
@@ -18,7 +18,7 @@ export type InProcessRuns = Pick<RunActions, 'start' | 'retry' | 'stop'> & {
 export function inProcessRuns(config: Config): InProcessRuns {
   const { engine } = createApp(config, { keepHistory: true });
   const { history } = createPast(config);
-  const places = workflowPlaces(config);
+  const places = workflowDirectories(config);
   const runs = new Map<string, ActiveRun>();
   const begin = (request: StartRequest): AcceptedRun => {
     try {

@@ -1,4 +1,4 @@
-import { type Config, requireNamedDags, workflowPlaces } from '#config/config.ts';
+import { type Config, requireNamedDags, workflowDirectories } from '#config/config.ts';
 import type { Reach } from '#service/history.ts';
 import { createLocalService, type LocalService } from '#service/local-service.ts';
 import { beginRun } from '#service/start-runs.ts';
@@ -15,7 +15,7 @@ export async function openLocal(
   return createLocalService({
     location: `this directory or ${config.dagsDir ?? 'the workflows directory: there is no home'}`,
     reach,
-    places: workflowPlaces(config),
+    places: workflowDirectories(config),
     past,
     control: () => {
       const control = app.createControl(config, { reach });

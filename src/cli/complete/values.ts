@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { reporterKinds } from '#render/reporters.ts';
@@ -79,7 +79,7 @@ async function settings(): Promise<Candidates['values']> {
 async function workflowOf(given: Given): Promise<Workflow | null> {
   const name = given.arguments.get('workflow') ?? defaultWorkflow(process.cwd(), 'run');
   if (name === '-') return null;
-  return (await getWorkflowOnDemand({ name }, workflowPlaces(configOf(given)))).workflow;
+  return (await getWorkflowOnDemand({ name }, workflowDirectories(configOf(given)))).workflow;
 }
 
 /**

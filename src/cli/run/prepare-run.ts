@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import type { StepSelection } from '#core/graph.ts';
 import type { Param } from '#core/run/run.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
@@ -66,7 +66,7 @@ export async function prepareRun(
   console: Console,
 ): Promise<PreparedRun | null> {
   const asked = known ?? givenParameters(options);
-  const places = workflowPlaces(config);
+  const places = workflowDirectories(config);
   const reference = workflowReference(options.name);
   const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
   const strict = config.settings.read('strict').value;

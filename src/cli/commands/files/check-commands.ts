@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import type { GraphFormat } from '#render/data-views.ts';
 import { diagnosticJson } from '#render/data-views.ts';
@@ -37,7 +37,7 @@ type Checked = {
  * workflows directory. Exit code 2 if any file is invalid.
  */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
-  const places = workflowPlaces(configFor(options));
+  const places = workflowDirectories(configFor(options));
   const names = filesToCheck(options.names, places);
   const checked = names.map((name): Checked => {
     const { ignored, ...read } = readOrTell(name, places, options.strict === true);
@@ -123,7 +123,7 @@ export async function graphCommand(
   console: Console,
 ): Promise<number> {
   const { renderGraph } = await views.graph();
-  const { workflow } = getWorkflow(workflowReference(name), workflowPlaces(configFor(options)));
+  const { workflow } = getWorkflow(workflowReference(name), workflowDirectories(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
   return exitCodes.succeeded;
 }

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import type { RemovedRunView } from '#render/views.ts';
@@ -33,7 +33,7 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
   const { createPast } = await import('#app/history-app.ts');
   const { createRetention } = await import('#app/retention-app.ts');
   const reach = reachOf(options, config, console);
-  const places = workflowPlaces(config);
+  const places = workflowDirectories(config);
   if (name !== null) requireKnownWorkflow(name, { ...createPast(config, { reach }), places, reach });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -19,7 +19,7 @@ export type DryOptions = CommonOptions &
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
   const params = givenParameters(options);
   const config = configFor(options);
-  const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowPlaces(config));
+  const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowDirectories(config));
   warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);
   const part = selection === undefined ? {} : { selection };

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import { wordsAsList } from '#core/words/command-args.ts';
 import { getWorkflow, type LoadedWorkflow, pathKind, type WorkflowPlaces } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
@@ -24,7 +24,7 @@ export async function execCommand(options: ExecOptions, console: Console): Promi
   if (name.trim() === '') throw new WfError('usage', 'the name is empty', { help: 'leave --name out, or give it one' });
   const config = configFor(options);
   const dir = directoryOf(config.cwd, options);
-  const loaded = execWorkflow(words, { name, places: { ...workflowPlaces(config), cwd: dir } });
+  const loaded = execWorkflow(words, { name, places: { ...workflowDirectories(config), cwd: dir } });
   const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli', strict: false } as const;
   return runInForeground({ request, config }, { ...options, exitCode: true }, console);
 }

@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import { escapeControls } from '#render/text.ts';
 import { getWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
@@ -17,7 +17,7 @@ export async function notifyCommand(options: NotifyOptions, console: Console): P
   const params = givenParameters(options);
   const config = configFor(options);
   const { sendSamples } = await import('#app/app.ts');
-  const loaded = getWorkflow(workflowReference(options.name), workflowPlaces(config));
+  const loaded = getWorkflow(workflowReference(options.name), workflowDirectories(config));
   if (loaded.workflow.notify === undefined) {
     const help = 'add "notify: {to: slack, url: $SLACK_URL}" to the file';
     throw new WfError('usage', `workflow "${loaded.workflow.name}" has no notifications`, { help });

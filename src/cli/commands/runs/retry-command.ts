@@ -1,4 +1,4 @@
-import { workflowPlaces } from '#config/config.ts';
+import { workflowDirectories } from '#config/config.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import { escapeControls } from '#render/text.ts';
 import type { PastRun } from '#service/history.ts';
@@ -27,7 +27,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   const { history } = createPast(config, { reach: reachOf(options, config, console) });
   const run = await history.find(options.req ?? options.run);
   if (options.req !== undefined) requireRunOf(options.run, { ...run.state, runId: run.runId }, config.cwd);
-  const current = options.file ? fileOf(run, workflowPlaces(config)) : null;
+  const current = options.file ? fileOf(run, workflowDirectories(config)) : null;
   const strict = config.settings.read('strict').value;
   const envFiles = envFilesOf(options);
   const runId = options.runId ?? null;

@@ -1,4 +1,4 @@
-import { type ListedPlaces, type ListedSetting, listPlaces, listSettings } from '#config/listed-settings.ts';
+import { type ListedDirectories, type ListedSetting, listDirectories, listSettings } from '#config/listed-settings.ts';
 import { didYouMean, nearNames } from '#language/near-names.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import type { Terminal } from '#render/terminal.ts';
@@ -19,8 +19,8 @@ export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err
   const settings = listSettings(config);
   for (const problem of mistypedVariables(settings, env)) err.write(`wf: ${problem}\n`);
   if (key === null) {
-    const places = listPlaces(config, env);
-    out.write(json ? toJson({ settings, places }) : renderSettings(settings, places, outTerminal));
+    const directories = listDirectories(config, env);
+    out.write(json ? toJson({ settings, places: directories }) : renderSettings(settings, directories, outTerminal));
     return exitCodes.succeeded;
   }
   const found = settings.find((setting) => canonicalKey(setting.key) === canonicalKey(key));
@@ -57,7 +57,7 @@ const otherVariables = ['WF_HOME', 'WF_RUN_ID', 'WF_WORKFLOW', 'WF_STEP', 'WF_AT
 type Look = Pick<Terminal, 'color'>;
 
 /** Renders every setting with its value and source, followed by the directories. Ends with a line break. */
-function renderSettings(settings: readonly ListedSetting[], places: ListedPlaces, { color }: Look): string {
+function renderSettings(settings: readonly ListedSetting[], directories: ListedDirectories, { color }: Look): string {
   const colors = createColors(color);
   const plain = (text: string) => ({ text: escapeControls(text), paint: (cell: string) => cell });
   const dim = (text: string) => ({ ...plain(text), paint: colors.dim });
@@ -66,13 +66,13 @@ function renderSettings(settings: readonly ListedSetting[], places: ListedPlaces
     isSet(value) ? plain(valueText(value, secret)) : dim('not set'),
     level === 'default' ? dim(source) : plain(source),
   ]);
-  const placeRows = Object.entries(placeNames).map(([key, name]) => {
-    const path = places[key as keyof typeof placeNames];
-    const ignored = key === 'projectFile' ? places.projectFileIgnored : null;
+  const directoryRows = Object.entries(directoryNames).map(([key, name]) => {
+    const path = directories[key as keyof typeof directoryNames];
+    const ignored = key === 'projectFile' ? directories.projectFileIgnored : null;
     const remark = ignored === null ? '' : `, which is ignored: ${ignored}`;
     return [plain(name), path === null ? dim('none') : plain(path + remark)];
   });
-  return `${renderTable(rows)}\n${renderTable(placeRows)}`;
+  return `${renderTable(rows)}\n${renderTable(directoryRows)}`;
 }
 
 /** Renders one setting and the ways to set it. Ends with a line break. */
@@ -89,7 +89,7 @@ function renderSetting(setting: ListedSetting, { color }: Look): string {
   return `${lines.join('\n')}\n`;
 }
 
-const placeNames: { readonly [K in Exclude<keyof ListedPlaces, 'projectFileIgnored'>]: string } = {
+const directoryNames: { readonly [K in Exclude<keyof ListedDirectories, 'projectFileIgnored'>]: string } = {
   config: 'configuration',
   workflows: 'workflows',
   runs: 'runs',

@@ -1,5 +1,5 @@
 import { untrustedPaths } from '#config/config.ts';
-import { cacheDirectory, findPlaces } from '#config/directories.ts';
+import { cacheDirectory, findDirectories } from '#config/directories.ts';
 import { type Check, checkMachine } from '#doctor/machine.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { chooseGlyphs, createColors } from '#render/terminal.ts';
@@ -15,9 +15,9 @@ type DoctorOptions = CommonOptions & { readonly json?: true };
 /** Prints which tools workflows can use and how to install missing ones. A missing tool is not an error: exit code 0. */
 export async function doctorCommand(options: DoctorOptions, console: Console): Promise<number> {
   const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options, { requiresTrust: false });
-  const untrusted = untrustedPaths(findPlaces(process.env, cwd), process.env);
-  const places = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd), untrusted };
-  const checks = await checkMachine({ env, cwd, places });
+  const untrusted = untrustedPaths(findDirectories(process.env, cwd), process.env);
+  const directories = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd), untrusted };
+  const checks = await checkMachine({ env, cwd, directories });
   console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
   return exitCodes.succeeded;
 }

@@ -86,10 +86,10 @@ export function claimDaemon(directory: string, processes: Processes): DaemonClai
       const { listenAt } = await import('./owner-socket.ts');
       socket = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => null);
     },
-    loss: () => (isInPlace(ownership) ? null : lossOf(directory, processes)),
+    loss: () => (isAtPath(ownership) ? null : lossOf(directory, processes)),
     release: () => {
       // Another daemon may have claimed the directory after it was replaced.
-      if (isInPlace(ownership)) removeFile(address.path);
+      if (isAtPath(ownership)) removeFile(address.path);
       releaseOwner(ownership);
       socket?.close();
     },
@@ -105,7 +105,7 @@ function lossOf(directory: string, processes: Processes): WfError {
 }
 
 /** Whether the file still has its name. */
-function isInPlace({ path, fd }: Ownership): boolean {
+function isAtPath({ path, fd }: Ownership): boolean {
   const named = statSync(path, { throwIfNoEntry: false });
   const held = fstatSync(fd);
   return named?.ino === held.ino && named.dev === held.dev;
