@@ -120,7 +120,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
       await deadGroups.close();
     },
     depth: queue.depth,
-    queue: () => ({ limit: limits.running, running: queue.places(), waiting: queue.waiting() }),
+    queue: () => ({ limit: limits.running, running: queue.slots(), waiting: queue.waiting() }),
     queueNamed: queue.stateOf,
     putFirst: queue.putFirst,
   };

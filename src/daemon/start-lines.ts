@@ -9,9 +9,9 @@ export type RunLine = {
 
 const unlimited: RunLine = { queue: null, workflow: '', maxConcurrent: Number.POSITIVE_INFINITY };
 
-/** The free places for waiting runs within the limits. */
+/** The free slots for waiting runs within the limits. */
 type Room = {
-  /** Whether the workflow and the queue of a run have a free place. */
+  /** Whether the workflow and the queue of a run have a free slot. */
   readonly fits: (runId: string) => boolean;
   readonly take: (runId: string) => void;
 };
@@ -55,7 +55,7 @@ export class RunLines {
   }
 
   /**
-   * The free places beside the running runs of each workflow (`running`) and of each queue (`queued`). Runs are counted only
+   * The free slots beside the running runs of each workflow (`running`) and of each queue (`queued`). Runs are counted only
    * for a run that has a limit; a run that is taken must be among them by then.
    */
   roomBeside(running: () => Iterable<string>, queued: () => Iterable<string>): Room {
@@ -98,10 +98,10 @@ function countOne<Key>(counts: Map<Key, number>, key: Key): void {
 }
 
 /** Limits concurrent work: what exceeds the limit waits, and starts in the order of the calls. */
-export type StartPlaces = <T>(work: () => Promise<T>) => Promise<T>;
+export type StartSlots = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Creates places for concurrent work; `count` is at least 1. */
-export function createStartPlaces(count: number): StartPlaces {
+/** Creates slots for concurrent work; `count` is at least 1. */
+export function createStartSlots(count: number): StartSlots {
   const waiting: (() => void)[] = [];
   let free = count;
   return async (work) => {

@@ -3,7 +3,7 @@ import { type Carrier, startCarrier } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';
-import { createStartPlaces, type RunLine, RunLines, type StartPlaces } from './start-lines.ts';
+import { createStartSlots, type RunLine, RunLines, type StartSlots } from './start-lines.ts';
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {
@@ -34,15 +34,15 @@ export type StartQueue = {
   readonly putFirst: (runId: string) => boolean;
   /** Counts a run of a process that this daemon did not start, until `leave`. */
   readonly occupy: (runId: string) => void;
-  /** Counts a run that needs no place in the queue that its workflow names, until `leave`. */
+  /** Counts a run that needs no slot in the queue that its workflow names, until `leave`. */
   readonly countGuest: (runId: string) => void;
-  /** Releases the places of a run that waits only for approvals, and takes them again afterwards, even beyond a limit. */
+  /** Releases the slots of a run that waits only for approvals, and takes them again afterwards, even beyond a limit. */
   readonly hold: (runId: string, isHeld: boolean) => void;
   /** Removes a run that has finished or no longer waits. */
   readonly leave: (runId: string) => void;
   /** Begins to start runs. */
   readonly open: () => void;
-  /** Stops starting runs. A run whose process was not started yet leaves its place. */
+  /** Stops starting runs. A run whose process was not started yet leaves its slot. */
   readonly close: () => void;
   /** Returns the number of waiting runs. */
   readonly depth: () => number;
@@ -50,13 +50,13 @@ export type StartQueue = {
   readonly stateOf: (queue: string) => { readonly limit: number; readonly waiting: number };
   /** The waiting runs, in the order in which they start. */
   readonly waiting: () => readonly string[];
-  /** The runs that take a place. */
-  readonly places: () => readonly string[];
-  /** The runs that take a place or wait only for approvals. */
+  /** The runs that take a slot. */
+  readonly slots: () => readonly string[];
+  /** The runs that take a slot or wait only for approvals. */
   readonly running: () => readonly string[];
   /**
    * Resolves when the process that is being started for a run owns it, or the signal is aborted; to false if the process
-   * could not start, and for a run without a place.
+   * could not start, and for a run without a slot.
    */
   readonly owned: (runId: string, signal: AbortSignal) => Promise<boolean>;
   /** Resolves when no run counts as running, or the signal is aborted. */
@@ -96,8 +96,8 @@ class LocalStartQueue implements StartQueue {
   readonly #parts: StartQueueParts;
   /** Waiting runs in the order in which they start. */
   readonly #waiting = new Set<string>();
-  readonly #places = new Set<string>();
-  /** The runs with a place that no process owns yet, and the starts of their processes; null: none was started, or it died. */
+  readonly #slots = new Set<string>();
+  /** The runs with a slot that no process owns yet, and the starts of their processes; null: none was started, or it died. */
   readonly #unowned = new Map<string, Promise<unknown> | null>();
   /** Runs of other programs, which start by themselves. */
   readonly #guests = new Set<string>();
@@ -109,14 +109,14 @@ class LocalStartQueue implements StartQueue {
   readonly #whenIdle = new Set<() => void>();
   /** The runs being written to the disk, and the number of requests for each. */
   readonly #admitted = new Map<string, number>();
-  readonly #whenPlaced: StartPlaces;
+  readonly #inSlot: StartSlots;
   #isOpen = false;
   #guestsAre: 'unknown' | 'searched' | 'known' = 'unknown';
 
   constructor(parts: StartQueueParts) {
     this.#parts = parts;
     this.#lines = new RunLines(parts.lineOf, parts.limits.queues);
-    this.#whenPlaced = createStartPlaces(parts.limits.starting ?? Number.POSITIVE_INFINITY);
+    this.#inSlot = createStartSlots(parts.limits.starting ?? Number.POSITIVE_INFINITY);
   }
 
   readonly admit = async (runId: string, accept: () => Promise<AcceptedRun>): Promise<AcceptedRun> => {
@@ -138,7 +138,7 @@ class LocalStartQueue implements StartQueue {
   };
 
   readonly add = (runId: string): void => {
-    if (this.#places.has(runId) || this.#admitted.has(runId)) return;
+    if (this.#slots.has(runId) || this.#admitted.has(runId)) return;
     const pauseMs = (this.#leftAlone.get(runId) ?? 0) - this.#parts.clock.now();
     // A clock that was set back must not prolong the pause.
     if (pauseMs > 0 && pauseMs <= leaveAloneMs) return;
@@ -160,7 +160,7 @@ class LocalStartQueue implements StartQueue {
 
   readonly occupy = (runId: string): void => {
     this.#waiting.delete(runId);
-    this.#places.add(runId);
+    this.#slots.add(runId);
     this.#unowned.delete(runId);
     this.#lines.add(runId);
   };
@@ -172,19 +172,19 @@ class LocalStartQueue implements StartQueue {
 
   readonly hold = (runId: string, isHeld: boolean): void => {
     if (!isHeld) this.#held.delete(runId);
-    else if (this.#places.has(runId) || this.#guests.has(runId)) this.#held.add(runId);
+    else if (this.#slots.has(runId) || this.#guests.has(runId)) this.#held.add(runId);
     this.#startNext();
   };
 
   readonly leave = (runId: string): void => {
     this.#waiting.delete(runId);
-    this.#places.delete(runId);
+    this.#slots.delete(runId);
     this.#unowned.delete(runId);
     this.#guests.delete(runId);
     this.#held.delete(runId);
     this.#lines.remove(runId);
     this.#startNext();
-    if (this.#places.size === 0) for (const tell of this.#whenIdle) tell();
+    if (this.#slots.size === 0) for (const tell of this.#whenIdle) tell();
   };
 
   readonly open = (): void => {
@@ -206,18 +206,18 @@ class LocalStartQueue implements StartQueue {
 
   readonly waiting = (): readonly string[] => [...this.#waiting];
 
-  readonly places = (): readonly string[] => [...this.#places].filter((runId) => !this.#held.has(runId));
+  readonly slots = (): readonly string[] => [...this.#slots].filter((runId) => !this.#held.has(runId));
 
-  readonly running = (): readonly string[] => [...this.#places];
+  readonly running = (): readonly string[] => [...this.#slots];
 
   readonly owned = async (runId: string, signal: AbortSignal): Promise<boolean> => {
     const launched = this.#unowned.get(runId) ?? null;
     if (launched !== null) await orAborted(launched, signal);
-    return this.#places.has(runId) && this.#unowned.get(runId) !== null;
+    return this.#slots.has(runId) && this.#unowned.get(runId) !== null;
   };
 
   readonly idle = async (signal: AbortSignal): Promise<void> => {
-    if (this.#places.size === 0 || signal.aborted) return;
+    if (this.#slots.size === 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const end = () => {
         this.#whenIdle.delete(end);
@@ -229,29 +229,29 @@ class LocalStartQueue implements StartQueue {
     });
   };
 
-  /** The number of places that are taken. */
+  /** The number of slots that are taken. */
   #taken(): number {
-    return this.#held.size === 0 ? this.#places.size : this.places().length;
+    return this.#held.size === 0 ? this.#slots.size : this.slots().length;
   }
 
   #startNext(): void {
     let free = this.#parts.limits.running - this.#taken();
     if (!this.#isOpen || this.#waiting.size === 0 || free <= 0) return;
-    const queued = () => [...this.places(), ...[...this.#guests].filter((runId) => !this.#held.has(runId))];
-    const room = this.#lines.roomBeside(() => this.#places, queued);
+    const queued = () => [...this.slots(), ...[...this.#guests].filter((runId) => !this.#held.has(runId))];
+    const room = this.#lines.roomBeside(() => this.#slots, queued);
     for (const runId of this.#waiting) {
       if (!this.#isOpen || free <= 0) return;
       if (!room.fits(runId)) continue;
       if (this.#lines.queueOf(runId) !== null && this.#guestsAre !== 'known') {
         void this.#findGuests();
-        // Its place is not for a later run.
+        // Its slot is not for a later run.
         free -= 1;
         continue;
       }
       this.#waiting.delete(runId);
       // Another process may have stopped the run.
       if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;
-      this.#places.add(runId);
+      this.#slots.add(runId);
       this.#unowned.set(runId, null);
       room.take(runId);
       free -= 1;
@@ -271,10 +271,10 @@ class LocalStartQueue implements StartQueue {
 
   async #begin(runId: string): Promise<void> {
     try {
-      const isPlaced = () => this.#isOpen && this.#places.has(runId);
-      const isWanted = () => isPlaced() && orTrue(() => this.#parts.isWaiting(runId));
+      const hasSlot = () => this.#isOpen && this.#slots.has(runId);
+      const isWanted = () => hasSlot() && orTrue(() => this.#parts.isWaiting(runId));
       const inTurn = (attempt: () => Promise<Carrier>) =>
-        this.#whenPlaced(() => this.#inTurn(() => (isPlaced() ? this.#launch(runId, attempt) : null)));
+        this.#inSlot(() => this.#inTurn(() => (hasSlot() ? this.#launch(runId, attempt) : null)));
       const carrier = await startCarrier(runId, { ...this.#parts, isWanted, inTurn });
       if (carrier === null) this.leave(runId);
       else void carrier.ended.then(() => this.leave(runId));

@@ -177,7 +177,7 @@ describe('a queue of runs', () => {
     queue.open();
     for (const runId of ['a', 'b', 'c', 'd', 'e', 'f']) queue.add(runId);
     await settled();
-    expect([launched, queue.places()]).toEqual([
+    expect([launched, queue.slots()]).toEqual([
       ['a', 'b'],
       ['a', 'b', 'c', 'd', 'e', 'f'],
     ]);
@@ -430,13 +430,13 @@ describe('a run that waits only for approvals', () => {
     queue.open();
     for (const runId of ['a', 'b', 'c']) queue.add(runId);
     queue.hold('a', true);
-    expect([launched, queue.places(), queue.running()]).toEqual([['a', 'b'], ['b'], ['a', 'b']]);
+    expect([launched, queue.slots(), queue.running()]).toEqual([['a', 'b'], ['b'], ['a', 'b']]);
     queue.hold('a', false);
-    expect(queue.places()).toEqual(['a', 'b']);
+    expect(queue.slots()).toEqual(['a', 'b']);
     await end('b');
     expect(launched).toEqual(['a', 'b']);
     await end('a');
-    expect([launched, queue.places()]).toEqual([['a', 'b', 'c'], ['c']]);
+    expect([launched, queue.slots()]).toEqual([['a', 'b', 'c'], ['c']]);
   });
 
   it('makes room for requests, and none after it has finished', async () => {
