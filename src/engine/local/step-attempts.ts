@@ -1,6 +1,6 @@
 import { isOnlyProgram } from '#core/run/policies.ts';
 import type { Outcome, RunInput } from '#core/run/run.ts';
-import { heldSteps, stepNode } from '#core/run/run-state.ts';
+import { stepNode } from '#core/run/run-state.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { StartedChild } from '#executors/executor.ts';
@@ -9,11 +9,12 @@ import type { Flush } from '#store/flush.ts';
 import type { Clock } from '#system/clock.ts';
 import { createTurns } from '#system/turns.ts';
 import type { AttemptReport } from '../attempt/attempt.ts';
+import { type StepTask, stepTask } from '../driver/step-task.ts';
 import type { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { RunRecord } from './run-record.ts';
 import { type AttemptSlot, RunSlots } from './run-slots.ts';
-import type { AttemptRequest, StepRunner } from './step-runner.ts';
+import type { AttemptTools, StepRunner } from './step-runner.ts';
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const maxStartsPerTurn = 8;
@@ -41,9 +42,7 @@ type RunOfAttempts = {
   readonly warn: (step: string | null, message: string) => void;
 };
 
-type MadeAttempt = Pick<AttemptRequest, 'step' | 'number' | 'signals' | 'waitingSteps' | 'flush'> & {
-  readonly slot: AttemptSlot;
-};
+type MadeAttempt = Pick<AttemptTools, 'signals' | 'flush'> & { readonly slot: AttemptSlot };
 
 /**
  * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to
@@ -65,7 +64,7 @@ export class StepAttempts {
     const step = stepNode(record.state, name);
     const signals = running.enter(step);
     const slot = this.slots.enter(step, signals.signal);
-    const waitingSteps = heldSteps(record.state).map((held) => held.name);
+    const task = stepTask(record.state, name, number);
     const flush = await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
@@ -73,7 +72,7 @@ export class StepAttempts {
     if (slot.program === null) running.begin(step);
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#run({ step, number, signals, waitingSteps, flush, slot });
+      : await this.#run(task, { signals, flush, slot });
     running.leave(name);
     slot.leave();
     this.#warnOfKill(step, signals);
@@ -103,12 +102,12 @@ export class StepAttempts {
     return flush;
   }
 
-  #run(made: MadeAttempt): Promise<AttemptReport> {
+  #run(task: StepTask, { slot, ...made }: MadeAttempt): Promise<AttemptReport> {
     const { runner, record, running, background, clock, post } = this.#own;
-    const { step, number, slot } = made;
+    const { step, number } = task;
     const { name } = step;
     const own = () => ({ at: clock.now(), step: name, attempt: number });
-    return runner.attempt({
+    return runner.attempt(task, {
       ...made,
       run: record.state,
       slot: slot.program,

@@ -1,14 +1,10 @@
-import { beforeItems, fanOutOf } from '#core/fan-out/instances.ts';
-import { itemParams, itemVariables } from '#core/fan-out/items.ts';
 import { failed } from '#core/run/outcome.ts';
 import { neededFacts } from '#core/run/policies.ts';
 import type { Outcome, Outputs } from '#core/run/run.ts';
-import { instancesOf, type RunState, type StepState, stepNode, stepState, steps } from '#core/run/run-state.ts';
-import { verdict } from '#core/run/verdict.ts';
+import { type RunState, stepState } from '#core/run/run-state.ts';
 import { lookupIn } from '#core/words/interpolate.ts';
 import { resultNames, stepResult } from '#core/words/step-results.ts';
-import { allSteps, handlerKind, type Step } from '#core/workflow.ts';
-import type { Environment } from '#environment/environment.ts';
+import { allSteps, type Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunVariables } from '#environment/variables.ts';
 import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '#executors/executor.ts';
@@ -23,6 +19,7 @@ import { MAX_OUTPUT_BYTES } from '../attempt/output/attempt-output.ts';
 import { MaskedOutputs } from '../attempt/output/masked-output.ts';
 import { type OutputOptions, openOutput } from '../attempt/output/open-output.ts';
 import type { RunParts } from '../attempt/shared-parts.ts';
+import type { StepTask } from '../driver/step-task.ts';
 import type { Engine, FailedChild, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { runSubworkflow } from './subworkflow.ts';
@@ -35,19 +32,15 @@ export type StepRunnerParts = {
   readonly shared: RunParts;
 };
 
-/** An attempt to be made. */
-export type AttemptRequest = {
-  readonly step: Step;
-  readonly number: number;
+/** What an attempt needs besides its task, where it is made. */
+export type AttemptTools = {
   readonly signals: AttemptSignals;
-  /** The current state of the run, for the variables of handlers. */
+  /** The current state of the run, for the results of its steps. */
   readonly run: RunState;
   readonly started: Started;
   readonly contained: Attempt['contained'];
   readonly service: ServiceCalls;
   readonly limitTime: (timeoutMs: number) => void;
-  /** The steps that waited for an approval when the attempt was scheduled. */
-  readonly waitingSteps: readonly string[];
   /** What the program of the attempt waits for; null: nothing. */
   readonly flush: Flush | null;
   readonly slot: ProgramSlot | null;
@@ -109,9 +102,9 @@ export class StepRunner {
   }
 
   /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */
-  async attempt(request: AttemptRequest): Promise<AttemptReport> {
+  async attempt(task: StepTask, tools: AttemptTools): Promise<AttemptReport> {
     try {
-      return await this.#attempt(request);
+      return await this.#attempt(task, tools);
     } catch (error) {
       const problem = systemProblem(error);
       if (problem === null) throw error;
@@ -119,27 +112,26 @@ export class StepRunner {
     }
   }
 
-  async #attempt(request: AttemptRequest): Promise<AttemptReport> {
-    const { step, number, signals, run, started, contained, service, limitTime, waitingSteps, flush, slot } = request;
+  async #attempt(task: StepTask, tools: AttemptTools): Promise<AttemptReport> {
+    const { step, number, state, maxOutputBytes = MAX_OUTPUT_BYTES } = task;
+    const { signals, run, ...calls } = tools;
     const variables = this.#variables;
     this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
     const { journal, secrets } = this.#parts;
-    const kind = handlerKind(step.name);
-    if (kind !== null && kind !== 'init' && kind !== 'wait') this.set(handlerVariables(run));
+    this.set(task.runVariables);
     const found = this.#options.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
-    const { maxOutputBytes = MAX_OUTPUT_BYTES } = run.policies;
     const output = await openOutput(step, number, { ...this.#outputOptions, maxOutputBytes });
     if ('problem' in output) return { outcome: failed(output.problem), facts: {} };
     const endWatch = journal.logs.watch(output.log, this.#options.clock.now);
     const report = await runAttempt({
       runId,
       workflow,
-      step: step.fanOut === undefined ? step : beforeItems(step),
+      step,
       number,
-      ownVariables: kind === 'wait' ? { WF_WAITING_STEPS: waitingSteps.join(',') } : variablesOfItem(run, step),
+      ownVariables: task.variables,
       admitted: this.#admitted,
       output,
       maxOutputBytes,
@@ -149,21 +141,15 @@ export class StepRunner {
       executor,
       capture: this.#options.capture,
       ...signals,
-      started,
-      contained,
-      service,
+      ...calls,
       clock: this.#options.clock,
       parts: this.#parts.shared,
       runWorkflow: (request, attempt) => {
         const parent = { ...this.#request, family: secrets.shared };
         const keepFailed = (child: FailedChild) => this.failedChildren.set(step.name, child);
-        return runSubworkflow({ ...this.#options, keepFailed }, parent, withItem(request, run, step), attempt);
+        return runSubworkflow({ ...this.#options, keepFailed }, parent, withItem(request, task), attempt);
       },
-      // The policies of this step depend on its own attempts only, so the state at the start of this one is enough.
-      neededFacts: (made, outcome) => neededFacts(made, stepState(run, step.name), outcome),
-      limitTime,
-      flush,
-      slot,
+      neededFacts: (made, outcome) => neededFacts(made, state, outcome),
     }).finally(endWatch);
     this.#warnOfOutput(step, report.outcome);
     return report;
@@ -181,38 +167,10 @@ export class StepRunner {
   }
 }
 
-/** Adds the item of an instance as the default parameters. Only a matrix, whose axes the file names, gives names. */
-function withItem(request: SubworkflowRequest, run: RunState, { name, instanceOf }: Step): SubworkflowRequest {
-  const item = stepState(run, name).item?.value;
-  if (item === undefined || request.params !== '' || request.json !== undefined) return request;
-  const isMatrix = instanceOf !== undefined && stepNode(run, instanceOf).fanOut?.isMatrix === true;
-  return { ...request, params: itemParams(item, isMatrix), isDefault: true };
-}
-
-/**
- * Variables for handlers: the status of the run, the first failed step or instance, and the reason of the failure; empty
- * where not applicable.
- */
-function handlerVariables(run: RunState): Readonly<Record<string, string>> {
-  const { status, message } = verdict(run);
-  const [failed] = [...steps(run)]
-    .flatMap((step) => {
-      const instances = instancesOf(run, step).filter(({ status }) => status === 'failed');
-      return step.status === 'failed' && instances.length > 0 ? instances : [step];
-    })
-    .filter((step) => step.status === 'failed')
-    .sort((a, b) => rank(a, run) - rank(b, run) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
-  return {
-    WF_STATUS: status,
-    DAG_RUN_STATUS: status,
-    WF_FAILED_STEP: failed?.name ?? '',
-    WF_ERROR: failed?.message ?? message,
-  };
-}
-
-/** Failures that count come first, and those of this run before those of an earlier one. */
-function rank({ tolerated, restored }: StepState, { strict }: RunState): number {
-  return 2 * Number(tolerated !== null && !strict) + Number(restored);
+/** Adds the item of an instance as the default parameters. */
+function withItem(request: SubworkflowRequest, { itemParams }: StepTask): SubworkflowRequest {
+  if (itemParams === null || request.params !== '' || request.json !== undefined) return request;
+  return { ...request, params: itemParams, isDefault: true };
 }
 
 /** Programs get an empty variable for an output with a NUL character, which looks like an empty output. */
@@ -221,10 +179,4 @@ function outputProblem(file: string, text: string): string | null {
     return 'U+FFFD, the replacement for bytes that are not UTF-8: write such data to a file instead';
   if (!text.includes('\0')) return null;
   return `a NUL character and cannot be an environment variable: read it from the file ${file}`;
-}
-
-function variablesOfItem(run: RunState, { name }: Step): Environment {
-  const state = stepState(run, name);
-  const count = fanOutOf(run, state)?.instances?.count ?? 0;
-  return state.item === undefined ? {} : itemVariables(state.item.value, state.item.index, count);
 }

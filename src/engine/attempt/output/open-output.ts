@@ -5,6 +5,7 @@ import type { AttemptLog } from '#executors/executor.ts';
 import type { LogForm, OpenLogs, ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
 import { messageOf, WfError } from '#system/errors.ts';
+import { nextTurn } from '#system/turns.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
 import type { MaskedOutputs, OpenPipe, Pipe } from './masked-output.ts';
 
@@ -57,7 +58,10 @@ export async function openOutput(
   const isOne = !form.isSeparate && !isDivided;
   try {
     const pipes = await openPipes(piped, isOne, () => (isOther ? null : openPipe(journal.scratch())));
-    return outputs.start(logs, { pipes, keeps, isSecret, maxOutputBytes, onFailure });
+    const output = outputs.start(logs, { pipes, keeps, isSecret, maxOutputBytes, onFailure });
+    // The event loop watches the pipes from its next turn on. Of two that have data by then, it would not know which was first.
+    if (!isOne) await nextTurn();
+    return output;
   } catch (error) {
     closeLogs(logs);
     const what = isMasked ? 'masked' : 'separated';

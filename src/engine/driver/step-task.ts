@@ -1,0 +1,94 @@
+import { beforeItems, fanOutOf } from '#core/fan-out/instances.ts';
+import { itemParams, itemVariables } from '#core/fan-out/items.ts';
+import {
+  heldSteps,
+  instancesOf,
+  type RunState,
+  type StepState,
+  stepNode,
+  stepState,
+  steps,
+} from '#core/run/run-state.ts';
+import { verdict } from '#core/run/verdict.ts';
+import { handlerKind, type Step } from '#core/workflow.ts';
+
+/** An attempt to make, as data: it may be made by another process than the one that decided on it. */
+export type StepTask = {
+  /** A fan-out without its items is the step that reads them. */
+  readonly step: Step;
+  /** The number of the attempt, from 1. */
+  readonly number: number;
+  /** The state of the step as the attempt was scheduled: its policies depend on its own attempts only. */
+  readonly state: StepState;
+  /** Variables of this attempt: of an instance of a fan-out, and of the handler `wait`. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Variables for this attempt and all that follow: the end of the run, for handlers. */
+  readonly runVariables: Readonly<Record<string, string>>;
+  /** The default parameters of a sub-workflow, in command line syntax: the item of an instance; null: there are none. */
+  readonly itemParams: string | null;
+  /** The most bytes of an output; absent: the default. */
+  readonly maxOutputBytes?: number;
+};
+
+/** The task of an attempt that has been scheduled. */
+export function stepTask(run: RunState, name: string, number: number): StepTask {
+  const step = stepNode(run, name);
+  const state = stepState(run, name);
+  const kind = handlerKind(name);
+  const { maxOutputBytes } = run.policies;
+  return {
+    step: step.fanOut === undefined ? step : beforeItems(step),
+    number,
+    state,
+    variables:
+      kind === 'wait'
+        ? {
+            WF_WAITING_STEPS: heldSteps(run)
+              .map((held) => held.name)
+              .join(','),
+          }
+        : variablesOfItem(run, state),
+    runVariables: kind === null || kind === 'init' || kind === 'wait' ? {} : handlerVariables(run),
+    itemParams: paramsOfItem(run, step, state),
+    ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
+  };
+}
+
+/**
+ * Variables for handlers: the status of the run, the first failed step or instance, and the reason of the failure; empty
+ * where not applicable.
+ */
+function handlerVariables(run: RunState): Readonly<Record<string, string>> {
+  const { status, message } = verdict(run);
+  const [failed] = [...steps(run)]
+    .flatMap((step) => {
+      const instances = instancesOf(run, step).filter(({ status }) => status === 'failed');
+      return step.status === 'failed' && instances.length > 0 ? instances : [step];
+    })
+    .filter((step) => step.status === 'failed')
+    .sort((a, b) => rank(a, run) - rank(b, run) || (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
+  return {
+    WF_STATUS: status,
+    DAG_RUN_STATUS: status,
+    WF_FAILED_STEP: failed?.name ?? '',
+    WF_ERROR: failed?.message ?? message,
+  };
+}
+
+/** Failures that count come first, and those of this run before those of an earlier one. */
+function rank({ tolerated, restored }: StepState, { strict }: RunState): number {
+  return 2 * Number(tolerated !== null && !strict) + Number(restored);
+}
+
+function variablesOfItem(run: RunState, state: StepState): Readonly<Record<string, string>> {
+  if (state.item === undefined) return {};
+  const count = fanOutOf(run, state)?.instances?.count ?? 0;
+  return itemVariables(state.item.value, state.item.index, count);
+}
+
+/** Only a matrix, whose axes the file names, gives names. */
+function paramsOfItem(run: RunState, { instanceOf }: Step, { item }: StepState): string | null {
+  if (item === undefined) return null;
+  const isMatrix = instanceOf !== undefined && stepNode(run, instanceOf).fanOut?.isMatrix === true;
+  return itemParams(item.value, isMatrix);
+}
