@@ -23,7 +23,7 @@ const ANY = '[a-z0-9_/]+';
 
 /** Files whose types nearly every folder may import: the words in which folders speak with each other. */
 const CONTRACTS = [
-  'config/(listed|login|server)-settings[.]ts$',
+  'config/part-settings[.]ts$',
   'core/',
   'doctor/machine[.]ts$',
   'engine/engine[.]ts$',
@@ -36,6 +36,12 @@ const CONTRACTS = [
 
 /** The files of a folder that others may import. Each lists what it offers, or is a contract. */
 const FACES = {
+  config: ['config', 'directories', 'part-settings', 'settings'],
+  language: [
+    ...['cron', 'diagnostic', 'dotenv', 'load', 'locate', 'params', 'read/yaml'],
+    ...['schema/editor-schema', 'schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
+  ],
+  processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
   render: ['data-views', 'log-lines', 'report', 'reporters', 'terminal', 'text', 'views'],
   service: ['control-runs', 'history', 'local-service', 'logs', 'served', 'service', 'start-runs', 'workflows'],
 };
@@ -50,7 +56,7 @@ const FOLDERS = {
   // What any folder may need of the machine and of the language; a folder names the files that it uses.
   system: { packages: ['re2js'], builtins: [ANY] },
   language: {
-    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|pattern-test|files)[.]ts$'],
+    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|pattern|files|near-names)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'path'],
   },
@@ -61,7 +67,7 @@ const FOLDERS = {
     builtins: [ANY],
   },
   executors: {
-    src: ['core/', 'mail/', 'processes/', 'system/(basic-login|descriptors|pattern-test|files|time-limit)[.]ts$'],
+    src: ['core/', 'mail/', 'processes/', 'system/(basic-login|descriptors|pattern|files|time-limit)[.]ts$'],
     packages: ['dockerode', 'got', 'jq-web'],
     builtins: [ANY],
   },
@@ -90,7 +96,7 @@ const FOLDERS = {
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
   environment: {
-    src: ['core/', 'system/(glob|pattern-test|files)[.]ts$'],
+    src: ['core/', 'system/(glob|pattern|files)[.]ts$'],
     packages: ['re2js', 'yaml'],
     builtins: ['path'],
   },
@@ -101,7 +107,7 @@ const FOLDERS = {
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      'system/(clock|descriptors|glob|pattern-test|files|time-limit|turns)[.]ts$',
+      'system/(clock|descriptors|glob|pattern|files|time-limit|turns)[.]ts$',
     ],
     packages: ['re2js', 'yaml'],
     builtins: [ANY],
@@ -117,7 +123,7 @@ const FOLDERS = {
       'render/text[.]ts$',
       'start-up/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      'system/(descriptors|durable-file|pattern-test|files|turns|untrusted)[.]ts$',
+      'system/(descriptors|durable-file|pattern|files|near-names|turns|untrusted)[.]ts$',
     ],
     builtins: [ANY],
   },
@@ -128,9 +134,9 @@ const FOLDERS = {
       'core/',
       'service/',
       'system/clock[.]ts$',
-      'language/(cron|load|near-names)[.]ts$',
+      'language/(cron|load)[.]ts$',
       'store/store[.]ts$',
-      'system/(descriptors|files|turns)[.]ts$',
+      'system/(descriptors|files|near-names|turns)[.]ts$',
     ],
     packages: ['croner', 'cronstrue', 'prom-client'],
     builtins: [ANY],
@@ -158,9 +164,9 @@ const FOLDERS = {
   config: {
     src: [
       'core/',
-      'language/(diagnostic|near-names|read/(decode|node|parse)|schema/schema-type)[.]ts$',
+      'language/(diagnostic|read/yaml|schema/schema-type)[.]ts$',
       'start-up/os[.]ts$',
-      'system/(basic-login|descriptors|files|untrusted)[.]ts$',
+      'system/(basic-login|descriptors|files|near-names|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],
@@ -191,10 +197,10 @@ const FOLDERS = {
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'language/(locate|near-names|params|schema/(editor-schema|schema-doc|schema-type)|span)[.]ts$',
+      'language/(locate|params|schema/(editor-schema|schema-doc|schema-type))[.]ts$',
       'start-up/',
       'store/log-ends[.]ts$',
-      'system/(glob|files|stack|time-limit|turns)[.]ts$',
+      'system/(glob|files|near-names|stack|time-limit|turns)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],
@@ -252,7 +258,7 @@ function faceRule([folder, faces]) {
     name: `${folder}-is-imported-through-its-faces`,
     severity: 'error',
     from: { path: '^src/', pathNot: `^src/${folder}/` },
-    to: { path: `^src/${folder}/`, pathNot: `^src/${folder}/(${faces.join('|')})[.]tsx?$` },
+    to: { path: `^src/${folder}/`, pathNot: `^src/${folder}/(${faces.join('|')})[.](tsx?|json)$` },
   };
 }
 

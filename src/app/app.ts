@@ -9,12 +9,9 @@ import type { LogForwarder, LogForwarderOptions } from '#forwarding/log-forwarde
 import { createMailNotifier } from '#mail/reports/mail-notifier.ts';
 import { createNotifier, joinNotifiers } from '#notifications/notifier.ts';
 import type { Delivery, NotifierOptions } from '#notifications/send-notifications.ts';
-import { capture } from '#processes/capture.ts';
 import type { NamedPipes } from '#processes/named-pipes.ts';
-import { processMoment, thisProcess } from '#processes/process-identity.ts';
-import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
-import type { RunGroup } from '#processes/run-group.ts';
-import { queueFlush } from '#processes/subprocess.ts';
+import { endProcesses, findRunProcesses, processMoment, type RunGroup, thisProcess } from '#processes/processes.ts';
+import { capture, queueFlush } from '#processes/programs.ts';
 import { summarizeNotice } from '#service/history.ts';
 import { newRunId } from '#service/service.ts';
 import {
@@ -32,7 +29,7 @@ import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { fileStore } from './run-store.ts';
 
-export { enterRunGroup, lowerPriority } from '#processes/run-group.ts';
+export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
 /** The services that the CLI and the server are built on. */
 export type App = {

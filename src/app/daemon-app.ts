@@ -2,8 +2,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Config } from '#config/config.ts';
-import { readLogForwarding } from '#config/forwarding-settings.ts';
-import { listDirectories, listSettings } from '#config/listed-settings.ts';
+import { listDirectories, listSettings, readLogForwarding } from '#config/part-settings.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { AutoRetries, wasRetried } from '#daemon/auto-retries.ts';
 import { type Catalog, createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
@@ -17,10 +16,8 @@ import { type SchedulerEvent, schedulerLine } from '#daemon/schedule/scheduler-e
 import type { QueueLimits } from '#daemon/start-queue.ts';
 import { createForwardTotal } from '#forwarding/forward-total.ts';
 import type { Monitor } from '#forwarding/monitor.ts';
-import { endDeadGroups } from '#processes/dead-groups.ts';
-import { isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
-import { startThread } from '#processes/start-thread.ts';
-import { ReportingStarter } from '#processes/starter/reporting-starter.ts';
+import { endDeadGroups, isElsewhere, mayBeAlive } from '#processes/processes.ts';
+import { ReportingStarter, startThread } from '#processes/programs.ts';
 import { anyRun, type History, readPastRun } from '#service/history.ts';
 import type { LiveChanges, RunFeeds, ServedWorkflows } from '#service/served.ts';
 import type { RunActions } from '#service/service.ts';
@@ -45,9 +42,9 @@ import { createSuspensions } from '#store/files/suspensions.ts';
 import type { SessionStore } from '#store/store.ts';
 import { type Clock, systemClock } from '#system/clock.ts';
 import { type SystemProblem, WfError } from '#system/errors.ts';
-import { packageRoot } from '#system/package-root.ts';
 import { ownTurn } from '#system/turns.ts';
 import { createControl, createPast, removeRun } from './history-app.ts';
+import { packageRoot } from './package-root.ts';
 import { processes } from './run-store.ts';
 
 /** The services of a daemon. */

@@ -3,11 +3,18 @@ import { dirname, join } from 'node:path';
 import { type Config, workflowDirectories } from '#config/config.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
-import { sendSignal } from '#processes/attempt-tree.ts';
-import { isAlive, isElsewhere, isInThisScope, leftBy, mayBeAlive, thisProcess } from '#processes/process-identity.ts';
-import { endProcesses, findRunProcesses } from '#processes/process-tree.ts';
-import { reportFd, startReporting } from '#processes/reporting-process.ts';
-import type { ReportingStarter } from '#processes/starter/reporting-starter.ts';
+import {
+  endProcesses,
+  findRunProcesses,
+  isAlive,
+  isElsewhere,
+  isInThisScope,
+  leftBy,
+  mayBeAlive,
+  sendSignal,
+  thisProcess,
+} from '#processes/processes.ts';
+import { type ReportingStarter, reportFd, startReporting } from '#processes/programs.ts';
 import type { StopTools } from '#service/control-runs.ts';
 import {
   anyRun,
@@ -31,7 +38,7 @@ import type { WorkflowPlaces } from '#service/workflows.ts';
 import type { OwnDaemon } from '#store/files/control/daemon-claim.ts';
 import type { RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
-import { packageRoot } from '#system/package-root.ts';
+import { packageRoot } from './package-root.ts';
 import { fileStore, processes } from './run-store.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { isElsewhere, mayBeAlive } from '#processes/process-identity.ts';
+import { isElsewhere, mayBeAlive } from '#processes/processes.ts';
 import { applyRetention, type Reach, type RetentionReport, type RetentionRequest } from '#service/history.ts';
 import { systemClock } from '#system/clock.ts';
 import { fileStore } from './run-store.ts';

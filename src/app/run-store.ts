@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/process-identity.ts';
+import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Processes } from '#store/files/control/owner.ts';
 import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
 import { WfError } from '#system/errors.ts';

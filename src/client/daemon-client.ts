@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { rootCertificates } from 'node:tls';
-import type { ClientSettings } from '#config/login-settings.ts';
+import type { ClientSettings } from '#config/part-settings.ts';
 import { WfError } from '#system/errors.ts';
 import { isObject, type JsonMap } from './json-fields.ts';
 import { connectionProblem, noAnswer, notUnderstood, problemError } from './problem-error.ts';

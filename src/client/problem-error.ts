@@ -1,4 +1,4 @@
-import type { ClientSettings } from '#config/login-settings.ts';
+import type { ClientSettings } from '#config/part-settings.ts';
 import { isUntrusted } from '#core/certificate-problem.ts';
 import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';

@@ -1,4 +1,4 @@
-import type { ClientSettings } from '#config/login-settings.ts';
+import type { ClientSettings } from '#config/part-settings.ts';
 import {
   type DotenvUse,
   type FailureReason,

@@ -1,4 +1,4 @@
-import type { ClientSettings } from '#config/login-settings.ts';
+import type { ClientSettings } from '#config/part-settings.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';

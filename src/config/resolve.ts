@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileProblem, placesOf } from '#language/diagnostic.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
-import { decode } from '#language/read/decode.ts';
-import { type MapEntry, type MapNode, type Node, textOf } from '#language/read/node.ts';
-import { parse } from '#language/read/parse.ts';
+import { decode, type MapEntry, type MapNode, type Node, parse, textOf } from '#language/read/yaml.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { isInside } from './directories.ts';
 import {
   type Kind,

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connect, DockerProblem, isRequestError, notDocker, requestMessage } from '#executors/docker/docker-daemon.ts';
-import { capture } from '#processes/capture.ts';
+import { capture } from '#processes/programs.ts';
 
 /** Result of one check of `wf doctor`. */
 export type Check = {

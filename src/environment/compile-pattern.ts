@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 import { messageOf } from '#system/errors.ts';
-import { MOST_PATTERN_SIZE, patternSize } from '#system/pattern-test.ts';
+import { MOST_PATTERN_SIZE, patternSize } from '#system/pattern.ts';
 import { EvaluationProblem } from './environment.ts';
 
 /**

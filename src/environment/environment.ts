@@ -6,7 +6,7 @@ import { PathProblem } from '#core/words/json-path.ts';
 import { withoutPaths } from '#core/words/shell-paths.ts';
 import type { Assignment, ParamRule, Template, Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
-import { matchesPattern } from '#system/pattern-test.ts';
+import { matchesPattern } from '#system/pattern.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;

@@ -4,8 +4,8 @@ import type { Outcome } from '#core/run/run.ts';
 import { listWords } from '#core/words/command-args.ts';
 import { expandWords, parseCommand } from '#core/words/words.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
+import { runProcess } from '#processes/programs.ts';
 import type { Program } from '#processes/started-program.ts';
-import { runProcess } from '#processes/subprocess.ts';
 import type { Attempt } from './executor.ts';
 
 /** Runs a program that may not be installed; if it is not, the outcome explains with `install` how to get it. */

@@ -1,4 +1,4 @@
-import { didYouMean, nearNames } from './near-names.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 
 /** Why a cron expression is invalid, with the field named, and the word of the text at fault. */
 export type CronProblem = {

@@ -1,8 +1,7 @@
 import { checkParam } from '#core/param-rule.ts';
 import type { ParamDefault, ParamRule } from '#core/workflow.ts';
-import { matchesPattern } from '#system/pattern-test.ts';
-import { patternProblem } from './check/pattern.ts';
-import { nearNames } from './near-names.ts';
+import { nearNames } from '#system/near-names.ts';
+import { matchesPattern, patternProblem } from '#system/pattern.ts';
 import type { OpenTextMap } from './raw.ts';
 import { canonicalKey } from './schema/schema-type.ts';
 

@@ -1,7 +1,7 @@
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
-import { patternSize, patternTest } from '#system/pattern-test.ts';
+import { patternSize, patternTest } from '#system/pattern.ts';
 import { isJsonObject } from './raw.ts';
 
 /**

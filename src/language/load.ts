@@ -3,14 +3,14 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { JsonObject, Workflow } from '#core/workflow.ts';
 import { messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
+import { withPatternBudget } from '#system/pattern.ts';
 import { buildWorkflow } from './build/build-workflow.ts';
 import { lineProblems } from './check/check-lines.ts';
 import { type RunTargets, runProblems } from './check/check-params.ts';
 import { unsetProblems } from './check/check-unset.ts';
 import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
-import { withPatternBudget } from './check/pattern.ts';
 import { type Diagnostic, type Problem, problem, type Source } from './diagnostic.ts';
-import { didYouMean, nearNames } from './near-names.ts';
 import type { Presets } from './raw.ts';
 import { type ByteLimit, createByteLimit, decode, LARGEST_FILE, TooManyBytes } from './read/decode.ts';
 import { type FoundImport, readImports } from './read/imports.ts';
@@ -19,6 +19,8 @@ import { readSpecFile, type SpecFile } from './read/spec-file.ts';
 import { type Days, readDays } from './schedule-entries.ts';
 import { type FoundSchema, readParamSchema, type SchemaRead } from './schema-params.ts';
 import { silence, toDiagnostics } from './to-diagnostics.ts';
+
+export { type RunTargets, TooManyBytes };
 
 /**
  * The input of a load: a file by its absolute path, or a text whose imports and steps are relative to `dir`. `group`

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { patternProblem } from './check/pattern.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
+import { patternProblem } from '#system/pattern.ts';
 import { declarationFaults } from './declared-params.ts';
 import { type Path, type Problem, pathMark, problem, type Source, type Spot } from './diagnostic.ts';
 import {
@@ -11,7 +12,6 @@ import {
   schemaParts,
   schemaProblem,
 } from './json-schema.ts';
-import { didYouMean, nearNames } from './near-names.ts';
 import { isJsonObject, type OpenTextMap, VARIABLE_NAME } from './raw.ts';
 import type { ByteLimit } from './read/decode.ts';
 import type { Range } from './read/node.ts';

@@ -1,3 +1,4 @@
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type DiagnosticCode, diagnosticCodes } from './codes.ts';
 import {
   type Diagnostic,
@@ -10,7 +11,6 @@ import {
   type Source,
   type Spot,
 } from './diagnostic.ts';
-import { didYouMean, nearNames } from './near-names.ts';
 import { asList, type TextOrList } from './raw.ts';
 import type { Range, YamlDocument } from './read/node.ts';
 import { read } from './read/read.ts';

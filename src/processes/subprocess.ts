@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { access } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { expandWords, parseCommand } from '#core/words/words.ts';
@@ -21,10 +22,24 @@ let hasFileThreads = false;
  * Starts the threads with which Node reads files. Node starts them on first use and aborts silently at the process
  * limit; before the first program or thread there is room for them.
  */
-export function startFileThreads(): void {
+function startFileThreads(): void {
   if (hasFileThreads) return;
   hasFileThreads = true;
   access('/', () => {});
+}
+
+/** Starts a thread. Throws an error that `systemProblem` knows where the limit of processes, which counts threads, is reached. */
+export function startThread(file: string, options: WorkerOptions): Worker {
+  startFileThreads();
+  // Loaded with the first thread, like `child_process` below.
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  try {
+    return new Worker(file, options);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_WORKER_INIT_FAILED' || !message.includes('EAGAIN')) throw error;
+    throw Object.assign(new Error(message, { cause: error }), { code: 'EAGAIN', syscall: 'spawn a thread' });
+  }
 }
 
 /** Splits a `shell` setting into program and options (`bash -e`). Null if it contains more than that. */

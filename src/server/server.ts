@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ServerSettings } from '#config/server-settings.ts';
+import type { ServerSettings } from '#config/part-settings.ts';
 import type { CountedRequest } from '#daemon/metrics.ts';
 import type { SessionStore } from '#store/store.ts';
 import { messageOf, WfError } from '#system/errors.ts';

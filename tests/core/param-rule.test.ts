@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkParam, typedValue } from '#core/param-rule.ts';
 import type { ParamRule } from '#core/workflow.ts';
-import { matchesPattern } from '#system/pattern-test.ts';
+import { matchesPattern } from '#system/pattern.ts';
 
 const check = (text: string, rule: Partial<ParamRule>) => checkParam(text, { type: 'string', ...rule }, matchesPattern);
 

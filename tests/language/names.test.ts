@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalSignal } from '#language/build/build-step.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
 import { knownKeys, resolve, workflowSchema } from '#language/schema/schema.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import fc from '../support/fast-check.ts';
 import { codesOf } from './load-text.ts';
 

@@ -2,16 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { patternProblem, withPatternBudget } from '#language/check/pattern.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 import { loadWorkflow } from '#language/load.ts';
-import { nearNames } from '#language/near-names.ts';
 import { decode } from '#language/read/decode.ts';
 import { keyDepthCounter } from '#language/read/parse.ts';
-import { patternSize } from '#system/pattern-test.ts';
+import { nearNames } from '#system/near-names.ts';
+import { patternProblem, patternSize, withPatternBudget } from '#system/pattern.ts';
 
-vi.mock('#language/near-names.ts', { spy: true });
-vi.mock('#language/check/pattern.ts', { spy: true });
+vi.mock('#system/near-names.ts', { spy: true });
+vi.mock('#system/pattern.ts', { spy: true });
 vi.mock('#language/read/decode.ts', { spy: true });
 
 const each = (count: number, make: (index: number) => string) =>

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'nod
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { ownGroup } from '#processes/run-group.ts';
+import { ownGroup } from '#processes/groups/run-group.ts';
 import { eventually, journalOf, untilGone } from '../support/background-runs.ts';
 import { act, type Daemon, type DaemonPlace, daemonUrl, withDaemons } from '../support/daemon.ts';
 import { describeWith, isInstalled } from '../support/require.ts';

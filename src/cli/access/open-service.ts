@@ -1,7 +1,6 @@
 import type { DaemonClient } from '#client/daemon-client.ts';
 import type { Config } from '#config/config.ts';
-import type { ClientSettings } from '#config/login-settings.ts';
-import { readClientSettings } from '#config/login-settings.ts';
+import { type ClientSettings, readClientSettings } from '#config/part-settings.ts';
 import { escapeControls } from '#render/text.ts';
 import type { Reach } from '#service/history.ts';
 import type { Service } from '#service/service.ts';

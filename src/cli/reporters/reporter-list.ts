@@ -1,6 +1,6 @@
-import { didYouMean, nearNames } from '#language/near-names.ts';
 import { type ReporterKind, reporterKinds } from '#render/reporters.ts';
 import { WfError } from '#system/errors.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 
 /** The reporters that write one file at the end of a run. */
 const fileKinds = ['junit', 'summary'] as const;

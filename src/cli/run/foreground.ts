@@ -1,6 +1,6 @@
 import type { AppOptions } from '#app/app.ts';
 import type { Config } from '#config/config.ts';
-import { readLogForwarding } from '#config/forwarding-settings.ts';
+import { readLogForwarding } from '#config/part-settings.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';

@@ -4,7 +4,7 @@ import { remoteRunLogs } from '#client/remote-logs.ts';
 import { createRemoteService } from '#client/remote-service.ts';
 import { maskedOf, workflowOf } from '#client/remote-workflow.ts';
 import type { Config } from '#config/config.ts';
-import type { ClientSettings } from '#config/login-settings.ts';
+import type { ClientSettings } from '#config/part-settings.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { Param, StoredEvent } from '#core/run/run.ts';

@@ -5,8 +5,8 @@ import { type HandlerKind, handlerKind, handlerName } from '../workflow.ts';
 import { type Draft, record } from './evolve.ts';
 import { isBlocking } from './evolve-node.ts';
 import type { AttemptResult } from './outcome.ts';
-import { nextInstance } from './ready-sets.ts';
 import { mayStartAhead } from './policies.ts';
+import { nextInstance } from './ready-sets.ts';
 import type { ToleratedBy } from './run.ts';
 import {
   isActive,

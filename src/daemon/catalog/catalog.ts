@@ -1,11 +1,11 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { parse } from 'node:path';
 import { loadWorkflow } from '#language/load.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
 import type { ServedWorkflows } from '#service/served.ts';
 import type { ListedWorkflow, ListingPlaces, LoadWorkflow } from '#service/workflows.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { nextTurn, ownTurn } from '#system/turns.ts';
 import { createSpacedWork } from '../spaced-work.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';

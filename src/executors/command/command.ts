@@ -1,17 +1,120 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
-import { withCodeArgs } from '#core/words/command-args.ts';
-import { runProcess } from '#processes/subprocess.ts';
+import { appendArgs, listCommand, withCodeArgs } from '#core/words/command-args.ts';
+import { sealedWords, withoutPaths } from '#core/words/shell-paths.ts';
+import { expandWords, hasForeignArray, parseCommand } from '#core/words/words.ts';
+import type { Template } from '#core/workflow.ts';
+import { runProcess, shellArgv, shellWords } from '#processes/programs.ts';
+import type { Program } from '#processes/started-program.ts';
 import { messageOf } from '#system/errors.ts';
+import { removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import {
-  type CommandLine,
-  commandLine,
-  interpreterLine,
-  type ScriptFile,
-  stepShell,
-  writeScript,
-} from './command-line.ts';
+
+/** A program to start, or why the step's settings do not name one. */
+export type CommandLine = Program | { readonly problem: string };
+
+/**
+ * The program named by a step's `command`, with words appended verbatim. `isNamed`: the file names the shell, which then runs
+ * every text.
+ */
+export function commandLine(
+  command: Template | readonly Template[],
+  appended: readonly string[],
+  attempt: Attempt,
+  isNamed = namesShell(attempt),
+): CommandLine {
+  if (typeof command !== 'string') {
+    const { words, env } = listCommand(command, attempt);
+    return programOf(words, appended, { ...attempt, env: { ...attempt.env, ...env } });
+  }
+  const isAppendable = appended.length === 0 || appendArgs(command, []) !== null;
+  if (isNamed && isAppendable && command.trim() !== '') return inShell(command, appended, attempt);
+  const sealed = sealedWords(command, attempt.scope);
+  const scope = (name: string) => sealed.env[name] ?? attempt.scope(name);
+  const parsed = parseCommand(sealed.code);
+  if (parsed.kind === 'words' && !hasForeignArray(parsed.words, attempt.scope))
+    return programOf(expandWords(parsed.words, scope), appended, {
+      ...attempt,
+      env: { ...attempt.env, ...sealed.env },
+    });
+  return inShell(command, appended, attempt);
+}
+
+/** Whether the step or its file names a shell: only without one, plain commands start directly. */
+export function namesShell({ step, workflow }: Attempt): boolean {
+  return step.shell !== null || workflow.namesShell === true;
+}
+
+function inShell(command: string, appended: readonly string[], attempt: Attempt): CommandLine {
+  const shell = stepShell(attempt);
+  if ('problem' in shell) return shell;
+  return throughShell(command, appended, attempt, (code) => shellArgv(shell, code, attempt.params));
+}
+
+/** The words of the step's shell. */
+export function stepShell({ step, workflow, scope }: Attempt): readonly string[] | { readonly problem: string } {
+  const shell = step.shell ?? workflow.shell;
+  return shellWords(shell, scope) ?? { problem: `shell ${JSON.stringify(shell)} is not a program with its options` };
+}
+
+function programOf(words: readonly string[], appended: readonly string[], { cwd, env }: Attempt): CommandLine {
+  // Otherwise the first argument would become the program.
+  if (words.length === 0 || words[0] === '') return { problem: 'the command is empty' };
+  return { argv: [...words, ...appended], cwd, env };
+}
+
+/**
+ * Runs the text in the shell unchanged. Appended words travel in variables and only the variables' names are appended,
+ * so their values are never parsed as shell code.
+ */
+export function throughShell(
+  text: string,
+  appended: readonly string[],
+  attempt: Attempt,
+  argvOf: (code: string) => readonly string[],
+): CommandLine {
+  const { cwd } = attempt;
+  const pathless = withoutPaths(text, attempt.scope);
+  const env = { ...attempt.env, ...pathless.env };
+  if (appended.length === 0) return { argv: argvOf(pathless.code), cwd, env };
+  const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
+  const code = appendArgs(
+    pathless.code,
+    names.map((name) => `"$${name}"`),
+  );
+  if (code === null)
+    return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
+  const values = Object.fromEntries(appended.map((value, i) => [names[i], value]));
+  return { argv: argvOf(code), cwd, env: { ...env, ...values } };
+}
+
+/** A script in a private file; remove it when its interpreter has ended. */
+type ScriptFile = { readonly path: string; readonly remove: () => void };
+
+/**
+ * Writes a script verbatim to a file that only this user can read. The name begins with the step's, for error messages;
+ * the rest only has to be unique in a private directory, which does not justify loading `node:crypto` (3 ms).
+ */
+function writeScript(directory: string, step: string, text: string): ScriptFile {
+  const name = step.replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
+  const path = join(directory, `${name}-${Math.random().toString(36).slice(2, 12)}`);
+  writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  return { path, remove: () => removeIfPossible(path) };
+}
+
+/**
+ * The interpreter in the first line of a script, with its one argument, parsed like Linux does; null if there is none.
+ * It gets the file as an argument, which also works where files must not be executed.
+ */
+export function interpreterLine(script: string): readonly string[] | null {
+  const line = /^#![ \t]*([^ \t\n]+)(?:[ \t]+([^\n]*))?/.exec(script);
+  if (line === null) return null;
+  const [, interpreter = '', rest = ''] = line;
+  const argument = rest.replace(/[ \t\r]+$/, '');
+  return argument === '' ? [interpreter] : [interpreter, argument];
+}
 
 /** Runs `command` with its `args`, or a `script` with its interpreter, as a process that writes directly to the log. */
 export const executor: Executor = { run: (_config, attempt) => runStep(attempt) };

@@ -8,7 +8,7 @@ import { sealedWords } from '#core/words/shell-paths.ts';
 import { endOfUnit, isSystemVariable } from '#core/words/shell-words.ts';
 import { parseCommand } from '#core/words/words.ts';
 import type { Template } from '#core/workflow.ts';
-import { type CommandLine, commandLine, interpreterLine, stepShell, throughShell } from '../command/command-line.ts';
+import { type CommandLine, commandLine, interpreterLine, stepShell, throughShell } from '../command/command.ts';
 import type { Attempt } from '../executor.ts';
 import { DockerProblem } from './docker-daemon.ts';
 import type { CommandShell } from './docker-settings.ts';

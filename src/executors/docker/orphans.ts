@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { Container, ContainerInfo, VolumeInspectInfo } from 'dockerode';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { Json } from '#core/workflow.ts';
-import { identityFor, mayBeAlive, processScope } from '#processes/process-identity.ts';
+import { identityFor, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Attempt } from '../executor.ts';
 import { copyOutput } from './container-end.ts';
 import { type Daemon, requestMessage, requestStatus } from './docker-daemon.ts';

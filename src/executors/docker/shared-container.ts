@@ -5,12 +5,11 @@ import type { Container } from 'dockerode';
 import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import { canceled, EndSignal, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
-import { patternTest } from '#system/pattern-test.ts';
+import { patternTest } from '#system/pattern.ts';
 import { withTimeLimit } from '#system/time-limit.ts';
 import type { Attempt, RunScope, Shared } from '../executor.ts';
-import { engineDefaults, healthProblem, start } from './container.ts';
+import { createContainer, engineDefaults, healthProblem, start } from './container.ts';
 import { copyOutput } from './container-end.ts';
-import { createContainer } from './create.ts';
 import {
   connect,
   type Daemon,

@@ -5,7 +5,7 @@ import { expandText } from '#core/words/interpolate.ts';
 import { PATH } from '#core/words/json-path.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import { canceled, isAskedToEnd } from '#processes/end-signal.ts';
-import { startThread } from '#processes/start-thread.ts';
+import { startThread } from '#processes/programs.ts';
 import { messageOf } from '#system/errors.ts';
 import type { Attempt, Executor, Scope } from '../executor.ts';
 import { escapeJson, expandJson } from '../http/json-template.ts';

@@ -6,8 +6,8 @@ import { singleQuoted } from '#core/words/quote-word.ts';
 import { sealedWords, withoutPaths } from '#core/words/shell-paths.ts';
 import { parseCommand, type WordPiece, type WordTemplate } from '#core/words/words.ts';
 import type { Template } from '#core/workflow.ts';
-import { shellArgv } from '#processes/subprocess.ts';
-import { interpreterLine, namesShell, stepShell } from '../command/command-line.ts';
+import { shellArgv } from '#processes/programs.ts';
+import { interpreterLine, namesShell, stepShell } from '../command/command.ts';
 import type { Attempt, Scope } from '../executor.ts';
 
 /** Code for the remote `sh`, which finally becomes the step's program. */

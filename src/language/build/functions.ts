@@ -1,6 +1,6 @@
 import type { Assignment } from '#core/workflow.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import type { RawAction, RawFunction, TextOrList } from '../raw.ts';
 import { type SpecFile, spotIn } from '../read/spec-file.ts';
 

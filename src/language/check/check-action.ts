@@ -1,8 +1,8 @@
 import { PATH } from '#core/words/json-path.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { canonicalSignal, isSource, OUTPUT_KEY, signalNames } from '../build/build-step.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import {
   asList,
   assignments,

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { asList, assignments, isJsonObject, type TextOrList } from '../raw.ts';
 import { type ActionEntry, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema, knownKeys } from '../schema/schema.ts';

@@ -1,6 +1,7 @@
+import { didYouMean, nearNames } from '#system/near-names.ts';
+import { patternProblem, TOO_LARGE } from '#system/pattern.ts';
 import { parameterNames } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { asList, type RawAction, type RawConditions, type RawNotification, VARIABLE_NAME } from '../raw.ts';
 import {
   type ActionEntry,
@@ -16,7 +17,6 @@ import { actionProblems, defaultsProblems, envProblems } from './check-action.ts
 import { nameSpot } from './check-graph.ts';
 import { paramProblems } from './check-params.ts';
 import { sharedContainerProblems } from './check-step-kinds.ts';
-import { patternProblem, TOO_LARGE } from './pattern.ts';
 
 /** Maximum number of invalid parameter names reported per function. */
 const MOST_NAMES = 10;

@@ -1,5 +1,5 @@
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { asList } from '../raw.ts';
 import { type StepEntry, spotIn } from '../read/spec-file.ts';
 

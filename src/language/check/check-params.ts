@@ -1,8 +1,8 @@
 import { exactJsonObject } from '#core/data/exact-json.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { jsonParams } from '../build/build-step.ts';
 import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
 import { type Path, type Problem, problem, type Source } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { looseQuotes, parseParamDefaults } from '../params.ts';
 import { type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
 import { type ActionEntry, actionEntries, type SpecFile, spotIn } from '../read/spec-file.ts';

@@ -1,12 +1,12 @@
 import { parseSpan } from '#core/time-text.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
+import { patternProblem } from '#system/pattern.ts';
 import { inputName, inputsOf, isService } from '../build/build-step.ts';
 import { declaredRule, evaluatedTexts, isDeclaration } from '../declared-params.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { asList, executorType, type OpenTextMap, type RawContainer, STEERING_NAME, VARIABLE_NAME } from '../raw.ts';
 import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { type DeclarationEntry, declarationProblems } from './check-params.ts';
-import { patternProblem } from './pattern.ts';
 
 /** A container in the file: `what` names its owner in messages. `isShared`: it starts before the commands in it. */
 type Place = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly isShared: boolean };

@@ -2,12 +2,12 @@ import { isItemVariable } from '#core/fan-out/items.ts';
 import { runVariableNames } from '#core/run-variables.ts';
 import { isSystemVariable } from '#core/words/shell-words.ts';
 import type { Json, RunNumberKey } from '#core/workflow.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type RawItems, rawFanOut, runNumberTextsOf } from '../build/build-policies.ts';
 import { inputName, inputsOf } from '../build/build-step.ts';
 import { parameterNames } from '../build/functions.ts';
 import { evaluatedTexts, isDeclaration } from '../declared-params.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { parseParamDefaults } from '../params.ts';
 import {
   asList,

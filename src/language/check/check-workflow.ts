@@ -1,6 +1,6 @@
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { callProblems, collectFunctions, type Functions } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { parseParamDefaults } from '../params.ts';
 import { asList, assignments, outputName } from '../raw.ts';
 import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '#core/workflow.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { Path } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { executorConfigSchema, executorTypes, type KnownKey, knownKeys, resolve } from '../schema/schema.ts';
 import { canonicalKey, type Schema } from '../schema/schema-type.ts';
 import { LARGEST_FILE } from './decode.ts';

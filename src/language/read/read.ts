@@ -1,7 +1,7 @@
 import { parseSpan } from '#core/time-text.ts';
 import type { Json } from '#core/workflow.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Problem, pathMark, type Source } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { type KnownKey, resolve, typesOf } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
 import {

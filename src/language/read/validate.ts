@@ -1,7 +1,7 @@
 import { isNumberText } from '#core/step-numbers.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Path, type Problem, pathMark, problem, type Source } from '../diagnostic.ts';
-import { didYouMean, nearNames } from '../near-names.ts';
 import { isJsonObject, type RawWorkflow } from '../raw.ts';
 import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
 import { executorTypes, resolve, workflowSchema } from '../schema/schema.ts';

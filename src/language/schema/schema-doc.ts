@@ -1,4 +1,4 @@
-import { nearNames } from '../near-names.ts';
+import { nearNames } from '#system/near-names.ts';
 import { executorConfigSchema, executorTypes, resolve as resolveIn } from './schema.ts';
 import { canonicalKey, type Schema, typeText } from './schema-type.ts';
 import document from './workflow.schema.json' with { type: 'json' };

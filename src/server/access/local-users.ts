@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import type { ServerSettings } from '#config/server-settings.ts';
+import type { ServerSettings } from '#config/part-settings.ts';
 
 /** The user of the daemon, and the machine's other users. */
 type LocalUsers = {

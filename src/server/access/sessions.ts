@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ServerSettings } from '#config/server-settings.ts';
+import type { ServerSettings } from '#config/part-settings.ts';
 import type { SessionStore, StoredSession } from '#store/store.ts';
 import { decodePair } from '#system/basic-login.ts';
 import { messageOf } from '#system/errors.ts';

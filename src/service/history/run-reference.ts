@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import type { Graph } from '#core/graph.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
 import type { RunArchive, RunLabel } from '#store/store.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { workflowHere } from '../workflows/workflow-directory.ts';
 import { findWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
 

@@ -9,13 +9,11 @@ import type { DotenvRead } from '#engine/engine.ts';
 import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { SubworkflowRequest } from '#executors/executor.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { compileSchema } from '#language/json-schema.ts';
 import { locateVariable } from '#language/locate.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
-import { parseParamTemplates } from '#language/params.ts';
-import { VARIABLE_NAME } from '#language/raw.ts';
+import { compileSchema, parseParamTemplates, VARIABLE_NAME } from '#language/params.ts';
 import { WfError } from '#system/errors.ts';
-import { matchesPattern, patternSize } from '#system/pattern-test.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
+import { matchesPattern, patternSize } from '#system/pattern.ts';
 
 /** Names that change the behavior of shells and programs: a file must declare them under `params` to accept them. */
 const steeringNames = new Set(

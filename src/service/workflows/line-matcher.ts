@@ -1,6 +1,5 @@
-import { patternProblem } from '#language/check/pattern.ts';
 import { WfError } from '#system/errors.ts';
-import { patternSize, patternTest } from '#system/pattern-test.ts';
+import { patternProblem, patternSize, patternTest } from '#system/pattern.ts';
 
 /** Finds the lines of a text that match: their indexes, from 0. A line ends with a line feed. */
 export type FindLines = (text: string) => readonly number[] | Promise<readonly number[]>;

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
-import { type LoadResult, loadWorkflow } from '#language/load.ts';
-import { TooManyBytes } from '#language/read/decode.ts';
+import { type LoadResult, loadWorkflow, TooManyBytes } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
 import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { join, parse, relative, resolve, sep } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
-import type { RunTargets } from '#language/check/check-params.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow, type RunTargets } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
 import { filesOf, findWorkflowFiles, groupOf, InvalidWorkflow, pathKind, workflowsIn } from './workflow-directory.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { containerEnv } from '#executors/docker/create.ts';
+import { containerEnv } from '#executors/docker/container.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 import { testAttempt } from '../attempt.ts';
 

@@ -1,10 +1,10 @@
-import { didYouMean } from '#language/near-names.ts';
 import { editorSchema } from '#language/schema/editor-schema.ts';
 import { documentationOf, type KeyDoc, nearPaths, type SchemaDoc } from '#language/schema/schema-doc.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { createColors } from '#render/terminal.ts';
 import { padEnd, textWidth } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
+import { didYouMean } from '#system/near-names.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';

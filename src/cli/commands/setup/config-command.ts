@@ -1,10 +1,10 @@
-import { type ListedDirectories, type ListedSetting, listDirectories, listSettings } from '#config/listed-settings.ts';
-import { didYouMean, nearNames } from '#language/near-names.ts';
+import { type ListedDirectories, type ListedSetting, listDirectories, listSettings } from '#config/part-settings.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { createColors, renderTable } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonApp, keepToken } from '#app/daemon-app.ts';
 import type { Config } from '#config/config.ts';
-import { exposedFiles, readServerSettings, type ServerSettings } from '#config/server-settings.ts';
+import { exposedFiles, readServerSettings, type ServerSettings } from '#config/part-settings.ts';
 import { escapeControls, escapeLines, shellQuote } from '#render/text.ts';
 import { accessNote, localUsers } from '#server/access/local-users.ts';
 import { watchLoopLag } from '#server/connection/load-limits.ts';

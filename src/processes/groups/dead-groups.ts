@@ -1,8 +1,8 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { someAtOnce } from '#system/turns.ts';
+import { isAlive, processScope } from '../process-identity.ts';
 import { endGroup } from './end-group.ts';
-import { isAlive, processScope } from './process-identity.ts';
 import { groupDirectories, groupKinds, ownFiles } from './run-group.ts';
 
 /** Of the four threads of Node, the others remain for logs and flushes. */

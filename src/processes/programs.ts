@@ -1,0 +1,6 @@
+/** Starting programs and threads. */
+
+export { capture } from './capture.ts';
+export { reportFd, startReporting } from './reporting-process.ts';
+export { ReportingStarter } from './starter/reporting-starter.ts';
+export { queueFlush, runProcess, shellArgv, shellWords, startThread } from './subprocess.ts';
