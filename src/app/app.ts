@@ -159,9 +159,9 @@ async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwar
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
   return async ({ run, parent, ...asked }) => {
-    const places = { ...workflowDirectories(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
+    const directories = { ...workflowDirectories(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
-      const { workflow, sources } = getWorkflow({ name: run }, places);
+      const { workflow, sources } = getWorkflow({ name: run }, directories);
       const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });
       const named = params.filter(({ name }) => name !== null);
       return { ...(await withDotenv({ workflow, sources, params: named }, config.processEnv)), params };

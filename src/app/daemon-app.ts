@@ -147,11 +147,11 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const state = stateDir(config);
   const starter = new ReportingStarter(withoutRun(processEnv));
   const control = createControl(config, { keepsRuns: true, starter });
-  const { history, places } = control;
+  const { history, directories } = control;
   const suspensions = createSuspensions(join(state, 'suspended'));
   const thread = createTaskThread(startTaskThread);
   const loader = createWorkflowLoader(thread);
-  const catalog = await createCatalog(places, { clock: systemClock, report, log, load: loader.load });
+  const catalog = await createCatalog(directories, { clock: systemClock, report, log, load: loader.load });
   const context = { env: processEnv, cwd, dags, isDaemon: true };
   const metrics = await createMetrics({
     version: options.version ?? '',
@@ -204,12 +204,12 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
   const workflows: ServedWorkflows = {
-    ...createWorkflowEditor({ places, catalog, suspensions, check: loader.check }),
+    ...createWorkflowEditor({ directories, catalog, suspensions, check: loader.check }),
     ...listedNames(catalog),
     list: catalog.list,
     version: catalog.version,
     check: (text, beside) =>
-      checkText(text, places, { check: loader.check, environment: Object.keys(processEnv), beside }),
+      checkText(text, directories, { check: loader.check, environment: Object.keys(processEnv), beside }),
     suspend: (file, until) => {
       suspensions.set(file, until);
       changes.suspensionChanged();

@@ -34,7 +34,7 @@ import {
   type StartRequest,
   withoutRun,
 } from '#service/start-runs.ts';
-import type { WorkflowPlaces } from '#service/workflows.ts';
+import type { WorkflowDirectories } from '#service/workflows.ts';
 import type { OwnDaemon } from '#store/files/control/daemon-claim.ts';
 import type { RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
@@ -111,7 +111,7 @@ export async function removeRun(runId: string, config: Config): Promise<number> 
 /** Accepts runs for other processes, starts processes for them, and reaches the owners of running ones. */
 export type Control = StopTools & {
   readonly history: History;
-  readonly places: WorkflowPlaces;
+  readonly directories: WorkflowDirectories;
   /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
   readonly strict: boolean;
   /** `lasting`: a daemon accepts the run, and its successor keeps the promise. */
@@ -146,7 +146,7 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
       return true;
     },
     clock: systemClock,
-    places: workflowDirectories(config),
+    directories: workflowDirectories(config),
     strict: config.settings.read('strict').value,
     accept: (request, { lasting, context }) =>
       acceptRun(request, {

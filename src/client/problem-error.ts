@@ -113,22 +113,22 @@ export function diagnosticOf(diagnostic: JsonMap): Diagnostic {
     severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error',
     code: textIn(diagnostic, 'code') ?? '',
     message: textIn(diagnostic, 'message') ?? '',
-    place: placeOf(diagnostic),
+    place: positionOf(diagnostic),
     label,
     related: listIn(diagnostic, 'related').filter(isObject).flatMap(relatedOf),
     importedFrom: listIn(diagnostic, 'importedFrom')
       .filter(isObject)
-      .flatMap((place) => placeOf(place) ?? []),
+      .flatMap((position) => positionOf(position) ?? []),
     help: help === label ? null : help,
   };
 }
 
 function relatedOf(related: JsonMap): Diagnostic['related'] {
-  const place = placeOf(objectIn(related, 'place') ?? related);
-  return place === null ? [] : [{ place, message: textIn(related, 'message') ?? '' }];
+  const position = positionOf(objectIn(related, 'place') ?? related);
+  return position === null ? [] : [{ place: position, message: textIn(related, 'message') ?? '' }];
 }
 
-function placeOf(from: JsonMap): Place | null {
+function positionOf(from: JsonMap): Place | null {
   const file = textIn(from, 'file');
   const line = numberIn(from, 'line');
   if (file === null || line === null) return null;

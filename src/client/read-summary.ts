@@ -66,8 +66,8 @@ function readFailures(run: JsonMap, settings: ClientSettings): Partial<Failures>
 }
 
 function readFailure(failure: JsonMap, settings: ClientSettings): Failure {
-  const place = objectIn(failure, 'place');
-  const file = place === null ? null : textIn(place, 'file');
+  const position = objectIn(failure, 'place');
+  const file = position === null ? null : textIn(position, 'file');
   return {
     path: textsIn(failure, 'path'),
     runId: required(failure, 'runId', settings),
@@ -81,9 +81,9 @@ function readFailure(failure: JsonMap, settings: ClientSettings): Failure {
     ...wordIn(failure, 'tolerated', ['failure', 'exitCode', 'output']),
     ...(failure['kept'] === true ? { kept: true } : {}),
     place:
-      place === null || file === null
+      position === null || file === null
         ? null
-        : { file, line: numberIn(place, 'line') ?? 1, column: numberIn(place, 'column') ?? 1 },
+        : { file, line: numberIn(position, 'line') ?? 1, column: numberIn(position, 'column') ?? 1 },
     lines: textsIn(failure, 'lines'),
     log: textIn(failure, 'log'),
     command: textIn(failure, 'command'),

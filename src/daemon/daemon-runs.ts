@@ -3,7 +3,7 @@ import type { StopTools } from '#service/control-runs.ts';
 import { type PastRun, readPastRun } from '#service/history.ts';
 import { type AcceptedRun, newRunId, type RunActions } from '#service/service.ts';
 import { type Carrier, createLocalRuns, refuseQueued, type StartRequest } from '#service/start-runs.ts';
-import type { ReadWorkflow, WorkflowPlaces } from '#service/workflows.ts';
+import type { ReadWorkflow, WorkflowDirectories } from '#service/workflows.ts';
 import { createTurns } from '#system/turns.ts';
 import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
@@ -43,7 +43,7 @@ export type RunQueueState = {
 
 export type DaemonRunsParts = {
   readonly control: StopTools & {
-    readonly places: WorkflowPlaces;
+    readonly directories: WorkflowDirectories;
     readonly strict: boolean;
     readonly launch: (runId: string) => Carrier;
     readonly accept: (request: StartRequest) => Promise<AcceptedRun>;

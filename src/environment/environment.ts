@@ -54,7 +54,7 @@ type PendingParam = Param & { readonly isTemplate: boolean; readonly rule?: Para
 export function mergeParams(defaults: Workflow['params'], given: readonly Param[]): readonly PendingParam[] {
   const merged: PendingParam[] = defaults.map((param) => ({ ...param, isTemplate: true }));
   const placed = new Set<Param>();
-  const place = (param: Param, index: number) => {
+  const put = (param: Param, index: number) => {
     const taken = merged[index];
     if (!taken) return;
     merged[index] = { ...taken, ...param, name: taken.name, isTemplate: false };
@@ -62,13 +62,13 @@ export function mergeParams(defaults: Workflow['params'], given: readonly Param[
   };
   const isNamed = ({ name }: Param) => name !== null;
   for (const param of given.filter(isNamed))
-    place(
+    put(
       param,
       // Of several defaults of a name, the last one is the value of the variable.
       merged.findLastIndex(({ name }) => name === param.name),
     );
   for (const param of given.filter((other) => !isNamed(other)))
-    place(
+    put(
       param,
       merged.findIndex((other) => other.isTemplate),
     );
@@ -128,13 +128,13 @@ class Evaluation {
 
   async #param(index: number): Promise<string> {
     const param = this.#params[index];
-    const place = this.#paramSlots[index];
-    if (!param || !place) return '';
-    if (!param.isTemplate) place.value ??= this.#checked(param, param.value, place.label);
-    if (place.value !== null) return place.value;
-    const value = await this.#once(place, param.value, (name) => this.#lookup(name, index, this.#env.length));
-    place.value = this.#checked(param, value, place.label);
-    return place.value;
+    const slot = this.#paramSlots[index];
+    if (!param || !slot) return '';
+    if (!param.isTemplate) slot.value ??= this.#checked(param, param.value, slot.label);
+    if (slot.value !== null) return slot.value;
+    const value = await this.#once(slot, param.value, (name) => this.#lookup(name, index, this.#env.length));
+    slot.value = this.#checked(param, value, slot.label);
+    return slot.value;
   }
 
   /** The value in the form that steps see. An empty default stands for no value. */
@@ -148,23 +148,23 @@ class Evaluation {
 
   async #entry(index: number): Promise<string> {
     const entry = this.#env[index];
-    const place = this.#envSlots[index];
-    if (!entry || !place) return '';
+    const slot = this.#envSlots[index];
+    if (!entry || !slot) return '';
     // The substitution's command may read variables that its text does not name, so they are evaluated too.
     if (splitBackticks(entry.value).some((part) => 'command' in part)) {
       for (let i = 0; i < index; i++) if (!this.#envSlots[i]?.isBusy) await this.#entry(i);
     }
-    return this.#once(place, entry.value, (name) => this.#lookup(name, this.#params.length, index));
+    return this.#once(slot, entry.value, (name) => this.#lookup(name, this.#params.length, index));
   }
 
-  async #once(place: Slot, template: Template, lookup: (name: string) => Promise<string | undefined>): Promise<string> {
-    if (place.value !== null) return place.value;
-    if (place.isBusy) throw new EvaluationProblem(`${place.label} depends on itself`);
-    place.isBusy = true;
-    const value = await this.#evaluate(template, lookup, place.label);
-    if (value.length > MAX_VALUE_LENGTH) throw tooLong(place.label);
-    place.value = value;
-    place.isBusy = false;
+  async #once(slot: Slot, template: Template, lookup: (name: string) => Promise<string | undefined>): Promise<string> {
+    if (slot.value !== null) return slot.value;
+    if (slot.isBusy) throw new EvaluationProblem(`${slot.label} depends on itself`);
+    slot.isBusy = true;
+    const value = await this.#evaluate(template, lookup, slot.label);
+    if (value.length > MAX_VALUE_LENGTH) throw tooLong(slot.label);
+    slot.value = value;
+    slot.isBusy = false;
     return value;
   }
 

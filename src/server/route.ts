@@ -183,8 +183,8 @@ function decisive(errors: readonly SchemaError[]): SchemaError {
   let found = first;
   for (const each of errors) {
     const isDeeper = each.instancePath.split('/')[1] === field && depth(each) > depth(found);
-    const isSamePlace = each.instancePath === found.instancePath;
-    if (isDeeper || (isSamePlace && found.keyword !== 'propertyNames')) found = each;
+    const isSamePosition = each.instancePath === found.instancePath;
+    if (isDeeper || (isSamePosition && found.keyword !== 'propertyNames')) found = each;
   }
   return found;
 }

@@ -1,6 +1,13 @@
 /** What other folders use of stored runs: find, read, show, mark and remove them. */
 export { evolveIfFit, foldRun } from './history/fold-run.ts';
-export { anyRun, createHistory, earlierRun, type History, type RunFilter, type RunPlace } from './history/history.ts';
+export {
+  anyRun,
+  createHistory,
+  earlierRun,
+  type History,
+  type RunFilter,
+  type RunPosition,
+} from './history/history.ts';
 export { releaseFinished } from './history/lost-run.ts';
 export { keepingReader, type PastRun, readFinished, readPastRun, summarizePastRun } from './history/past-run.ts';
 export type { RemovedRun, RetentionReport, RetentionRequest, RetentionRule } from './history/removal.ts';

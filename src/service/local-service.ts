@@ -19,17 +19,17 @@ import { declareLost, untilOver } from './runs/end-run.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
 import type { LogAnswer, LogRequest, RunService, RunView, Service } from './service.ts';
 import { type EntryTools, workflowEntries } from './workflows/workflow-entries.ts';
-import { findWorkflow, type WorkflowPlaces } from './workflows/workflows.ts';
+import { findWorkflow, type WorkflowDirectories } from './workflows/workflows.ts';
 
 /** The dependencies of the service of this machine. Without a store, `past` and `control` throw. */
 type LocalServiceTools = {
   /** The location of the workflows for messages. */
   readonly location: string;
   readonly reach: Reach;
-  readonly places: WorkflowPlaces;
+  readonly directories: WorkflowDirectories;
   readonly past: () => { readonly history: History; readonly archive: RunArchive };
   readonly control: () => LocalRunTools & { readonly history: History };
-  readonly entries: () => Promise<Omit<EntryTools, 'places'>>;
+  readonly entries: () => Promise<Omit<EntryTools, 'directories'>>;
 };
 
 /** The service of this machine, which also starts workflows that were loaded already. */
@@ -37,11 +37,11 @@ export type LocalService = Service & Pick<LocalRuns, 'startLoaded'>;
 
 /** Creates the service of this machine. */
 export function createLocalService(tools: LocalServiceTools): LocalService {
-  const { location, reach, places, past, control, entries } = tools;
+  const { location, reach, directories, past, control, entries } = tools;
   return {
     commandOptions: '',
     startLoaded: (request) => createLocalRuns(control()).startLoaded(request),
-    workflows: { location, list: async () => workflowEntries({ ...(await entries()), places }) },
+    workflows: { location, list: async () => workflowEntries({ ...(await entries()), directories }) },
     runs: {
       repeatedStopKills: true,
       start: (order) => createLocalRuns(control()).start(order),
@@ -74,12 +74,15 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
   };
 }
 
-async function listRuns(filter: RunFilter, { past, places, reach }: LocalServiceTools): ReturnType<RunService['list']> {
+async function listRuns(
+  filter: RunFilter,
+  { past, directories, reach }: LocalServiceTools,
+): ReturnType<RunService['list']> {
   const { history, archive } = past();
   const runs = [];
   for await (const run of history.list(filter)) runs.push(history.summarize(run));
   if (runs.length === 0 && filter.workflow !== null) {
-    requireKnownWorkflow(filter.workflow, { history, archive, places, reach });
+    requireKnownWorkflow(filter.workflow, { history, archive, directories, reach });
   }
   return runs;
 }
@@ -97,7 +100,7 @@ async function viewRun(reference: string, { past }: LocalServiceTools): Promise<
 }
 
 /** The tools that read local logs. */
-type LogTools = Pick<LocalServiceTools, 'places'> & { readonly history: History; readonly archive: RunArchive };
+type LogTools = Pick<LocalServiceTools, 'directories'> & { readonly history: History; readonly archive: RunArchive };
 
 /** Returns the output of a local run. Throws like `RunService.logs`. */
 async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<LogAnswer> {
@@ -181,11 +184,11 @@ function unknownOutput({ runId, stored }: PastRun, { directoryOf }: RunArchive):
 }
 
 /** Waits for the first run of a workflow that has never run. */
-async function findOrAwait(word: string, { tell }: LogRequest, { history, places }: LogTools): Promise<PastRun> {
+async function findOrAwait(word: string, { tell }: LogRequest, { history, directories }: LogTools): Promise<PastRun> {
   try {
     return await history.find(word);
   } catch (error) {
-    if (!(isNotFound(error) || isUsage(error)) || !isWorkflow(word, places)) throw error;
+    if (!(isNotFound(error) || isUsage(error)) || !isWorkflow(word, directories)) throw error;
   }
   tell(`waiting for the first run of "${word}"`);
   return (await history.await(word, new AbortController().signal)) ?? history.find(word);
@@ -196,9 +199,9 @@ function isUsage(error: unknown): boolean {
   return error instanceof WfError && error.code === 'usage';
 }
 
-function isWorkflow(name: string, places: WorkflowPlaces): boolean {
+function isWorkflow(name: string, directories: WorkflowDirectories): boolean {
   try {
-    findWorkflow(name, places);
+    findWorkflow(name, directories);
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;

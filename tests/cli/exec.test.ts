@@ -82,11 +82,11 @@ describe('wf exec', () => {
   it('does not treat words as variables, even if base.yaml has some', () => {
     const base = join(temporaryDirectory(), 'base.yaml');
     writeFileSync(base, 'env: {A: value}\nparams: {A1: value}\n');
-    const places = { cwd: '/', dagsDir: null, base };
+    const directories = { cwd: '/', dagsDir: null, base };
     const unit = fc.constantFrom(...'$\\{}:-A1`"\'\n é');
     fc.assert(
       fc.property(fc.array(fc.string({ unit }), { minLength: 1 }), (words) => {
-        const { workflow } = execWorkflow(['x', ...words], { name: 'exec', places });
+        const { workflow } = execWorkflow(['x', ...words], { name: 'exec', directories });
         const [step] = workflow.steps;
         if (step === undefined || !Array.isArray(step.command)) throw new Error('no list');
         const context = { workflow, step, params: [], scope: () => 'value' };

@@ -51,12 +51,12 @@ it('lines of the plain report are in that order too', async () => {
     writeFileSync(join(cwd, 'w.yaml'), yaml);
     const { stdout } = await wf(['run', 'w.yaml'], { cwd, env: { WF_HOME: join(cwd, 'home') } });
     const lines = stdout.split('\n').map((text) => text.slice(9, 60).replace(/\] +/, '] '));
-    const places = Array.from({ length: 20 }, (_, i) =>
+    const offsets = Array.from({ length: 20 }, (_, i) =>
       [`[short-${i}] START`, `[short-${i}] | out-${i}`, `[short-${i}] OK`].map((text) =>
         lines.findIndex((found) => found.startsWith(text)),
       ),
     );
-    expect(places.flat().every((place) => place >= 0)).toBe(true);
-    expect(places.flat()).toEqual(places.flat().toSorted((a, b) => a - b));
+    expect(offsets.flat().every((offset) => offset >= 0)).toBe(true);
+    expect(offsets.flat()).toEqual(offsets.flat().toSorted((a, b) => a - b));
   });
 });

@@ -15,7 +15,7 @@ export async function openLocal(
   return createLocalService({
     location: `this directory or ${config.dagsDir ?? 'the workflows directory: there is no home'}`,
     reach,
-    places: workflowDirectories(config),
+    directories: workflowDirectories(config),
     past,
     control: () => {
       const control = app.createControl(config, { reach });

@@ -65,8 +65,8 @@ async function steps(given: Given): Promise<Candidates['values']> {
 /** Keys of the file and of a step; `wf schema` takes the latter without `steps.` too. */
 async function schemaPaths(): Promise<Candidates['values']> {
   const { documentationOf } = await import('#language/schema/schema-doc.ts');
-  const places = ['', 'steps'].map((path) => documentationOf(path)?.keys ?? []);
-  const [top = [], step = []] = places.map((keys) => keys.map(({ key, description }) => ({ value: key, description })));
+  const maps = ['', 'steps'].map((path) => documentationOf(path)?.keys ?? []);
+  const [top = [], step = []] = maps.map((keys) => keys.map(({ key, description }) => ({ value: key, description })));
   return [...top, ...step.map(({ value, description }) => ({ value: `steps.${value}`, description }))];
 }
 

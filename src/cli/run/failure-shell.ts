@@ -7,7 +7,7 @@ import { isInteractive } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** The directory and environment of a failed step. */
-type StepPlace = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };
+type StepScope = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };
 
 /** The shell of `--shell-on-failure`, with the directory and environment of the failed step. */
 export type FailureShell = {
@@ -19,7 +19,7 @@ export type FailureShell = {
 
 /** Creates the shell of a run. Without a terminal it prints a warning and opens nothing. */
 export function createFailureShell(console: Console): FailureShell {
-  const places = new Map<string, StepPlace>();
+  const scopes = new Map<string, StepScope>();
   const { err } = console;
   if (!isInteractive(console)) {
     err.write('wf: --shell-on-failure needs a terminal and does nothing in CI: no shell will open\n');
@@ -27,18 +27,18 @@ export function createFailureShell(console: Console): FailureShell {
   }
   return {
     attempt: ({ runId, step, cwd, env }) =>
-      places.set(key(runId, step.name), { cwd, env, executor: step.executor.type }),
+      scopes.set(key(runId, step.name), { cwd, env, executor: step.executor.type }),
     open: async (summary) => {
       const failed = failedSteps(summary);
-      const [name] = failed.map((step) => step.name).filter((step) => places.has(key(summary.runId, step)));
-      const place = name === undefined ? undefined : places.get(key(summary.runId, name));
+      const [name] = failed.map((step) => step.name).filter((step) => scopes.has(key(summary.runId, step)));
+      const scope = name === undefined ? undefined : scopes.get(key(summary.runId, name));
       if (failed[0] === undefined) return;
-      if (name === undefined || place === undefined) {
+      if (name === undefined || scope === undefined) {
         err.write(`no shell: step "${escapeControls(failed[0].name)}" failed before it had an environment\n`);
         return;
       }
       await Promise.all([console.out.drained(), err.drained()]);
-      await runShell(name, place, console);
+      await runShell(name, scope, console);
     },
   };
 }
@@ -48,7 +48,7 @@ function key(runId: string, step: string): string {
   return `${runId} ${step}`;
 }
 
-async function runShell(step: string, { cwd, env, executor }: StepPlace, { err, env: own }: Console): Promise<void> {
+async function runShell(step: string, { cwd, env, executor }: StepScope, { err, env: own }: Console): Promise<void> {
   const shell = own['SHELL'] || 'sh';
   const isThere = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const dir = isThere ? cwd : process.cwd();
@@ -65,7 +65,7 @@ async function runShell(step: string, { cwd, env, executor }: StepPlace, { err, 
 }
 
 /** Leaves Ctrl-C to the shell and its programs, and passes SIGTERM on. Resolves to null, or to the reason why no shell started. */
-function untilLeft(shell: string, cwd: string, env: StepPlace['env']): Promise<string | null> {
+function untilLeft(shell: string, cwd: string, env: StepScope['env']): Promise<string | null> {
   return new Promise((resolve) => {
     // The shell prints to the terminal, even if the output of wf is redirected.
     const child = spawn(shell, [], { cwd, env: { ...env }, stdio: ['inherit', 2, 2] });

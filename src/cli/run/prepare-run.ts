@@ -66,11 +66,11 @@ export async function prepareRun(
   console: Console,
 ): Promise<PreparedRun | null> {
   const asked = known ?? givenParameters(options);
-  const places = workflowDirectories(config);
+  const directories = workflowDirectories(config);
   const reference = workflowReference(options.name);
-  const collectGarbage = await keepProcessSmall(workflowBytes(reference, places));
+  const collectGarbage = await keepProcessSmall(workflowBytes(reference, directories));
   const strict = config.settings.read('strict').value;
-  const loaded = getWorkflow(reference, places, { isStrict: strict });
+  const loaded = getWorkflow(reference, directories, { isStrict: strict });
   collectGarbage();
   const asks = options.ask ? 'all' : options.input ? 'open' : 'none';
   const prompts = await canPrompt(loaded.workflow, asks, console);

@@ -78,7 +78,12 @@ export class Presenter {
   /** Prints the recap. Call it last, for the run itself. */
   end(state: RunState, result: PresentedResult): void {
     const run = this.#failedRun(state, result.summary);
-    this.#reporter.end({ ...result, summary: withFailures(run, result.kept), places: run.places, tails: this.#tails });
+    this.#reporter.end({
+      ...result,
+      summary: withFailures(run, result.kept),
+      positions: run.positions,
+      tails: this.#tails,
+    });
   }
 
   #begin(runId: string): void {
@@ -92,7 +97,7 @@ export class Presenter {
     const names = failedSteps(summary).map(({ name }) => name);
     return {
       summary,
-      places: names.length > 0 ? locateSteps(this.#loaded.sources, names) : new Map(),
+      positions: names.length > 0 ? locateSteps(this.#loaded.sources, names) : new Map(),
       tails: this.#tails,
       origins: originsOf(state),
       children: new Map(shownFailures(summary).shown.map(({ name }) => [name, this.#failedChild(name)])),

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import {
   findWorkflowFiles,
   type ListedWorkflow,
-  type ListingPlaces,
+  type ListingPaths,
   type LoadWorkflow,
   loadListed,
 } from '#service/workflows.ts';
@@ -45,7 +45,7 @@ export type CatalogFiles = {
 
 /** Creates an empty state. */
 export function createCatalogFiles(
-  places: ListingPlaces,
+  paths: ListingPaths,
   { clock, load }: { readonly clock: Pick<Clock, 'now'>; readonly load: LoadWorkflow },
 ): CatalogFiles {
   const entries = new Map<string, CatalogEntry>();
@@ -58,7 +58,7 @@ export function createCatalogFiles(
     version: () => version,
     isNewest: (look) => look === newest,
     look: ({ settledMs, takesNew = false }) => {
-      const found = places.dagsDir === null ? { files: [], directories: [] } : findWorkflowFiles(places.dagsDir);
+      const found = paths.dagsDir === null ? { files: [], directories: [] } : findWorkflowFiles(paths.dagsDir);
       const stamps = takeStamps(found.files);
       const changed = found.files.filter((file) => isStale(entries.get(file), { stamps, now: clock.now() }));
       const isHeld = (file: string) => holds.isBeingWritten(file, entries.get(file), { stamps, settledMs });
@@ -78,7 +78,7 @@ export function createCatalogFiles(
       return newest;
     },
     read: (file, { stamps, read }) => {
-      const entry = readEntry(file, places, { stamps, now: clock.now(), load });
+      const entry = readEntry(file, paths, { stamps, now: clock.now(), load });
       if (entry instanceof Promise) return entry.then((found) => void read.set(file, found));
       return void read.set(file, entry);
     },
@@ -177,24 +177,24 @@ type Reading = Moment & { readonly load: LoadWorkflow };
 /** Reads a file with its inputs, synchronously or by a promise, as the loader does. */
 function readEntry(
   file: string,
-  places: ListingPlaces,
+  paths: ListingPaths,
   { load, ...moment }: Reading,
 ): CatalogEntry | Promise<CatalogEntry> {
   // Taken before the files are read, so that a later change is noticed.
   moment.stamps.of(file);
-  if (places.base !== null) moment.stamps.of(places.base);
-  const listed = loadListed(file, places, load);
-  if (listed instanceof Promise) return listed.then((found) => entryOf(found, places, moment));
-  return entryOf(listed, places, moment);
+  if (paths.base !== null) moment.stamps.of(paths.base);
+  const listed = loadListed(file, paths, load);
+  if (listed instanceof Promise) return listed.then((found) => entryOf(found, paths, moment));
+  return entryOf(listed, paths, moment);
 }
 
-function entryOf(listed: ListedWorkflow, places: ListingPlaces, { stamps, now }: Moment): CatalogEntry {
+function entryOf(listed: ListedWorkflow, paths: ListingPaths, { stamps, now }: Moment): CatalogEntry {
   const { file } = listed;
   const inputs = [
-    ...new Set([file, ...listed.sources.map(({ path }) => path), ...(places.base === null ? [] : [places.base])]),
+    ...new Set([file, ...listed.sources.map(({ path }) => path), ...(paths.base === null ? [] : [paths.base])]),
   ];
   const times = inputs.map((path) => stamps.of(path).changedAt ?? 0);
-  const imports = listed.sources.filter(({ path }) => path !== file && path !== places.base);
+  const imports = listed.sources.filter(({ path }) => path !== file && path !== paths.base);
   // The stamp of an import may be younger than its text, and that of an older file does not raise doubts.
   const isCurrent = imports.every(({ path, text }) => holdsText(path, text));
   return {

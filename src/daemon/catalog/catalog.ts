@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { parse } from 'node:path';
 import { loadWorkflow } from '#language/load.ts';
 import type { ServedWorkflows } from '#service/served.ts';
-import type { ListedWorkflow, ListingPlaces, LoadWorkflow } from '#service/workflows.ts';
+import type { ListedWorkflow, ListingPaths, LoadWorkflow } from '#service/workflows.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
@@ -46,9 +46,9 @@ const maxShare = 0.2;
 const longestPauseMs = 1000;
 
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
-export async function createCatalog(places: ListingPlaces, options: CatalogOptions): Promise<Catalog> {
+export async function createCatalog(paths: ListingPaths, options: CatalogOptions): Promise<Catalog> {
   const { clock, report, log = () => {}, pollMs = 1000, load = loadWorkflow } = options;
-  const files = createCatalogFiles(places, { clock, load });
+  const files = createCatalogFiles(paths, { clock, load });
   const listeners = new Set<(change: CatalogChange) => void>();
   let takeBackTimer = () => {};
   let nextLookAt = Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ export async function createCatalog(places: ListingPlaces, options: CatalogOptio
   let isThere = false;
 
   const noteDirectory = ({ directories, isHeld }: Look) => {
-    const { dagsDir } = places;
+    const { dagsDir } = paths;
     // While its files are held, it may only be exchanged for another directory.
     if (dagsDir === null || isHeld || directories.length > 0 === isThere) return;
     isThere = !isThere;

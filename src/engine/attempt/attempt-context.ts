@@ -79,7 +79,7 @@ export type AttemptContext = {
 };
 
 /** The variables of a step for its attempt: lookup, environment, working directory. */
-export type StepPlace = { readonly scope: Scope; readonly env: Environment; readonly cwd: string };
+export type StepScope = { readonly scope: Scope; readonly env: Environment; readonly cwd: string };
 
 /** Backticks in a step's `env` run in the same directory as those in the workflow's `env`. */
 export function captureFor({ workflow, step, signal, capture, variables }: AttemptContext) {
@@ -89,7 +89,7 @@ export function captureFor({ workflow, step, signal, capture, variables }: Attem
 }
 
 /** Runs a command of a condition in the directory of the step. */
-export function captureIn(context: AttemptContext, own: Pick<StepPlace, 'env' | 'cwd'>, command: string) {
+export function captureIn(context: AttemptContext, own: Pick<StepScope, 'env' | 'cwd'>, command: string) {
   const { step, workflow, signal, capture, variables } = context;
   const shell = step.shell ?? workflow.shell;
   return capture(command, { ...own, shell, params: variables.args, signal: signal.toAbortSignal() });
@@ -116,7 +116,7 @@ export function stepDirectory(workflow: Workflow, step: Step, scope: Scope): str
 }
 
 /** The attempt as its executor sees it. */
-export function makeAttempt(context: AttemptContext, own: StepPlace): Attempt {
+export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
   const { runId, workflow, step, number, output, secrets, journal, variables, flush, slot } = context;
   const { signal, kill, started, contained } = context;
   const attempt: Attempt = {

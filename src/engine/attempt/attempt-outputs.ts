@@ -6,7 +6,7 @@ import { pathFrom } from '#environment/environment.ts';
 import { evaluateText } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import { isAskedToEnd } from '#processes/end-signal.ts';
-import { type AttemptContext, captureFor, type StepPlace } from './attempt-context.ts';
+import { type AttemptContext, captureFor, type StepScope } from './attempt-context.ts';
 import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
 import { OutputCopy } from './output/output-copy.ts';
 import type { publishedOutputs } from './output/published-outputs.ts';
@@ -14,7 +14,7 @@ import type { publishedOutputs } from './output/published-outputs.ts';
 /** Runs the work, copies its output to the files named by `stdout` and `stderr`, then reads `output`. */
 export async function withCopies(
   context: AttemptContext,
-  { scope, env, cwd }: StepPlace,
+  { scope, env, cwd }: StepScope,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { step, output } = context;

@@ -15,7 +15,7 @@ import {
   captureFor,
   captureIn,
   makeAttempt,
-  type StepPlace,
+  type StepScope,
   stepDirectory,
   stepEnvironment,
 } from './attempt-context.ts';
@@ -132,7 +132,7 @@ function reportOf(outcome: Outcome): AttemptReport {
 async function withFacts(
   context: AttemptContext,
   outcome: Outcome,
-  { scope, env, cwd }: StepPlace,
+  { scope, env, cwd }: StepScope,
 ): Promise<AttemptReport> {
   const { step, signal } = context;
   const needed = context.neededFacts(step, outcome);
@@ -151,7 +151,7 @@ async function withFacts(
 }
 
 /** Returns null if the step may proceed. */
-async function checkPreconditions(context: AttemptContext, { scope, env, cwd }: StepPlace): Promise<Outcome | null> {
+async function checkPreconditions(context: AttemptContext, { scope, env, cwd }: StepScope): Promise<Outcome | null> {
   const { step, admitted } = context;
   if (step.preconditions.length === 0 || admitted.has(step.name)) return null;
   try {

@@ -65,7 +65,7 @@ function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   if (command === null) return { ...plain, command: args.length > 0 ? args : null };
   if (typeof command === 'string' && shell !== null) {
     const { argv, env } = lineOf(throughShell(command, args, attempt, (code) => shellCommand(shell, code, attempt)));
-    return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env) };
+    return { ...plain, ...entrypointOf(surroundings, argv), env: added(env, attempt.env) };
   }
   const isForShell = typeof command === 'string' && parseCommand(command).kind === 'shell';
   if (!isForShell) {
@@ -76,7 +76,7 @@ function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt, false)).argv };
   if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
   const { argv, env } = lineOf(commandLine(command, args, attempt, false));
-  return { ...plain, ...inPlaceOf(surroundings, argv), env: added(env, attempt.env) };
+  return { ...plain, ...entrypointOf(surroundings, argv), env: added(env, attempt.env) };
 }
 
 /** The invocation if the entrypoint, such as `sh -c`, takes the first word of the command as code; else null. */
@@ -118,12 +118,12 @@ function scriptInvocation(
   const script = { directory, name, text };
   if (command !== null) {
     const { argv, env } = lineOf(commandLine(command, fileAndArgs, attempt, false));
-    return { ...inPlaceOf(surroundings, argv), script, env: added(env, attempt.env) };
+    return { ...entrypointOf(surroundings, argv), script, env: added(env, attempt.env) };
   }
   const { shell } = surroundings;
   const interpreter = interpreterLine(text) ?? (shell === null ? stepShell(attempt) : withoutCode(shell));
   if ('problem' in interpreter) throw new DockerProblem(interpreter.problem);
-  return { ...inPlaceOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {} };
+  return { ...entrypointOf(surroundings, [...interpreter, ...fileAndArgs]), script, env: {} };
 }
 
 /** The parameters follow a command that the last word announces, as `sh -c` takes them. */
@@ -142,7 +142,7 @@ function withoutCode(shell: readonly string[]): readonly string[] {
 }
 
 /** Keeps an entrypoint set by the step; the image's is meant for the image's own program. */
-function inPlaceOf(
+function entrypointOf(
   { isEntrypointOwn }: Surroundings,
   argv: readonly string[],
 ): Pick<Invocation, 'entrypoint' | 'command'> {

@@ -147,10 +147,10 @@ class GithubLog {
   }
 
   /** A tolerated failure is a warning, unless the run is strict. */
-  #annotate(failure: Failure, { places }: Recap): void {
+  #annotate(failure: Failure, { positions }: Recap): void {
     const { path, step, key, place: start, tolerated, lines } = failure;
     const fanOut = key === null ? step : step.slice(0, -key.length - 2);
-    const place = path.length > 1 || start === null ? start && { file: start.file, start } : places.get(fanOut);
+    const place = path.length > 1 || start === null ? start && { file: start.file, start } : positions.get(fanOut);
     const tail = lines.map((line) => escapeControls(stripControls(line)));
     const message = [escapeControls(failureReason(failure)), ...tail].join('\n');
     const where = place == null ? [] : githubPlace(place, this.#options.workspace);

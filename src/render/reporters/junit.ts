@@ -9,7 +9,7 @@ import type { Recap } from './reporter.ts';
 /** The result of a test case that did not succeed. */
 type Verdict = { readonly kind: 'failure' | 'error' | 'skipped'; readonly type: string; readonly message: string };
 type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null };
-type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; readonly cwd: string };
+type View = Pick<Recap, 'positions' | 'tails'> & { readonly summary: RunSummary; readonly cwd: string };
 
 /**
  * Renders a run as a JUnit file: one test suite, a test case for each step, item and handler that ran, with its last lines. A
@@ -17,8 +17,8 @@ type View = Pick<Recap, 'places' | 'tails'> & { readonly summary: RunSummary; re
  * that `continueOn` tolerates (with a message), unless the run is strict. A run that failed without a failed step gets a test
  * case of its own.
  */
-export function junitReport({ summary, places, tails }: Recap, cwd: string): string {
-  const view = { summary, places, tails, cwd };
+export function junitReport({ summary, positions, tails }: Recap, cwd: string): string {
+  const view = { summary, positions, tails, cwd };
   const cases = [...summary.steps.flatMap(withItems), ...summary.handlers].map((step) => {
     return { step, verdict: verdictOn(step, !summary.strict && step.tolerated !== undefined) };
   });
@@ -105,8 +105,8 @@ function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
   };
 }
 
-function caseLines({ step, verdict }: TestCase, { summary, places, tails, cwd }: View): readonly string[] {
-  const place = places.get(step.name) ?? places.get(splitInstanceName(step.name)?.step ?? '');
+function caseLines({ step, verdict }: TestCase, { summary, positions, tails, cwd }: View): readonly string[] {
+  const place = positions.get(step.name) ?? positions.get(splitInstanceName(step.name)?.step ?? '');
   const head = attributes({
     name: step.name,
     classname: summary.workflow,

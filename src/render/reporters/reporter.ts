@@ -19,7 +19,7 @@ export type Recap = {
   /** With its failures, as far as they are known. */
   readonly summary: RunSummary;
   /** The positions of failed steps in their files, as far as they are known. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly positions: ReadonlyMap<string, Place>;
   /** The last lines of output of each failed step (of every step with `wantsTails`), without line breaks. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
   /** The child runs of running steps, which may wait for approval. */

@@ -19,7 +19,7 @@ export type FailedRun = {
   /** The last lines of output of its failed steps and instances. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
   /** The positions of its steps in their files, as far as they are known. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly positions: ReadonlyMap<string, Place>;
   /** For each step that a retry kept, the id of the run with its logs. */
   readonly origins: ReadonlyMap<string, string>;
   /** The child runs of its failed steps and instances; null or absent if a run cannot be read. */
@@ -52,7 +52,7 @@ export function failuresIn(summary: RunSummary): Failures {
   const none = new Map<string, never>();
   const { failures, moreFailures = 0 } = summary;
   return failures === undefined
-    ? failuresOf({ summary, tails: none, places: none, origins: none, children: none })
+    ? failuresOf({ summary, tails: none, positions: none, origins: none, children: none })
     : { failures, moreFailures };
 }
 
@@ -101,14 +101,14 @@ function failuresAt(
 function failureOf(
   step: StepSummary | InstanceSummary,
   child: FailedRun | null,
-  { summary, tails, places, origins }: FailedRun,
+  { summary, tails, positions, origins }: FailedRun,
   { path, kept }: { readonly path: readonly string[]; readonly kept: boolean },
 ): Failure {
   const { name, reason, error, exitCode, signal, attempts, tolerated } = step;
   const fanOut = 'key' in step ? (splitInstanceName(name)?.step ?? name) : name;
   const origin = origins.get(name) ?? origins.get(fanOut);
   const runId = child?.summary.runId ?? origin ?? summary.runId;
-  const place = places.get(fanOut);
+  const place = positions.get(fanOut);
   const command = child === null ? suggestLogs(runId, name) : suggestStatus(runId);
   return {
     path: [...path, name],

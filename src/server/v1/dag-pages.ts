@@ -228,9 +228,9 @@ function gridOf(runs: readonly ShownRun[]): object {
   };
 }
 
-type Place = { readonly index: number; readonly count: number };
+type Position = { readonly index: number; readonly count: number };
 
-function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { index, count }: Place): void {
+function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { index, count }: Position): void {
   const values = rows.get(name) ?? Array.from({ length: count }, () => 0);
   values[index] = stepStatus({ status }).Status;
   rows.set(name, values);

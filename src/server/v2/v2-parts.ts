@@ -15,7 +15,10 @@ type ScheduledMoment = { readonly file: string; readonly kind: string; readonly 
 
 /** The dependencies of the v2 API. */
 export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchLines'> & {
-  readonly history: Pick<History, 'read' | 'find' | 'knowsWorkflow' | 'list' | 'placeOf' | 'countByHour' | 'summarize'>;
+  readonly history: Pick<
+    History,
+    'read' | 'find' | 'knowsWorkflow' | 'list' | 'positionOf' | 'countByHour' | 'summarize'
+  >;
   readonly feeds: RunFeeds;
   /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
@@ -77,16 +80,16 @@ export async function runIdToRemove(id: string, { history }: Pick<V2Parts, 'hist
 }
 
 /** Encodes the position of a listing as an opaque text. */
-export function toCursor(place: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
+export function toCursor(position: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
 /** Decodes a cursor; null for null. Throws an `HttpError` 400 for an invalid text. */
 export function readCursor(text: string | null): readonly unknown[] | null {
   if (text === null) return null;
   try {
-    const place: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    if (Array.isArray(place)) return place;
+    const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (Array.isArray(position)) return position;
   } catch {
     // The error is thrown below.
   }

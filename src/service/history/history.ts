@@ -36,7 +36,7 @@ export type History = {
   readonly await: (word: string, signal: AbortSignal) => Promise<PastRun | null>;
   /** Yields runs, newest first. Reads only as many as needed and yields to the event loop between them. */
   readonly list: (filter: RunFilter) => AsyncIterable<PastRun>;
-  readonly placeOf: (run: PastRun) => RunPlace;
+  readonly positionOf: (run: PastRun) => RunPosition;
   /** Counts the runs of each of the last hours, the oldest first. */
   readonly countByHour: (period: { readonly now: number; readonly hours: number }) => Promise<readonly RunsOfHour[]>;
   /** Whether the workflow has any run. */
@@ -64,7 +64,7 @@ export function createHistory(tools: LostRunTools, reach: Reach, readRun = reade
     read,
     list,
     countByHour: (period) => countByHour(period, { archive, reach, read }),
-    placeOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
+    positionOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
     follow: (run, signal) => followRun(run, { ...tools, read }, signal),
     await: async (word, signal) => {
       // Watch before the first look, so that no run in between is missed.
@@ -175,7 +175,7 @@ async function isOver(runId: string, owner: Owner | null, tools: FollowTools): P
 /** Returns the last finished run of the same workflow before this one; null if it has none. */
 export async function earlierRun(run: PastRun, history: History): Promise<RunSummary | null> {
   const { file, workflow } = history.summarize(run);
-  const filter = { ...anyRun, workflow: file ?? workflow, behind: history.placeOf(run) };
+  const filter = { ...anyRun, workflow: file ?? workflow, behind: history.positionOf(run) };
   for await (const past of history.list(filter)) {
     if (isFinished(past.state)) return history.summarize(past);
   }
@@ -203,13 +203,13 @@ export type RunFilter = {
   /** Only runs of files below this directory, and those without a file that were started there. */
   readonly below?: string | null;
   /** Only runs after this position in the list. */
-  readonly behind?: RunPlace | null;
+  readonly behind?: RunPosition | null;
   /** Runs whose status is not remembered are selected whatever it is, so that the caller can limit how many are read. */
   readonly unknownToo?: boolean;
 };
 
 /** The position of a run in the list of all runs, newest first; the run may have been removed. */
-export type RunPlace = { readonly at: number; readonly runId: string };
+export type RunPosition = { readonly at: number; readonly runId: string };
 
 type SelectTools = {
   readonly archive: RunArchive;

@@ -147,9 +147,9 @@ async function endLeftovers(
   { runId, state, stored }: PastRun,
   { processes, leftBy = () => 'here' }: LostRunTools,
 ): Promise<readonly string[]> {
-  const place = state.owner === null ? 'here' : leftBy(state.owner);
-  if (place === 'elsewhere') return [leftElsewhere(state.owner?.host ?? '')];
-  if (stored === null || place === 'none') return [];
+  const where = state.owner === null ? 'here' : leftBy(state.owner);
+  if (where === 'elsewhere') return [leftElsewhere(state.owner?.host ?? '')];
+  if (stored === null || where === 'none') return [];
   const spared = sparedSteps(state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
   const left = processes.find({ runId, logs: stored.logs.directory }, { recorded, spared, since: null });

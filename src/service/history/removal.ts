@@ -66,14 +66,14 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
   });
   const removed = new Map<number, RemovedRun>();
   const pause = createSlices(sliceMs);
-  await someAtOnce(mostAtOnce, surplus.entries(), async ([place, { candidate, isTooMany }]) => {
-    request.progress?.(place, surplus.length);
+  await someAtOnce(mostAtOnce, surplus.entries(), async ([position, { candidate, isTooMany }]) => {
+    request.progress?.(position, surplus.length);
     // Most of the work is synchronous: without a pause no signal would be handled.
     await pause();
     if (request.signal.aborted || candidate.runId === request.spare) return;
     try {
       const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
-      if (run !== null) removed.set(place, run);
+      if (run !== null) removed.set(position, run);
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
       problems.push(error.message);
@@ -96,7 +96,7 @@ function reportOf(
 type Group = { readonly label: RunLabel | null; readonly ids: readonly string[] };
 
 /** A run that may be surplus, judged by its time of creation. */
-type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly place: number };
+type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly position: number };
 
 function groupsOf(workflow: string | null, { archive, reach }: RetentionTools): Iterable<Group> {
   const ids = archive.list();
@@ -121,8 +121,8 @@ function candidatesOf(
   { archive, clock }: RetentionTools,
 ): readonly Candidate[] {
   const now = clock.now();
-  const all = ids.map((runId, place): Candidate => ({ runId, label, place, time: archive.timeOf(runId) }));
-  const candidates = all.filter(({ place, time }) => isTooMany(place, now - time));
+  const all = ids.map((runId, position): Candidate => ({ runId, label, position, time: archive.timeOf(runId) }));
+  const candidates = all.filter(({ position, time }) => isTooMany(position, now - time));
   if (candidates.length === 0) return [];
   const goingOn = ids.filter((runId) => mayBeActive(runId, archive));
   const retried = new Set(goingOn.map((runId) => archive.readCreated(runId)?.retryOf));
@@ -130,7 +130,7 @@ function candidatesOf(
 }
 
 async function removeIfOver(
-  { runId, label, place, time }: Candidate,
+  { runId, label, position, time }: Candidate,
   { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
   { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
 ): Promise<RemovedRun | null> {
@@ -140,7 +140,7 @@ async function removeIfOver(
   const wasLost = run !== null && !isKnownOver && (await isLost(run, { archive, isAlive, isElsewhere }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: its age counts from its last known event.
-  if (!isOver(run) || !isTooMany(place, clock.now() - lastTime(run, time))) return null;
+  if (!isOver(run) || !isTooMany(position, clock.now() - lastTime(run, time))) return null;
   const removed = { runId, status: run?.state.status ?? null, label, time };
   if (dryRun) return { ...removed, bytes: archive.sizeOf(runId) };
   // Processes that a dead owner left running must be ended before their record is removed.
@@ -184,7 +184,7 @@ export type RetentionRule =
   | { readonly type: 'asked'; readonly keep: number | null; readonly olderThanMs: number | null };
 
 /** Whether a run is surplus, by its position among the runs of its workflow (the newest is 0) and its age. */
-type IsTooMany = (place: number, ageMs: number) => boolean;
+type IsTooMany = (position: number, ageMs: number) => boolean;
 
 /** The default of `histRetentionDays`, for workflows of which no stored file is left. */
 const usualDays = 30;
@@ -195,15 +195,15 @@ function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunAr
   switch (rule.type) {
     case 'asked': {
       const { keep, olderThanMs } = rule;
-      return (place, ageMs) =>
-        place > 0 && (keep === null || place >= keep) && (olderThanMs === null || ageMs > olderThanMs);
+      return (position, ageMs) =>
+        position > 0 && (keep === null || position >= keep) && (olderThanMs === null || ageMs > olderThanMs);
     }
     case 'settings': {
       const { days, runs } = retentionIn(ids, archive);
       // As in Dagu: no run is too old.
       const limitMs = days < 0 || runs !== null ? Number.POSITIVE_INFINITY : days * dayMs;
       const most = Math.min(rule.keepRuns ?? Number.POSITIVE_INFINITY, runs ?? Number.POSITIVE_INFINITY);
-      return (place, ageMs) => place > 0 && (ageMs > limitMs || place >= most);
+      return (position, ageMs) => position > 0 && (ageMs > limitMs || position >= most);
     }
   }
 }

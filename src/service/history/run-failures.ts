@@ -32,8 +32,8 @@ async function failedPastRun(run: PastRun, history: Reader, ancestors: readonly 
       tails.set(name, await readTail(stored.logs, { step: name, attempt: attempts }));
     }
   }
-  const places = shown.length === 0 || stored === null ? new Map() : locateSteps(stored.sources, placedNames(shown));
-  return { summary, tails, places, origins: originsOf(run.state), children };
+  const positions = shown.length === 0 || stored === null ? new Map() : locateSteps(stored.sources, placedNames(shown));
+  return { summary, tails, positions, origins: originsOf(run.state), children };
 }
 
 /** Returns null for a run that was removed or whose files cannot be read. */
@@ -67,7 +67,7 @@ function failedRun(
 ): FailedRun {
   return {
     summary,
-    places: locateSteps(sources, placedNames(shownFailures(summary).shown)),
+    positions: locateSteps(sources, placedNames(shownFailures(summary).shown)),
     tails: new Map(Array.from(tails, ([step, tail]) => [step, lines === 0 ? [] : tail.slice(-lines)])),
     origins: originsOf(state),
     children: new Map(Array.from(children, ([step, child]) => [step, failedRun(child, { lines })])),

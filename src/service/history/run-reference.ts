@@ -5,7 +5,7 @@ import type { RunArchive, RunLabel } from '#store/store.ts';
 import { isNotFound, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { workflowHere } from '../workflows/workflow-directory.ts';
-import { findWorkflow, type WorkflowPlaces } from '../workflows/workflows.ts';
+import { findWorkflow, type WorkflowDirectories } from '../workflows/workflows.ts';
 
 /** How words name runs. */
 export type Reach = {
@@ -106,10 +106,10 @@ export function requireRunOf(name: string, run: RunLabel & { readonly runId: str
 }
 
 /** The places of workflows and runs. */
-type KnownPlaces = {
+type KnownSources = {
   readonly history: { readonly knowsWorkflow: (name: string) => boolean };
   readonly archive: RunArchive;
-  readonly places: WorkflowPlaces;
+  readonly directories: WorkflowDirectories;
   readonly reach: Reach;
 };
 
@@ -117,12 +117,12 @@ type KnownPlaces = {
  * Throws a `WfError` `not-found` for a name that is not a workflow, `usage` for a file here if only another file of the name
  * has run; returns for a workflow that has not run.
  */
-export function requireKnownWorkflow(name: string, { history, archive, places, reach }: KnownPlaces): void {
+export function requireKnownWorkflow(name: string, { history, archive, directories, reach }: KnownSources): void {
   if (history.knowsWorkflow(name)) return;
   const elsewhere = runElsewhere(archive, name, reach);
   if (elsewhere !== null) throw elsewhere;
   try {
-    findWorkflow(name, places);
+    findWorkflow(name, directories);
   } catch (error) {
     if (isNotFound(error) && archive.list().includes(name)) throw notAWorkflow(name);
     throw isNotFound(error) ? noSuchRun(archive, name, reach) : error;

@@ -21,7 +21,7 @@ type DrawnRun = {
   /** By step. */
   readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
   /** The positions of steps in the sources. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly positions: ReadonlyMap<string, Place>;
   /** As stored: secrets in the text of the file are masked. */
   readonly sources: readonly Source[];
   /** The sub-workflow runs that are in the history, by step. */
@@ -44,7 +44,7 @@ export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'sum
     run,
     summary,
     attempts: attemptHistory(stored?.events ?? []),
-    places: stored === null ? new Map() : placesOf(stored, run.state.graph),
+    positions: stored === null ? new Map() : positionsOf(stored, run.state.graph),
     sources,
     children: await childrenOf(summary, history),
     fileStatus: stored === null ? null : fileStatus(stored),
@@ -54,16 +54,16 @@ export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'sum
 /** Reading a large file takes long, and a run that is read again has the same sources. */
 const located = new WeakMap<
   readonly Source[],
-  { readonly count: number; readonly places: ReadonlyMap<string, Place> }
+  { readonly count: number; readonly positions: ReadonlyMap<string, Place> }
 >();
 
 /** The positions of the steps; instances of fan-outs may have been added since the last call. */
-function placesOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string, Place> {
+function positionsOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string, Place> {
   const known = located.get(sources);
-  if (known?.count === index.size) return known.places;
-  const places = locateSteps(sources, [...index.keys()]);
-  located.set(sources, { count: index.size, places });
-  return places;
+  if (known?.count === index.size) return known.positions;
+  const positions = locateSteps(sources, [...index.keys()]);
+  located.set(sources, { count: index.size, positions });
+  return positions;
 }
 
 /** Reads the child runs of steps, without those that were removed from the history. */
@@ -183,13 +183,13 @@ function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, n
 }
 
 /** Returns the nodes, handlers included, with their positions; `to` depends on `from`. */
-function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 'sources'>) {
+function graphJson(graph: Graph, { positions, sources }: Pick<DrawnRun, 'positions' | 'sources'>) {
   const indexes = new Map(sources.map(({ path }, index) => [path, index]));
   // Instances of a fan-out are in its step.
   const own = graph.nodes.filter(({ instanceOf }) => instanceOf === undefined);
   const nodes = own.map((step, number) => {
     const { name } = step;
-    const place = places.get(name);
+    const position = positions.get(name);
     return {
       name,
       handler: number < graph.stepCount ? null : handlerKind(name),
@@ -198,14 +198,14 @@ function graphJson(graph: Graph, { places, sources }: Pick<DrawnRun, 'places' | 
       command: stepTitle(step),
       isFanOut: step.fanOut !== undefined,
       place:
-        place === undefined
+        position === undefined
           ? null
           : {
-              source: indexes.get(place.file) ?? 0,
-              line: place.start.line,
-              column: place.start.column,
-              endLine: place.end.line,
-              endColumn: place.end.column,
+              source: indexes.get(position.file) ?? 0,
+              line: position.start.line,
+              column: position.start.column,
+              endLine: position.end.line,
+              endColumn: position.end.column,
             },
     };
   });

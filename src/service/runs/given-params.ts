@@ -140,8 +140,10 @@ export function refuseReplacements(run: GivenRun, processEnv: Environment): void
 /** What sets a variable besides parameters; null if nothing does. */
 function setterOf(name: string, { workflow, sources = [], dotenv }: GivenRun, processEnv: Environment): string | null {
   const at = () => {
-    const place = locateVariable(sources, name);
-    return place === null ? 'the file' : `${basename(place.file)}:${place.start.line}:${place.start.column}`;
+    const position = locateVariable(sources, name);
+    return position === null
+      ? 'the file'
+      : `${basename(position.file)}:${position.start.line}:${position.start.column}`;
   };
   if (workflow.env.some((entry) => entry.name === name)) return `the value that "env" sets (${at()})`;
   const secret = workflow.secrets.find((other) => other.name === name);

@@ -6,7 +6,7 @@ import {
   getWorkflow,
   type LoadedWorkflow,
   runnable,
-  type WorkflowPlaces,
+  type WorkflowDirectories,
   type WorkflowReference,
 } from '../workflows/workflows.ts';
 import { type AnswerTools, answerStep } from './answering.ts';
@@ -25,7 +25,7 @@ export type LocalRunTools = StopTools &
 
 /** The dependencies of reading the workflow of an order. */
 type RequestTools = Pick<StopTools, 'history'> & {
-  readonly places: WorkflowPlaces;
+  readonly directories: WorkflowDirectories;
   readonly read: ReadWorkflow;
   /** Failures that `continueOn.failure` tolerates fail every run. */
   readonly strict: boolean;
@@ -59,19 +59,19 @@ export function createLocalRuns(tools: LocalRunTools): LocalRuns {
 }
 
 /** Reads the workflow of an order to start. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
-async function requestToStart(order: StartOrder, { places, read, strict }: RequestTools): Promise<StartRequest> {
+async function requestToStart(order: StartOrder, { directories, read, strict }: RequestTools): Promise<StartRequest> {
   const { workflow, params, runId, trigger } = order;
-  const loaded = runnable(workflow, await read(workflow, places));
+  const loaded = runnable(workflow, await read(workflow, directories));
   return { ...loaded, params: params ?? [], runId, trigger, strict: strict || order.strict === true };
 }
 
 /** Plans an order to retry; null if no step is left to run. Throws as `RunActions.retry` does. */
 async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<StartRequest | null> {
-  const { places, read, history, strict } = tools;
+  const { directories, read, history, strict } = tools;
   const { runId, selection, params, useFile, newRunId, trigger } = order;
   const run = await history.read(runId);
   if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
-  const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), places)) : null;
+  const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), directories)) : null;
   const isStrict = strict || order.strict === true;
   const chosen = { selection, params, current, runId: newRunId, strict: isStrict };
   const request = await retryRequest(run, chosen, history);
@@ -80,8 +80,8 @@ async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<S
 }
 
 /** Loads the workflow of a run from its present file. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */
-export function fileOf(run: PastRun, places: WorkflowPlaces): LoadedWorkflow {
-  return getWorkflow(referenceOf(run), places);
+export function fileOf(run: PastRun, directories: WorkflowDirectories): LoadedWorkflow {
+  return getWorkflow(referenceOf(run), directories);
 }
 
 function referenceOf({ runId, state }: PastRun): WorkflowReference {

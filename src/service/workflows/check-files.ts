@@ -5,7 +5,7 @@ import { type LoadRequest, loadWorkflow } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-directory.ts';
-import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
+import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from './workflows.ts';
 
 /** Whether a file is valid, with its diagnostics. */
 export type CheckedFile = {
@@ -20,7 +20,7 @@ export type CheckedFile = {
  * Returns the files that names select: a directory selects every workflow file below it, an empty list the workflows
  * directory, or without one the files here. Throws a `WfError` `not-found` if a directory has no workflow file.
  */
-export function filesToCheck(names: readonly string[], { cwd, dagsDir }: WorkflowPlaces): readonly string[] {
+export function filesToCheck(names: readonly string[], { cwd, dagsDir }: WorkflowDirectories): readonly string[] {
   if (names.length > 0) return names.flatMap((name) => filesBelow(name, cwd) ?? [name]);
   const files = dagsDir === null ? null : filesBelow(dagsDir, cwd);
   if (files !== null) return files;
@@ -49,12 +49,12 @@ function filesBelow(name: string, cwd: string): readonly string[] | null {
  */
 export function checkFile(
   reference: WorkflowReference,
-  places: WorkflowPlaces,
+  directories: WorkflowDirectories,
   checks: Pick<LoadRequest, 'environment' | 'isStrict'>,
 ): CheckedFile {
-  const base = 'name' in reference ? baseNamed(reference.name, places) : null;
-  if (base !== null && base === places.base) return checkBase(base);
-  const { workflow, diagnostics, ignored = [], sources } = readWorkflow(reference, places, checks);
+  const base = 'name' in reference ? baseNamed(reference.name, directories) : null;
+  if (base !== null && base === directories.base) return checkBase(base);
+  const { workflow, diagnostics, ignored = [], sources } = readWorkflow(reference, directories, checks);
   if (base !== null && diagnostics.some(({ code }) => code === 'no-steps')) return checkBase(base);
   return { valid: workflow !== null, diagnostics: withDotenvHelp(diagnostics), ignored, sources };
 }
@@ -63,10 +63,10 @@ export function checkFile(
 function withDotenvHelp(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const read = new Map<string, ReadonlySet<string>>();
   return diagnostics.map((diagnostic) => {
-    const { code, message, place, label } = diagnostic;
+    const { code, message, place: position, label } = diagnostic;
     const name = code === 'unset-variable' ? /"\$(\w+)"$/.exec(message)?.[1] : undefined;
-    if (name === undefined || place === null) return diagnostic;
-    const path = join(dirname(place.file), '.env');
+    if (name === undefined || position === null) return diagnostic;
+    const path = join(dirname(position.file), '.env');
     const names = read.get(path) ?? dotenvNames(path);
     read.set(path, names);
     if (!names.has(name)) return diagnostic;
@@ -84,7 +84,7 @@ function dotenvNames(path: string): ReadonlySet<string> {
   }
 }
 
-function baseNamed(name: string, { cwd, base }: WorkflowPlaces): string | null {
+function baseNamed(name: string, { cwd, base }: WorkflowDirectories): string | null {
   const path = resolve(cwd, name);
   const isBase = path === base || /^base\.ya?ml$/.test(basename(path));
   return isBase && pathKind(path) === 'file' ? path : null;

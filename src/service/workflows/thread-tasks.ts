@@ -6,13 +6,13 @@ import { WfError } from '#system/errors.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { matchingLines } from './line-matcher.ts';
 import { type CheckResult, checkWorkflow } from './load-workflow.ts';
-import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
+import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from './workflows.ts';
 
 /** A task for a thread: plain data, since functions cannot be sent to it. */
 export type ThreadTask =
   | { readonly kind: 'load'; readonly request: LoadRequest }
   | { readonly kind: 'check'; readonly request: LoadRequest }
-  | { readonly kind: 'read'; readonly reference: WorkflowReference; readonly places: WorkflowPlaces }
+  | { readonly kind: 'read'; readonly reference: WorkflowReference; readonly directories: WorkflowDirectories }
   | { readonly kind: 'accept'; readonly workflow: Workflow; readonly params: readonly Param[] }
   | { readonly kind: 'search'; readonly pattern: string; readonly text: string };
 
@@ -54,7 +54,7 @@ function resultOf(task: ThreadTask): TaskResults[keyof TaskResults] {
     case 'check':
       return checkWorkflow(task.request);
     case 'read':
-      return readWorkflow(task.reference, task.places);
+      return readWorkflow(task.reference, task.directories);
     case 'accept':
       return acceptParams(task.workflow, task.params);
     case 'search':

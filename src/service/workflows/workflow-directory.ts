@@ -157,9 +157,9 @@ export class InvalidWorkflow extends WfError {
     const errors = this.diagnostics.filter(({ severity }) => severity === 'error');
     const [first] = errors;
     if (first === undefined) return this.message;
-    const place =
+    const position =
       first.place === null ? '' : `${first.place.file}:${first.place.start.line}:${first.place.start.column}: `;
     const more = errors.length > 1 ? ` (the first of ${errors.length} errors that wf validate shows)` : '';
-    return `${this.message}: ${place}${first.message}${more}`;
+    return `${this.message}: ${position}${first.message}${more}`;
   }
 }

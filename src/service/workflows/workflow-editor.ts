@@ -23,7 +23,7 @@ import { messageOf, systemReason, WfError } from '#system/errors.ts';
 import { readRegular, removeIfPossible } from '#system/files.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { InvalidWorkflow } from './workflow-directory.ts';
-import type { ListedWorkflow, ListingPlaces } from './workflows.ts';
+import type { ListedWorkflow, ListingPaths } from './workflows.ts';
 
 /**
  * Edits the files of the workflows directory that the catalog lists. Every method rejects with a `WfError` `storage` if
@@ -60,7 +60,7 @@ type RenameOptions = { readonly check?: CheckText; readonly group?: string };
 type ListedFiles = { readonly list: () => readonly ListedWorkflow[]; readonly refresh: () => Promise<void> };
 
 type EditorParts = {
-  readonly places: ListingPlaces;
+  readonly directories: ListingPaths;
   readonly catalog: ListedFiles;
   readonly suspensions: Suspensions;
   /** Checks a text before it is saved; synchronous by default. */
@@ -78,7 +78,7 @@ const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
 
 /** Creates an editor that notifies the catalog of each change. */
 export function createWorkflowEditor({
-  places,
+  directories,
   catalog,
   suspensions,
   check: checkWhole = checkWorkflow,
@@ -94,26 +94,26 @@ export function createWorkflowEditor({
   return {
     read,
     save: async (workflow, text, { check, allowInvalid = false } = {}) => {
-      const file = editableFile(workflow, places);
+      const file = editableFile(workflow, directories);
       check?.(read(workflow));
-      if (!allowInvalid) await refuseInvalid(workflow.file, text, { base: places.base, check: checkWhole });
+      if (!allowInvalid) await refuseInvalid(workflow.file, text, { base: directories.base, check: checkWhole });
       // Check again: other requests are handled while a long text is read.
       check?.(read(workflow));
       await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
     create: async (name, { text = firstText, allowInvalid = false, group = '' } = {}) => {
-      const directory = groupDirectory(group, places);
+      const directory = groupDirectory(group, directories);
       const file = join(directory, `${freeName(name, catalog)}.yaml`);
       await inDirectory(directory, async () => {
         if (!allowInvalid && text !== firstText)
-          await refuseInvalid(file, text, { base: places.base, check: checkWhole });
+          await refuseInvalid(file, text, { base: directories.base, check: checkWhole });
         await change(`create "${file}"`, () => createFile(file, text));
       });
       return file;
     },
     rename: async (workflow, name, { check, group } = {}) => {
       const { dir, ext } = parse(workflow.file);
-      const directory = group === undefined ? dir : groupDirectory(group, places);
+      const directory = group === undefined ? dir : groupDirectory(group, directories);
       const file = join(directory, `${freeName(name, catalog, workflow.file)}${ext}`);
       const text = read(workflow);
       check?.(text);
@@ -121,7 +121,7 @@ export function createWorkflowEditor({
       await inDirectory(directory, async () => {
         // Imports are relative to the directory of the file.
         if (directory !== dir && workflow.workflow !== null)
-          await refuseInvalid(file, text, { base: places.base, check: checkWhole });
+          await refuseInvalid(file, text, { base: directories.base, check: checkWhole });
         check?.(read(workflow));
         await change(`rename "${workflow.file}"`, () => {
           renameFile(workflow.file, file);
@@ -153,7 +153,7 @@ function freeName(given: string, catalog: Pick<ListedFiles, 'list'>, own: string
 }
 
 /** Returns the directory of a group, which need not exist. Throws a `WfError` `usage` for one that cannot be listed. */
-function groupDirectory(given: string, { dagsDir }: ListingPlaces): string {
+function groupDirectory(given: string, { dagsDir }: ListingPaths): string {
   if (dagsDir === null) throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
   const names = given.trim() === '' ? [] : given.trim().split('/');
   const unusable = names.find((name) => !usableName.test(name) || Buffer.byteLength(name) > longestNameBytes);
@@ -210,7 +210,7 @@ function requireUsable(name: string): void {
 }
 
 /** Resolves a link to the file to edit. Throws if that file is outside the workflows directory. */
-function editableFile({ file }: ListedWorkflow, { dagsDir }: ListingPlaces): string {
+function editableFile({ file }: ListedWorkflow, { dagsDir }: ListingPaths): string {
   const real = storing(`read "${file}"`, () => realpathSync(file));
   const way = relative(
     storing(`read "${dagsDir}"`, () => realpathSync(dagsDir ?? dirname(file))),
@@ -231,8 +231,8 @@ async function refuseInvalid(
   const { isValid, diagnostics, sources } = await check({ text, file: null, dir: dirname(file), base });
   if (isValid) return;
   const inFile = diagnostics.map((diagnostic) => {
-    const { place } = diagnostic;
-    return place?.file === '-' ? { ...diagnostic, place: { ...place, file } } : diagnostic;
+    const { place: position } = diagnostic;
+    return position?.file === '-' ? { ...diagnostic, place: { ...position, file } } : diagnostic;
   });
   throw new InvalidWorkflow(parse(file).name, inFile, sources);
 }

@@ -4,11 +4,11 @@ import { noSchedule } from '#core/workflow.ts';
 import type { RunArchive, RunStatuses, Suspensions } from '#store/store.ts';
 import type { History } from '../history/history.ts';
 import type { WorkflowEntry } from '../service.ts';
-import { type ListedWorkflow, listWorkflows, type WorkflowPlaces } from './workflows.ts';
+import { type ListedWorkflow, listWorkflows, type WorkflowDirectories } from './workflows.ts';
 
 /** The local workflows and runs. */
 export type EntryTools = {
-  readonly places: WorkflowPlaces;
+  readonly directories: WorkflowDirectories;
   /** Null if no runs are stored. */
   readonly past: { readonly archive: RunArchive; readonly history: History } | null;
   readonly suspendedUntil: Suspensions['suspendedUntil'];
@@ -21,12 +21,12 @@ export type EntryTools = {
 
 /** Returns the local workflows with their last runs: those of the current directory, then those of the workflows directory. */
 export async function workflowEntries({
-  places,
+  directories,
   past,
   suspendedUntil,
   nextStarts,
 }: EntryTools): Promise<readonly WorkflowEntry[]> {
-  const { here, listed } = listWorkflows(places);
+  const { here, listed } = listWorkflows(directories);
   const workflows = [...here, ...listed];
   const pastOf = past === null ? new Map<string, PastOfFile>() : await findPast(workflows, past);
   const next = await nextStarts(listed, suspendedUntil);

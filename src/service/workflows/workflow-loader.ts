@@ -5,10 +5,13 @@ import { WfError } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
 import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
 import type { TaskAnswer, TaskResults, ThreadTask } from './thread-tasks.ts';
-import { readWorkflow, type WorkflowPlaces, type WorkflowReference } from './workflows.ts';
+import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from './workflows.ts';
 
 /** Reads the workflow of a reference as `readWorkflow` does, synchronously or by a promise. */
-export type ReadWorkflow = (reference: WorkflowReference, places: WorkflowPlaces) => LoadResult | Promise<LoadResult>;
+export type ReadWorkflow = (
+  reference: WorkflowReference,
+  directories: WorkflowDirectories,
+) => LoadResult | Promise<LoadResult>;
 
 /** Reads workflows without blocking the event loop for long. */
 type WorkflowLoader = {
@@ -42,9 +45,9 @@ export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): Workflow
       await ownTurn();
       return atOnce((limit) => checkWorkflow({ ...request, ...limit }), { kind: 'check', request });
     },
-    read: async (reference, places) => {
+    read: async (reference, directories) => {
       await ownTurn();
-      return atOnce((limit) => readWorkflow(reference, places, limit), { kind: 'read', reference, places });
+      return atOnce((limit) => readWorkflow(reference, directories, limit), { kind: 'read', reference, directories });
     },
   };
 }

@@ -9,7 +9,7 @@ import type { LoadWorkflow } from './load-workflow.ts';
 import { filesOf, findWorkflowFiles, groupOf, InvalidWorkflow, pathKind, workflowsIn } from './workflow-directory.ts';
 
 /** The directories in which workflows are found. */
-export type WorkflowPlaces = {
+export type WorkflowDirectories = {
   readonly cwd: string;
   readonly dagsDir: string | null;
   /** The base configuration, which provides defaults for every workflow; it need not exist. */
@@ -39,21 +39,21 @@ export type LoadedWorkflow = {
  */
 export function readWorkflow(
   reference: WorkflowReference,
-  places: WorkflowPlaces,
+  directories: WorkflowDirectories,
   checks: Pick<LoadRequest, 'environment' | 'mostBytes' | 'isStrict'> = {},
 ): LoadResult {
-  const { base, presets } = places;
-  const runTargets = (dir: string) => targetsFrom({ ...places, cwd: dir });
+  const { base, presets } = directories;
+  const runTargets = (dir: string) => targetsFrom({ ...directories, cwd: dir });
   const beside = { base, runTargets, ...(presets === undefined ? {} : { presets }), ...checks };
-  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: places.cwd, ...beside });
-  const file = findWorkflow(reference.name, places);
+  if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: directories.cwd, ...beside });
+  const file = findWorkflow(reference.name, directories);
   // The user typed the name, but not the file that was found for it in the workflows directory.
-  const mayBePipe = reference.mayBePipe === true && file === resolve(places.cwd, reference.name);
-  return loadWorkflow({ file, group: groupOf(file, places.dagsDir), ...beside, mayBePipe });
+  const mayBePipe = reference.mayBePipe === true && file === resolve(directories.cwd, reference.name);
+  return loadWorkflow({ file, group: groupOf(file, directories.dagsDir), ...beside, mayBePipe });
 }
 
 /** Returns the workflows that a step can run from a directory. */
-function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
+function targetsFrom({ cwd, dagsDir }: WorkflowDirectories): RunTargets {
   const listed = () => listWorkflowFiles(dagsDir);
   return {
     exists: (name) =>
@@ -65,10 +65,10 @@ function targetsFrom({ cwd, dagsDir }: WorkflowPlaces): RunTargets {
 /** Loads a workflow to run. Throws an `InvalidWorkflow`, or a `WfError` `not-found`. */
 export function getWorkflow(
   reference: WorkflowReference,
-  places: WorkflowPlaces,
+  directories: WorkflowDirectories,
   checks: Pick<LoadRequest, 'isStrict'> = {},
 ): LoadedWorkflow {
-  return runnable(reference, readWorkflow(reference, places, checks));
+  return runnable(reference, readWorkflow(reference, directories, checks));
 }
 
 /** Returns the loaded workflow. Throws an `InvalidWorkflow` if it has errors. */
@@ -79,23 +79,23 @@ export function runnable(reference: WorkflowReference, result: LoadResult): Load
 }
 
 /** Returns the workflows of the current directory, and those of the workflows directory, each in the order of their paths. */
-export function listWorkflows(places: WorkflowPlaces): Record<'here' | 'listed', readonly ListedWorkflow[]> {
-  const listed = listWorkflowFiles(places.dagsDir);
-  const here = workflowsIn(places.cwd).map((name) => join(places.cwd, name));
-  const read = (file: string) => readListed(file, places);
+export function listWorkflows(directories: WorkflowDirectories): Record<'here' | 'listed', readonly ListedWorkflow[]> {
+  const listed = listWorkflowFiles(directories.dagsDir);
+  const here = workflowsIn(directories.cwd).map((name) => join(directories.cwd, name));
+  const read = (file: string) => readListed(file, directories);
   return { here: here.filter((file) => !listed.includes(file)).map(read), listed: listed.map(read) };
 }
 
 /** Returns the size of a workflow's file without its imports; 0 for a pipe or another input without a size. */
-export function workflowBytes(reference: WorkflowReference, places: WorkflowPlaces): number {
-  return 'text' in reference ? reference.text.length : statSync(findWorkflow(reference.name, places)).size;
+export function workflowBytes(reference: WorkflowReference, directories: WorkflowDirectories): number {
+  return 'text' in reference ? reference.text.length : statSync(findWorkflow(reference.name, directories)).size;
 }
 
 /**
  * Returns the absolute path of a workflow: a file (its extension is optional) relative to the current directory, else a
  * file of that name anywhere in the workflows directory. Throws a `WfError` if none or several match.
  */
-export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowPlaces): string {
+export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowDirectories): string {
   const beside = withExtension(resolve(cwd, name));
   if (beside !== null) return beside;
   const listed = listWorkflowFiles(dagsDir);
@@ -158,11 +158,11 @@ function directoryNamed(name: string, cwd: string): WfError {
 export type ListedWorkflow = LoadResult & { readonly file: string; readonly name: string; readonly group: string };
 
 /** The workflows directory, and the base configuration, which need not exist. */
-export type ListingPlaces = { readonly dagsDir: string | null; readonly base: string | null };
+export type ListingPaths = { readonly dagsDir: string | null; readonly base: string | null };
 
 /** Reads a file for a listing. An unreadable file is listed too and does not affect the others. */
-function readListed(file: string, places: ListingPlaces): ListedWorkflow {
-  const request = requestOf(file, places);
+function readListed(file: string, directories: ListingPaths): ListedWorkflow {
+  const request = requestOf(file, directories);
   return listed(
     request,
     orTold(() => loadWorkflow(request)),
@@ -172,10 +172,10 @@ function readListed(file: string, places: ListingPlaces): ListedWorkflow {
 /** Reads a file for a listing by a loader that may be asynchronous. */
 export function loadListed(
   file: string,
-  places: ListingPlaces,
+  directories: ListingPaths,
   load: LoadWorkflow,
 ): ListedWorkflow | Promise<ListedWorkflow> {
-  const request = requestOf(file, places);
+  const request = requestOf(file, directories);
   const loaded = orTold(() => load(request));
   if (!(loaded instanceof Promise)) return listed(request, loaded);
   return loaded.catch((error: unknown) => toldOf(error)).then((result) => listed(request, result));
@@ -183,7 +183,7 @@ export function loadListed(
 
 type Request = { readonly file: string; readonly group: string; readonly base: string | null };
 
-function requestOf(file: string, { dagsDir, base }: ListingPlaces): Request {
+function requestOf(file: string, { dagsDir, base }: ListingPaths): Request {
   return { file, group: groupOf(file, dagsDir), base };
 }
 

@@ -390,14 +390,14 @@ describe('a catalog', () => {
 
   it('shares one scan among all that look for new files meanwhile', async () => {
     let reads = 0;
-    const places = {
+    const directories = {
       base: null,
       get dagsDir() {
         reads += 1;
         return dagsDir;
       },
     };
-    const catalog = await createCatalog(places, { clock: systemClock, report: () => {}, pollMs: 60_000 });
+    const catalog = await createCatalog(directories, { clock: systemClock, report: () => {}, pollMs: 60_000 });
     opened.push(catalog);
     reads = 0;
     await catalog.refresh();

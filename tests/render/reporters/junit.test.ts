@@ -21,8 +21,8 @@ function verdicts(root: Element) {
 }
 
 test('a run is printed as in goldens/junit.txt', () => {
-  const { summary, places, tails } = etlEnd;
-  expectGolden('junit', junitReport(recapOf(summary, { places, tails }), '/project'));
+  const { summary, positions, tails } = etlEnd;
+  expectGolden('junit', junitReport(recapOf(summary, { positions, tails }), '/project'));
 });
 
 test('every status of a step has its verdict, and the counts match', () => {

@@ -23,7 +23,7 @@ export const etl = workflow({
 
 /** Reports a whole run of it, with retries, a skip, colours, progress bars, a failure and a handler. */
 export function tellEtl(reporter: Reporter, hooks: StoryHooks = {}): void {
-  const { places, tails } = etlEnd;
+  const { positions, tails } = etlEnd;
   tell(reporter, etl, hooks)
     .begin([
       { name: 'env', value: 'prod' },
@@ -60,7 +60,7 @@ export function tellEtl(reporter: Reporter, hooks: StoryHooks = {}): void {
     .finish('handlerOn.failure')
     .event((at) => ({ type: 'run.warned', at, step: null, message: 'the mail to ops@example.org was not sent' }))
     .event((at) => ({ type: 'run.finished', at, status: 'failed', reason: 'step', message: '' }));
-  reporter.end(recapOf(etlEnd.summary, { places, tails }));
+  reporter.end(recapOf(etlEnd.summary, { positions, tails }));
 }
 
 /** The recap of that run. */
@@ -79,6 +79,6 @@ export const etlEnd = {
     ],
     handlers: [stepSummary('handlerOn.failure')],
   },
-  places: new Map([['load', etlPlace(14, 5)]]),
+  positions: new Map([['load', etlPlace(14, 5)]]),
   tails: new Map([['load', ['red', 'connection refused']]]),
 } as const;

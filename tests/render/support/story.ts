@@ -140,7 +140,7 @@ type RecapSettings = Partial<Omit<Recap, 'summary' | 'children'> & Pick<FailedRu
 /** The recap at the end of a reporter; by default only the summary. `children`: those of failed steps. */
 export function recapOf(summary: Partial<RunSummary> = {}, settings: RecapSettings = {}): Recap {
   const { origins = new Map(), children = new Map(), ...rest } = settings;
-  const recap = { places: new Map(), tails: new Map(), kept: true, ...rest };
+  const recap = { positions: new Map(), tails: new Map(), kept: true, ...rest };
   return { ...recap, summary: withFailures({ summary: runSummary(summary), ...recap, origins, children }, recap.kept) };
 }
 

@@ -7,7 +7,7 @@ const childId = '01997aaa-0000-7c4d-8e5f-001122334455';
 
 function failedRun(steps: readonly StepSummary[], rest: Partial<FailedRun> & { summary?: RunSummary } = {}): FailedRun {
   const summary = runSummary({ status: 'failed', reason: 'step', steps });
-  return { summary, tails: new Map(), places: new Map(), origins: new Map(), children: new Map(), ...rest };
+  return { summary, tails: new Map(), positions: new Map(), origins: new Map(), children: new Map(), ...rest };
 }
 
 function instance(step: string, key: string, settings: Partial<StepSummary> = {}): InstanceSummary {
@@ -23,9 +23,11 @@ function texts(run: FailedRun): readonly string[] {
 
 test('a fan-out is replaced by its first three failed instances, and the others are counted', () => {
   const items = ['a', 'b', 'c', 'd', 'e'].map((key) => instance('build', key));
-  const places = new Map([['build', etlPlace(3, 5)]]);
+  const positions = new Map([['build', etlPlace(3, 5)]]);
   const tails = new Map([['build[a]', ['why']]]);
-  const { failures, moreFailures } = failuresOf(failedRun([fanOut(items), failedSummary('last')], { places, tails }));
+  const { failures, moreFailures } = failuresOf(
+    failedRun([fanOut(items), failedSummary('last')], { positions, tails }),
+  );
   expect(failures.map(({ step, key }) => [step, key])).toEqual([
     ['build[a]', 'a'],
     ['build[b]', 'b'],

@@ -21,7 +21,7 @@ test.each([
   ['recap-color', { color: true, unicode: true }],
   ['recap-ascii', { color: false, unicode: false }],
 ])('a failed run is printed as in goldens/%s.txt', (golden, settings) => {
-  const end = recapOf(etlEnd.summary, { places: etlEnd.places, tails: etlEnd.tails });
+  const end = recapOf(etlEnd.summary, { positions: etlEnd.positions, tails: etlEnd.tails });
   expectGolden(golden, renderRecap(end, settings, recapOptions));
 });
 
@@ -112,7 +112,7 @@ test('the message of a run that timed out is printed', () => {
 test('failed handlers are printed like steps, with attempts and position', () => {
   const text = recap(
     { status: 'failed', reason: 'handler', handlers: [failedSummary('handlerOn.exit', { attempts: 3, log: null })] },
-    { places: new Map([['handlerOn.exit', etlPlace(30, 3)]]) },
+    { positions: new Map([['handlerOn.exit', etlPlace(30, 3)]]) },
   );
   expect(text).toBe('FAILED nightly-etl in 14s\n✖ handlerOn.exit   exit 3   after 3 attempts   etl.yaml:30:3\n');
 });

@@ -11,19 +11,19 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 const text = 'params: [ENV=test]\nsteps:\n  - {name: a, command: echo $ENVV $OUTSIDE}\n';
 writeFileSync(join(dir, 'a.yaml'), text);
-const places = { cwd: dir, dagsDir: dir, base: null };
+const directories = { cwd: dir, dagsDir: dir, base: null };
 const environment = ['OUTSIDE'];
 const messages = ({ diagnostics }: { readonly diagnostics: readonly { readonly message: string }[] }) =>
   diagnostics.map(({ message }) => message);
 
 it('a check of a file warns about an unset variable', () => {
-  expect(messages(checkFile({ name: 'a' }, places, { environment }))).toEqual(['step "a": nothing sets "$ENVV"']);
+  expect(messages(checkFile({ name: 'a' }, directories, { environment }))).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 
 it('names the dotenv file beside the file that sets the variable', () => {
   const steps = 'steps:\n  - {name: a, command: echo $SET $OTHER}\n';
   writeFileSync(join(dir, 'dotenv.yaml'), steps);
-  const helps = (name: string) => checkFile({ name }, places, { environment }).diagnostics.map(({ help }) => help);
+  const helps = (name: string) => checkFile({ name }, directories, { environment }).diagnostics.map(({ help }) => help);
   const usual = (name: string) => `Declare it under "params" or "env"; write "\${${name}:-}" where it may be missing.`;
   expect(helps('dotenv')).toEqual([usual('SET'), usual('OTHER')]);
   writeFileSync(join(dir, '.env'), '# values\nexport SET=1\n');
@@ -38,7 +38,7 @@ it('names the dotenv file beside the file that sets the variable', () => {
 });
 
 it('a check of a text warns about it too', async () => {
-  const checked = await checkText(text, places, { check: checkWorkflow, environment });
+  const checked = await checkText(text, directories, { check: checkWorkflow, environment });
   expect(messages(checked)).toEqual(['step "a": nothing sets "$ENVV"']);
 });
 
@@ -65,19 +65,19 @@ it.each([
   ['params: A=$E\nenv: {E: "$HOME ${X:-1} \\\\$Y $OUTSIDE $PATH $TOKEN"}\nsecrets: [{name: TOKEN, env: OUTSIDE}]', []],
 ])('a check warns about variables that are unset before the first step: %s', async (top, expected) => {
   const whole = `${top}\nsteps:\n  - {name: a, command: "true", output: OUT}\n`;
-  const checked = await checkText(whole, places, { check: checkWorkflow, environment });
+  const checked = await checkText(whole, directories, { check: checkWorkflow, environment });
   expect(messages(checked)).toEqual(expected);
 });
 
 it('the warning points at the name in a default', async () => {
   const whole =
     'params:\n  - {HOST: example.org}\n  - {URL: "https://$HOTS/"}\nsteps:\n  - {name: a, command: echo $URL}\n';
-  const { diagnostics } = await checkText(whole, places, { check: checkWorkflow, environment });
+  const { diagnostics } = await checkText(whole, directories, { check: checkWorkflow, environment });
   expect(diagnostics).toMatchObject([
     { place: { start: { line: 3, column: 21 }, end: { line: 3, column: 25 } }, label: expect.stringContaining('HOST') },
   ]);
 });
 
 it('a run does not warn about it', () => {
-  expect(getWorkflow({ name: 'a' }, places).warnings).toEqual([]);
+  expect(getWorkflow({ name: 'a' }, directories).warnings).toEqual([]);
 });

@@ -42,7 +42,7 @@ function world(): { readonly editor: WorkflowEditor; readonly dagsDir: string } 
   const dagsDir = mkdtempSync(join(tmpdir(), 'wf-editor-'));
   onTestFinished(() => rmSync(dagsDir, { recursive: true }));
   const editor = createWorkflowEditor({
-    places: { dagsDir, base: join(dagsDir, 'base.yaml') },
+    directories: { dagsDir, base: join(dagsDir, 'base.yaml') },
     catalog: { list: () => [], refresh: async () => {} },
     suspensions: { endOf: () => null, suspendedUntil: () => null, set: () => {}, move: () => {}, stamp: () => '' },
   });

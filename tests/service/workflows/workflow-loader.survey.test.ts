@@ -49,8 +49,8 @@ test('a thread returns the same as the main thread, for texts, files, references
       expect(found).toBeInstanceOf(Promise);
       expect(await found).toEqual(loadWorkflow(request));
     }
-    const places = { cwd: dir, dagsDir: dir, base: null };
-    expect(await read({ name: 'large' }, places)).toEqual(readWorkflow({ name: 'large' }, places));
+    const directories = { cwd: dir, dagsDir: dir, base: null };
+    expect(await read({ name: 'large' }, directories)).toEqual(readWorkflow({ name: 'large' }, directories));
   }));
 
 test.each([
@@ -75,8 +75,8 @@ test.each([
     expect(started).toHaveLength(1);
     expect(await check(request)).toEqual(checkWorkflow(request));
     expect(started).toHaveLength(2);
-    const places = { cwd: dir, dagsDir: dir, base };
-    expect(await read({ name: 'root' }, places)).toEqual(readWorkflow({ name: 'root' }, places));
+    const directories = { cwd: dir, dagsDir: dir, base };
+    expect(await read({ name: 'root' }, directories)).toEqual(readWorkflow({ name: 'root' }, directories));
     expect(started).toHaveLength(3);
     expect(loadWorkflow(request).diagnostics).toEqual([]);
   }),

@@ -5,7 +5,7 @@ import type { GraphFormat } from '#render/data-views.ts';
 import { diagnosticJson } from '#render/data-views.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
-import type { CheckedFile, WorkflowPlaces } from '#service/workflows.ts';
+import type { CheckedFile, WorkflowDirectories } from '#service/workflows.ts';
 import { checkFile, filesToCheck, getWorkflow, unreadable } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -37,10 +37,10 @@ type Checked = {
  * workflows directory. Exit code 2 if any file is invalid.
  */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
-  const places = workflowDirectories(configFor(options));
-  const names = filesToCheck(options.names, places);
+  const directories = workflowDirectories(configFor(options));
+  const names = filesToCheck(options.names, directories);
   const checked = names.map((name): Checked => {
-    const { ignored, ...read } = readOrTell(name, places, options.strict === true);
+    const { ignored, ...read } = readOrTell(name, directories, options.strict === true);
     return { file: name, ...read, ignored: options.verbose ? ignored : [] };
   });
   await print(checked, options.json ? 'json' : options.format, console);
@@ -48,9 +48,9 @@ export async function validateCommand(options: ValidateOptions, console: Console
 }
 
 /** A missing file must not hide the problems of the others. */
-function readOrTell(name: string, places: WorkflowPlaces, isStrict: boolean): CheckedFile {
+function readOrTell(name: string, directories: WorkflowDirectories, isStrict: boolean): CheckedFile {
   try {
-    return checkFile(workflowReference(name), places, { environment: Object.keys(process.env), isStrict });
+    return checkFile(workflowReference(name), directories, { environment: Object.keys(process.env), isStrict });
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     return { valid: false, diagnostics: [unreadable(error, error.code)], ignored: [], sources: [] };

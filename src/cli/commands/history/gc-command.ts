@@ -33,8 +33,8 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
   const { createPast } = await import('#app/history-app.ts');
   const { createRetention } = await import('#app/retention-app.ts');
   const reach = reachOf(options, config, console);
-  const places = workflowDirectories(config);
-  if (name !== null) requireKnownWorkflow(name, { ...createPast(config, { reach }), places, reach });
+  const directories = workflowDirectories(config);
+  if (name !== null) requireKnownWorkflow(name, { ...createPast(config, { reach }), directories, reach });
   const keepRuns = config.settings.read('historyKeepRuns').value;
   const progress = createCountLine(console.errTerminal, dryRun ? 'looking at' : 'removing');
   const report = await createRetention(config, reach)

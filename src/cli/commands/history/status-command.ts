@@ -50,7 +50,7 @@ async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promi
     if (run !== null) children.set(name, await recapOfPast(run, runs));
   }
   const none = new Map<string, never>();
-  return { summary, places: none, tails: none, kept: true, children, ...(masked ? { masked } : {}) };
+  return { summary, positions: none, tails: none, kept: true, children, ...(masked ? { masked } : {}) };
 }
 
 function isRunningChild({ status, child }: Pick<StepSummary, 'status' | 'child'>): boolean {

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { workflowDirectories } from '#config/config.ts';
 import { wordsAsList } from '#core/words/command-args.ts';
-import { getWorkflow, type LoadedWorkflow, pathKind, type WorkflowPlaces } from '#service/workflows.ts';
+import { getWorkflow, type LoadedWorkflow, pathKind, type WorkflowDirectories } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
@@ -24,7 +24,7 @@ export async function execCommand(options: ExecOptions, console: Console): Promi
   if (name.trim() === '') throw new WfError('usage', 'the name is empty', { help: 'leave --name out, or give it one' });
   const config = configFor(options);
   const dir = directoryOf(config.cwd, options);
-  const loaded = execWorkflow(words, { name, places: { ...workflowDirectories(config), cwd: dir } });
+  const loaded = execWorkflow(words, { name, directories: { ...workflowDirectories(config), cwd: dir } });
   const request = { ...loaded, params: [], runId: options.runId ?? null, trigger: 'cli', strict: false } as const;
   return runInForeground({ request, config }, { ...options, exitCode: true }, console);
 }
@@ -41,10 +41,10 @@ function directoryOf(cwd: string, { dir }: ExecOptions): string {
  */
 export function execWorkflow(
   words: readonly string[],
-  { name, places }: { readonly name: string; readonly places: WorkflowPlaces },
+  { name, directories }: { readonly name: string; readonly directories: WorkflowDirectories },
 ): LoadedWorkflow {
   const file = { name, steps: [{ name: stepName(words), command: words }] };
-  const loaded = getWorkflow({ text: Buffer.from(JSON.stringify(file)) }, places);
+  const loaded = getWorkflow({ text: Buffer.from(JSON.stringify(file)) }, directories);
   const { workflow } = loaded;
   const steps = workflow.steps.map((step) => {
     return { ...step, command: wordsAsList(words, { workflow, step, params: [] }) };

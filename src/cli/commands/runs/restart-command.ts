@@ -40,7 +40,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
   const { active, last } = await findActive(options.run, { ...control, reach });
   if (active.length > 1) throw severalRuns(options.run, active);
   const run = active[0] ?? last;
-  const loaded = fileOf(run, control.places);
+  const loaded = fileOf(run, control.directories);
   const asked = hasParameters(options) ? givenParameters(options) : keptParams(run);
   const params = acceptParams(loaded.workflow, asked);
   const unread: StartRequest = {

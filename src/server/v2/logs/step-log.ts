@@ -92,10 +92,10 @@ async function stored(
     throw new HttpError(416, `the log has ${size} bytes`, { headers: { 'Content-Range': `bytes */${size}` } });
   }
   const { from, to }: ByteRange = found ?? { from: Math.min(offset, size), to: size };
-  const place = found === null ? {} : { 'Content-Range': `bytes ${from}-${to - 1}/${size}` };
+  const shown = found === null ? {} : { 'Content-Range': `bytes ${from}-${to - 1}/${size}` };
   return {
     status: found === null ? 200 : 206,
-    headers: { ...headers, ...place, 'Content-Length': String(to - from) },
+    headers: { ...headers, ...shown, 'Content-Length': String(to - from) },
     stream: async (output, signal) => {
       const writer = createStreamWriter(output, signal, clock);
       let left = to - from;

@@ -9,7 +9,7 @@ import {
   drawRun,
   type PastRun,
   type RunFilter,
-  type RunPlace,
+  type RunPosition,
   runViewJson,
   summarizeWithFailures,
 } from '#service/history.ts';
@@ -49,12 +49,12 @@ async function pageReply(
     queue: query.queue,
     tag: query.tag,
     ...requirePeriod({ from: readMoment('from', query.from), to: readMoment('to', query.to) }),
-    behind: readPlace(query.cursor),
+    behind: readPosition(query.cursor),
     limit: Number.POSITIVE_INFINITY,
   };
   const mostRead = query.partial ? MAX_READ_RUNS : Number.POSITIVE_INFINITY;
   const runs: (RunHead | RunSummary)[] = [];
-  let last: RunPlace | null = null;
+  let last: RunPosition | null = null;
   let read = 0;
   for await (const run of history.list(wanted)) {
     const summary = history.summarize(run);
@@ -63,7 +63,7 @@ async function pageReply(
       return jsonReply({ runs, nextCursor: last && toCursor([last.at, last.runId]) });
     }
     if (isFound) runs.push(query.steps ? summary : headOf(summary));
-    last = history.placeOf(run);
+    last = history.positionOf(run);
     read += 1;
   }
   return jsonReply({ runs, nextCursor: null });
@@ -85,10 +85,10 @@ function textOf({ runId, params, error }: RunSummary): string {
 }
 
 /** Reads the start of a page of runs; null: the first page. Throws an `HttpError` 400. */
-function readPlace(cursor: string | null): RunPlace | null {
-  const place = readCursor(cursor);
-  if (place === null) return null;
-  const [at, runId] = place;
+function readPosition(cursor: string | null): RunPosition | null {
+  const position = readCursor(cursor);
+  if (position === null) return null;
+  const [at, runId] = position;
   if (typeof at !== 'number' || typeof runId !== 'string') throw badCursor();
   return { at, runId };
 }
@@ -181,12 +181,12 @@ async function gridReply({ params, query }: ApiRequest, { workflows, history }: 
   const { file } = workflows.get(params['name'] ?? '');
   const { limit, cursor } = readQuery('workflowGrid', query);
   const runs: RunSummary[] = [];
-  let last: RunPlace | null = null;
+  let last: RunPosition | null = null;
   let nextCursor: string | null = null;
-  for await (const run of history.list({ ...anyRun, workflow: file, behind: readPlace(cursor), limit: limit + 1 })) {
+  for await (const run of history.list({ ...anyRun, workflow: file, behind: readPosition(cursor), limit: limit + 1 })) {
     if (runs.length < limit) {
       runs.push(history.summarize(run));
-      last = history.placeOf(run);
+      last = history.positionOf(run);
     } else if (last !== null) nextCursor = toCursor([last.at, last.runId]);
   }
   return jsonReply({ ...gridOf(runs), nextCursor });

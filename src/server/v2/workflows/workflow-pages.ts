@@ -80,7 +80,7 @@ function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page:
   const { shown, isLast } = pageOf(wanted, parts);
   const entries = shown.map((listed) => items(listed, wanted.access));
   const last = shown.at(-1);
-  const nextCursor = last !== undefined && !isLast ? toCursor([placeOf(last)]) : null;
+  const nextCursor = last !== undefined && !isLast ? toCursor([positionOf(last)]) : null;
   const body = Buffer.from(
     `{"workflows":[${entries.map(({ text }) => text).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}\n`,
   );
@@ -92,13 +92,13 @@ function pageOf(
   { workflows }: Pick<V2Parts, 'workflows'>,
 ): { readonly shown: readonly ListedWorkflow[]; readonly isLast: boolean } {
   const { after, limit: count } = wanted;
-  const isAfter = (listed: ListedWorkflow) => after === null || placeOf(listed) > after;
+  const isAfter = (listed: ListedWorkflow) => after === null || positionOf(listed) > after;
   const fitting = workflows.list().filter((listed) => isAfter(listed) && fits(listed, wanted));
   return { shown: fitting.slice(0, count), isLast: fitting.length <= count };
 }
 
 /** The path in the workflows directory, which is the sort key. */
-function placeOf({ file, group }: ListedWorkflow): string {
+function positionOf({ file, group }: ListedWorkflow): string {
   return group === '' ? basename(file) : `${group}/${basename(file)}`;
 }
 

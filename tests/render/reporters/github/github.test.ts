@@ -66,7 +66,7 @@ test('failures are printed last, outside groups, with an annotation at their lin
         reason: 'step',
         steps: [failedSummary('load', { error: 'exit 3: 100%' }), stepSummary('index')],
       },
-      { places: new Map([['load', place]]), tails: new Map([['load', ['boom', '\u001b[31mcrash\u001b[0m']]]) },
+      { positions: new Map([['load', place]]), tails: new Map([['load', ['boom', '\u001b[31mcrash\u001b[0m']]]) },
     ),
   );
   const end = text().slice(text().lastIndexOf('::endgroup::'));
