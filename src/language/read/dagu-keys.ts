@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#core/workflow.ts';
 import { type Path, type Problem, pathMark, problem, type Source } from '../diagnostic.ts';
 import { isJsonObject } from '../raw.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
-import { executorOfType } from './foreign-keys.ts';
+import { executorOfType } from './advice.ts';
 
 /** The result of replacing the keys of Dagu 2 in a file. */
 type DaguKeys = {
@@ -43,13 +43,11 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
   const isOfLaterDagu = isOfDagu117(value, written);
   const warnings = differences(source, value, written);
   const target = (path: Path, map: JsonMap): Target => ({ source, map, path, problems, spellings, damaged });
-  for (const key of ['steps', 'handlerOn']) {
-    for (const [path, step] of mapsIn(value[key], [key])) {
-      const isUsual = typeof step.call !== 'string' && step.type === undefined && step.with === undefined;
-      if (isUsual && written.size === 0) continue;
-      const place = target(path, step);
-      for (const change of [textCall, listOnly, typeWithSettings]) report(place, change);
-    }
+  for (const [path, step] of actionsIn(value)) {
+    const isUsual = typeof step.call !== 'string' && step.type === undefined && step.with === undefined;
+    if (isUsual && written.size === 0) continue;
+    const place = target(path, step);
+    for (const change of [textCall, listOnly, typeWithSettings]) report(place, change);
   }
   report(target([], value as JsonMap), overlapPolicy);
   if (isOfLaterDagu) report(target([], value as JsonMap), activeRuns);
@@ -64,12 +62,10 @@ const LATER_STEP_KEYS = ['id', 'parallel', 'container', 'workingDir', 'type', 'w
 function isOfDagu117(top: JsonObject, written: ReadonlyMap<string, string>): boolean {
   if (LATER_KEYS.some((key) => top[key] !== undefined) || Array.isArray(top.params)) return true;
   if ([...written.values()].some((key) => key.includes('_'))) return true;
-  return ['steps', 'handlerOn'].some((key) =>
-    mapsIn(top[key], [key]).some(([path, map]) => {
-      const hasLater = LATER_STEP_KEYS.some((name) => map[name] !== undefined) || typeof map.call === 'string';
-      return hasLater || isExec(path, written);
-    }),
-  );
+  return actionsIn(top).some(([path, map]) => {
+    const hasLater = LATER_STEP_KEYS.some((name) => map[name] !== undefined) || typeof map.call === 'string';
+    return hasLater || isExec(path, written);
+  });
 }
 
 /** `maxActiveRuns` limits runs, as `maxConcurrent` does. -1 is no limit. */
@@ -79,6 +75,11 @@ function activeRuns(target: Target): null {
   if (most === undefined || map.maxActiveSteps !== undefined || map.maxConcurrent !== undefined) return null;
   delete map.maxActiveRuns;
   return put(target, { key: 'maxConcurrent', value: most === -1 ? 0 : most, written: 'maxActiveRuns' });
+}
+
+/** The steps and handlers of a file, with their paths. */
+function actionsIn(top: JsonObject): [Path, JsonMap][] {
+  return ['steps', 'handlerOn'].flatMap((key) => mapsIn(top[key], [key]));
 }
 
 /** The maps in a list or map, with their paths. */
@@ -187,43 +188,25 @@ function report(target: Target, change: (target: Target) => Fault | null): void 
 
 /** The executors whose commands are programs. */
 const PROGRAMS = new Set(['command', 'docker', 'ssh']);
-
-type Step = { readonly path: Path; readonly map: JsonObject };
-/** A file as read, with its steps and handlers. */
-type DaguFile = {
-  readonly source: Source;
-  readonly top: JsonObject;
-  readonly steps: readonly Step[];
-  readonly handlers: readonly Step[];
-  readonly spellings: ReadonlyMap<string, string>;
-};
+const LIST_HELP =
+  'Write the lines of a "script"; write "exec" for one command of several words, or for a program with spaces in its path.';
 
 /**
  * Warns about keys of Dagu 2 that mean something else here. Most of them are also keys of Blackdagger and Dagu 1, with
  * the meaning they have here: they are reported only in a file that other keys show to be one of Dagu 2.
  */
-function differences(source: Source, top: JsonObject, spellings: ReadonlyMap<string, string>): Problem[] {
-  const steps = stepsIn(top.steps, 'steps');
-  const file = { source, top, steps, handlers: stepsIn(top.handlerOn, 'handlerOn'), spellings };
-  const isDagu2 = isOfDagu2(file);
-  const known = listCommands(file, isDagu2);
-  return isDagu2 ? [...known, ...keysOfTheTop(file)] : known;
-}
-
-function stepsIn(value: Json | undefined, key: string): Step[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([name, map]: [string, Json]) =>
-    isJsonObject(map) ? [{ path: [key, isList ? Number(name) : name], map }] : [],
-  );
-}
-
-function isOfDagu2({ top, steps, handlers, spellings }: DaguFile): boolean {
-  if (top.labels !== undefined) return true;
-  return [...steps, ...handlers].some(({ path, map }) => {
-    const { call, type, with: settings } = map;
-    return typeof call === 'string' || type !== undefined || settings !== undefined || isExec(path, spellings);
-  });
+function differences(source: Source, top: JsonObject, written: ReadonlyMap<string, string>): Problem[] {
+  const actions = actionsIn(top);
+  const isDagu2 =
+    top.labels !== undefined ||
+    actions.some(([path, { call, type, with: settings }]) => {
+      return typeof call === 'string' || type !== undefined || settings !== undefined || isExec(path, written);
+    });
+  const lists = actions.filter(([path, { command }]) => Array.isArray(command) && !isExec(path, written));
+  const found = lists.flatMap(([path, map]) => listCommand(source, [...path, 'command'], map, isDagu2));
+  if (!isDagu2 || top.delaySec === undefined) return found;
+  const delay = '"delaySec" is the time between the starts of two steps; in Dagu 2 it is the time before the first';
+  return [...found, differs(source, ['delaySec'], delay, 'Write a first step with "command: sleep N".')];
 }
 
 /** Whether the command of a step was written as `exec`. */
@@ -232,27 +215,14 @@ function isExec(path: Path, spellings: ReadonlyMap<string, string>): boolean {
   return canonicalKey(spellings.get(pathMark([...path, 'command'])) ?? '') === 'exec';
 }
 
-function keysOfTheTop({ source, top }: DaguFile): Problem[] {
-  if (top.delaySec === undefined) return [];
-  const delay = '"delaySec" is the time between the starts of two steps; in Dagu 2 it is the time before the first';
-  return [differs({ source, path: ['delaySec'] }, delay, 'Write a first step with "command: sleep N".')];
-}
-
-function listCommands(file: DaguFile, isDagu2: boolean): Problem[] {
-  return [...file.steps, ...file.handlers].flatMap(({ path, map }) => {
-    const { command } = map;
-    if (!Array.isArray(command) || isExec(path, file.spellings)) return [];
-    const spot = { source: file.source, path: [...path, 'command'] };
-    const help =
-      'Write the lines of a "script"; write "exec" for one command of several words, or for a program with spaces in its path.';
-    const [first] = command;
-    if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first, isDagu2)) {
-      const message = `a list is the words of one command, and "${first}" is not the name of a program`;
-      return [problem('wrong-value', { ...spot, part: 'value' }, message, { help })];
-    }
-    const message = 'a list is the words of one command; in Dagu 2 it is several commands';
-    return isDagu2 ? [differs(spot, message, help)] : [];
-  });
+function listCommand(source: Source, path: Path, map: JsonObject, isDagu2: boolean): Problem[] {
+  const [first] = map.command as readonly Json[];
+  if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first, isDagu2)) {
+    const message = `a list is the words of one command, and "${first}" is not the name of a program`;
+    return [problem('wrong-value', { source, path, part: 'value' }, message, { help: LIST_HELP })];
+  }
+  const message = 'a list is the words of one command; in Dagu 2 it is several commands';
+  return isDagu2 ? [differs(source, path, message, LIST_HELP)] : [];
 }
 
 /** The value of a variable may contain spaces; in a file of Dagu 2 such a word is a command all the same. */
@@ -266,7 +236,7 @@ function startsPrograms({ type, executor }: JsonObject): boolean {
   return typeof name === 'string' && PROGRAMS.has(executorOfType(name) ?? '');
 }
 
-function differs(at: { readonly source: Source; readonly path: Path }, message: string, help: string): Problem {
+function differs(source: Source, path: Path, message: string, help: string): Problem {
   const options = { severity: 'warning', label: 'differs from Dagu 2', help } as const;
-  return problem('differs-from-dagu', { ...at, part: 'key' }, message, options);
+  return problem('differs-from-dagu', { source, path, part: 'key' }, message, options);
 }

@@ -3,8 +3,8 @@ import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { Path } from '../diagnostic.ts';
 import { executorConfigSchema, executorTypes, type KnownKey, knownKeys, resolve } from '../schema/schema.ts';
 import { canonicalKey, type Schema } from '../schema/schema-type.ts';
+import { type Advice, adviceFor, executorOfType } from './advice.ts';
 import { LARGEST_FILE } from './decode.ts';
-import { executorOfType, type NotSupported, notSupportedAt, type Synonym, synonymOf } from './foreign-keys.ts';
 import {
   type MapEntry,
   type MapNode,
@@ -55,10 +55,8 @@ export function guessedKey(reader: Reader, { key, schema, place, result }: PairC
     report(reader, 'unknown-key', key.range, message);
     return null;
   }
-  const later = notSupportedAt(key.text, place.path);
-  if (later !== null) return reportNotSupported(reader, { key, place, result }, later);
-  const synonym = synonymOf(key.text, place.path, executorOf(schema));
-  if (synonym !== null) return readAsSynonym(reader, { key, schema, place, result }, synonym);
+  const advice = adviceFor(key.text, place.path, executorOf(schema));
+  if (advice !== null) return readAsAdvised(reader, { key, schema, place, result }, advice);
   const keys = documentedKeys(schema);
   const near = nearNames(key.text, keys);
   const below = near.length === 0 ? holderOf(key.text, schema) : null;
@@ -78,30 +76,24 @@ function holderOf(text: string, schema: Schema): string | null {
   return names.size === 1 ? ([...names][0] ?? null) : null;
 }
 
-/** Reports a key of the format that this program does not implement, with an alternative if there is one. */
-function reportNotSupported(
-  reader: Reader,
-  { key, place, result }: Pick<PairContext, 'key' | 'place' | 'result'>,
-  { isPlanned, help }: NotSupported,
-): null {
-  const message = `"${key.text}"${inWhat(place, result)} is not supported${isPlanned ? ' yet' : ''}`;
-  report(reader, 'not-supported', key.range, message, { label: 'not supported', help: help || null });
-  reader.damaged.add(result);
-  return null;
-}
-
 /** Reports a key of another tool, with what to write instead; a value with the same meaning is read as that. */
-function readAsSynonym(
+function readAsAdvised(
   reader: Reader,
   { key, schema, place, result }: Pick<PairContext, 'key' | 'schema' | 'place' | 'result'>,
-  { key: meant, advice, sameValue }: Synonym,
+  { key: meant, text, status }: Advice,
 ): KnownKey | null {
-  report(reader, 'unknown-key', key.range, `unknown key "${key.text}"${inWhat(place, result)}`, {
-    label: meant === null ? '' : `use "${meant}"`,
-    help: meant === null || advice === '' ? advice || null : `For example: ${advice}`,
-  });
+  const where = inWhat(place, result);
+  if (status === 'foreign') {
+    report(reader, 'unknown-key', key.range, `unknown key "${key.text}"${where}`, {
+      label: meant === null ? '' : `use "${meant}"`,
+      help: meant === null || text === '' ? text || null : `For example: ${text}`,
+    });
+  } else {
+    const message = `"${key.text}"${where} is not supported${status === 'planned' ? ' yet' : ''}`;
+    report(reader, 'not-supported', key.range, message, { label: 'not supported', help: text });
+  }
   const known = meant === null ? undefined : knownKeys(schema).get(canonicalKey(meant));
-  if (known !== undefined && sameValue && !(known.name in result)) return known;
+  if (known !== undefined && text === '' && !(known.name in result)) return known;
   reader.damaged.add(result);
   return null;
 }

@@ -6,7 +6,7 @@ import { isJsonObject, type RawWorkflow } from '../raw.ts';
 import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
 import { executorTypes, resolve, workflowSchema } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
-import { executorAdvice, listHelp, noLimit, refusedValue, rightShape } from './right-shape.ts';
+import { executorAdvice, listHelp, noLimit, refusedValue, rightShape } from './advice.ts';
 
 /** A file that matches the schema, apart from `problems`: everything that did not match was removed from `raw`. */
 type Validated = {
