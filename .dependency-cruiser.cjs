@@ -56,13 +56,13 @@ const FOLDERS = {
   // What any folder may need of the machine and of the language; a folder names the files that it uses.
   system: { packages: ['re2js'], builtins: [ANY] },
   language: {
-    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|pattern|files|near-names)[.]ts$'],
+    src: ['core/', 'fast/(accelerators|os)[.]ts$', 'system/(descriptors|pattern|files|near-names)[.]ts$'],
     packages: ['ajv', 're2js', 'yaml'],
     builtins: ['fs', 'path'],
   },
   // Starting programs, knowing them and ending them.
   processes: {
-    src: ['core/', 'start-up/os[.]ts$', 'system/(descriptors|files|turns)[.]ts$'],
+    src: ['core/', 'fast/', 'system/(descriptors|files|turns)[.]ts$'],
     packages: ['zx'],
     builtins: [ANY],
   },
@@ -88,10 +88,10 @@ const FOLDERS = {
     ],
     builtins: ['crypto'],
   },
-  // Short replacements for builtin modules that take long to load.
-  'start-up': { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
+  // The switch of accelerators, short replacements for builtin modules that take long to load, and flags of V8.
+  fast: { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'start-up/', 'system/(descriptors|durable-file|files)[.]ts$'],
+    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files)[.]ts$'],
     builtins: [ANY],
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
@@ -121,7 +121,7 @@ const FOLDERS = {
       'engine/engine[.]ts$',
       'environment/(environment|known-secrets|precondition)[.]ts$',
       'render/text[.]ts$',
-      'start-up/random-bytes[.]ts$',
+      'fast/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
       'system/(descriptors|durable-file|pattern|files|near-names|turns|untrusted)[.]ts$',
     ],
@@ -165,7 +165,7 @@ const FOLDERS = {
     src: [
       'core/',
       'language/(diagnostic|read/yaml|schema/schema-type)[.]ts$',
-      'start-up/os[.]ts$',
+      'fast/os[.]ts$',
       'system/(basic-login|descriptors|files|near-names|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
@@ -198,7 +198,7 @@ const FOLDERS = {
       'server/',
       'service/',
       'language/(locate|params|schema/(editor-schema|schema-doc|schema-type))[.]ts$',
-      'start-up/',
+      'fast/',
       'store/log-ends[.]ts$',
       'system/(glob|files|near-names|stack|time-limit|turns)[.]ts$',
     ],

@@ -5,6 +5,7 @@ import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-o
 import { createLocalEngine } from '#engine/local/local.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { loadExecutor, tellAttempts } from '#executors/registry.ts';
+import { hostName, os } from '#fast/os.ts';
 import type { LogForwarder, LogForwarderOptions } from '#forwarding/log-forwarder.ts';
 import { createMailNotifier } from '#mail/reports/mail-notifier.ts';
 import { createNotifier, joinNotifiers } from '#notifications/notifier.ts';
@@ -23,7 +24,6 @@ import {
   withDotenv,
 } from '#service/start-runs.ts';
 import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
-import { hostName, os } from '#start-up/os.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findDirectories, findProjectFile } from '#config/directories.ts';
+import { uses } from '#fast/accelerators.ts';
 import { WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import { exitCodes, printError, stopSignals } from './exit-codes.ts';
@@ -34,7 +35,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** Runs the command and resolves to its exit code. */
 async function execute(argv: readonly string[], console: Console): Promise<number> {
-  const run = plainRun(argv);
+  const run = uses('plain-run') ? plainRun(argv) : null;
   if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);
   const listed =
     argv.length > 0 ? null : await (await import('./commands/history/list-command.ts')).projectCommand(console);

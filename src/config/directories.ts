@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import { os } from '#start-up/os.ts';
+import { os } from '#fast/os.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
 /** The user's directories; null if the user has no home. All paths are absolute. */

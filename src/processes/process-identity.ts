@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment } from '#engine/engine.ts';
-import { hostName } from '#start-up/os.ts';
+import { hostName } from '#fast/os.ts';
 
 /** The context in which process numbers are valid. */
 type ProcessScope = {

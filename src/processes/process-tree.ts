@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment, RunMark } from '#engine/engine.ts';
-import { os } from '#start-up/os.ts';
+import { os } from '#fast/os.ts';
 import {
   areGone,
   findMarked,

@@ -8,7 +8,8 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { expandWords, parseCommand } from '#core/words/words.ts';
 import type { Attempt, Scope } from '#executors/executor.ts';
-import { os } from '#start-up/os.ts';
+import { uses } from '#fast/accelerators.ts';
+import { os } from '#fast/os.ts';
 import { AttemptTree } from './attempt-tree.ts';
 import { canceled, isAskedToEnd } from './end-signal.ts';
 import { startByHandle } from './process-handle.ts';
@@ -83,7 +84,7 @@ export async function runProcess(
   const expected = workflow.steps.length;
   const awaited = flush?.queued ?? null;
   const started =
-    feed === undefined && log.files !== null
+    uses('starter') && feed === undefined && log.files !== null
       ? await starter.start(program, log.files, { expected, awaited, slot, signal })
       : null;
   if (started === null) {
@@ -98,7 +99,7 @@ export async function runProcess(
 /** Runs the program as a child of this process. */
 async function runChild(attempt: Attempt, program: Program, feed?: (input: Writable) => void): Promise<Outcome> {
   const { stdoutFd, stderrFd } = attempt.log;
-  const handled = feed === undefined ? startByHandle(program, [stdoutFd, stderrFd]) : null;
+  const handled = uses('process-handle') && feed === undefined ? startByHandle(program, [stdoutFd, stderrFd]) : null;
   if (handled !== null) return follow({ ...handled, identity: identityFor(handled.pid) }, program, attempt);
   let child: ChildProcess;
   try {

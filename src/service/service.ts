@@ -3,8 +3,8 @@ import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Schedule, Workflow } from '#core/workflow.ts';
+import { randomBytes } from '#fast/random-bytes.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
-import { randomBytes } from '#start-up/random-bytes.ts';
 import type { LogChunk, LogStream } from '#store/logs.ts';
 import type { RunFilter } from './history/history.ts';
 import type { LogReader } from './history/logs/log-view.ts';

@@ -22,7 +22,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['language-imports-only-what-it-may', 'src/language/planted.ts', "import '../store/store.ts';"],
   ['executors-imports-only-what-it-may', 'src/executors/planted.ts', "import '../engine/engine.ts';"],
   ['processes-imports-only-what-it-may', 'src/processes/planted.ts', "import '../executors/registry.ts';"],
-  ['start-up-imports-only-what-it-may', 'src/start-up/planted.ts', "import 'node:crypto';"],
+  ['fast-imports-only-what-it-may', 'src/fast/planted.ts', "import 'node:http';"],
   ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'commander';"],
   ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
   ['engine/driver-imports-only-what-it-may', 'src/engine/driver/planted.ts', "import 'node:path';"],
@@ -47,7 +47,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['processes-imports-types-of-contracts-only', 'src/processes/type.ts', "import type { A } from '../app/app.ts';"],
   ['executors-imports-types-of-contracts-only', 'src/executors/type.ts', "import type { A } from '../app/app.ts';"],
   ['mail-imports-types-of-contracts-only', 'src/mail/type.ts', "import type { A } from '../app/app.ts';"],
-  ['start-up-imports-types-of-contracts-only', 'src/start-up/type.ts', "import type { A } from '../app/app.ts';"],
+  ['fast-imports-types-of-contracts-only', 'src/fast/type.ts', "import type { A } from '../app/app.ts';"],
   ['store-imports-types-of-contracts-only', 'src/store/type.ts', "import type { A } from '../service/start-runs.ts';"],
   ['engine-imports-types-of-contracts-only', 'src/engine/type.ts', "import type { A } from '../store/memory.ts';"],
   [

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { crc32OfText } from '#start-up/crc32.ts';
+import { crc32OfText } from '#fast/crc32.ts';
 import { browserPath } from '../support/browser.ts';
 import { describeWith } from '../support/require.ts';
 import { accessibilityProblems, withPage } from './visits.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, uti
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { crc32OfText } from '#start-up/crc32.ts';
+import { crc32OfText } from '#fast/crc32.ts';
 import { fileStore, temporaryDirectory } from './world.ts';
 
 const uuid = (number: number) => `01997c3e-1a2b-7000-8000-${String(number).padStart(12, '0')}`;

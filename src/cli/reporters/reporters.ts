@@ -1,3 +1,4 @@
+import { isTerminal } from '#fast/os.ts';
 import {
   chooseReporter,
   createJsonReporter,
@@ -8,7 +9,6 @@ import {
   type Reporter,
   type ReporterKind,
 } from '#render/reporters.ts';
-import { isTerminal } from '#start-up/os.ts';
 import type { Console } from '../terminal/console.ts';
 import { parseReporters } from './reporter-list.ts';
 

@@ -1,6 +1,6 @@
 import { write } from 'node:fs';
+import { isTerminal, mayBeTerminal } from '#fast/os.ts';
 import type { Terminal } from '#render/terminal.ts';
-import { isTerminal, mayBeTerminal } from '#start-up/os.ts';
 
 /** The output streams of a command and their properties. */
 export type Console = {

@@ -11,7 +11,7 @@ import type {
   Service,
   Step,
 } from '#core/workflow.ts';
-import { os } from '#start-up/os.ts';
+import { os } from '#fast/os.ts';
 import { declaredRule, isSecretDeclaration } from '../declared-params.ts';
 import { formatParams, parseParamDefaults } from '../params.ts';
 import {

@@ -1,4 +1,5 @@
 import type { Alias, Document, Pair, ParsedNode, Parser, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { uses } from '#fast/accelerators.ts';
 import { type Problem, problem, type Source } from '../diagnostic.ts';
 import { DEEPEST, type MapEntry, MOST_TOKENS, type Node, type ParseResult } from './node.ts';
 import { parsePlain } from './plain/parse-plain.ts';
@@ -6,7 +7,7 @@ import { indicator, syntaxProblems, type YamlPackage, yamlPackage } from './synt
 
 /** Parses one YAML document: in the form that most files have at once, any other with the package `yaml`. */
 export function parse(source: Source): ParseResult {
-  const contents = parsePlain(source.text);
+  const contents = uses('plain-yaml') ? parsePlain(source.text) : null;
   return contents === null ? parseYaml(source) : { document: { contents, unknownTags: [] }, problems: [] };
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { os } from '#start-up/os.ts';
+import { os } from '#fast/os.ts';
 import { identify, readSelf } from '../process-identity.ts';
 
 /** The control group (cgroup v2) of this process and everything it starts. */

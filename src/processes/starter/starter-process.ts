@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { os } from '#start-up/os.ts';
+import { os } from '#fast/os.ts';
 import { nodeInternals } from '../process-handle.ts';
 import { identityOf, processScope } from '../process-identity.ts';
 import type { FailedStart, OutputFiles, ProcessEnd } from '../started-program.ts';

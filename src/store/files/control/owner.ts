@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
-import { hostName } from '#start-up/os.ts';
+import { hostName } from '#fast/os.ts';
 import { WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import { errorCode, openPrivate, seal, unseal } from '../disk/private-files.ts';

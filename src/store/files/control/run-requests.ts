@@ -10,7 +10,7 @@ import {
   truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { crc32OfText } from '#start-up/crc32.ts';
+import { crc32OfText } from '#fast/crc32.ts';
 import { flushDirectory } from '#system/durable-file.ts';
 import { WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32, crc32OfText } from '#start-up/crc32.ts';
+import { crc32, crc32OfText } from '#fast/crc32.ts';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
 import { messageOf, systemReason, WfError } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32OfText } from '#start-up/crc32.ts';
+import { crc32OfText } from '#fast/crc32.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { RunLabel, Snapshot } from '../../store.ts';
 import { makePrivateDirectory, openPrivate, writePrivate } from '../disk/private-files.ts';

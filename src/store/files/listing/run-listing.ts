@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { crc32OfText } from '#start-up/crc32.ts';
+import { crc32OfText } from '#fast/crc32.ts';
 import type { NewRuns } from '../../store.ts';
 import { errorCode, openPrivate } from '../disk/private-files.ts';
 import { openWakeups } from '../journal/journal-follower.ts';

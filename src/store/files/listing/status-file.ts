@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type FinishedStatus, runStatuses } from '#core/run/run.ts';
-import { crc32OfText } from '#start-up/crc32.ts';
+import { crc32OfText } from '#fast/crc32.ts';
 import type { RunStatuses } from '../../store.ts';
 import { openPrivate } from '../disk/private-files.ts';
 import { type JournalStats, journalStats } from '../run-directory.ts';

@@ -1,3 +1,5 @@
+import { uses } from './accelerators.ts';
+
 let table: Int32Array | null = null;
 
 /** From this number of checksums on, or this length of text, loading a module for them pays. */
@@ -13,7 +15,8 @@ let fromZlib: ((text: string) => number) | null = null;
 export function crc32OfText(text: string): number {
   if (fromZlib !== null) return fromZlib(text);
   checksums += 1;
-  if (checksums === fewChecksums || text.length > shortText) fromZlib = process.getBuiltinModule('node:zlib').crc32;
+  if (checksums === fewChecksums || text.length > shortText || !uses('start-up'))
+    fromZlib = process.getBuiltinModule('node:zlib').crc32;
   if (fromZlib !== null) return fromZlib(text);
   return crc32(Buffer.from(text));
 }

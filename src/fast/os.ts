@@ -1,4 +1,5 @@
 import { fstatSync, readFileSync, statSync } from 'node:fs';
+import { uses } from './accelerators.ts';
 
 /** The module `node:os`. Loading it takes half a millisecond, which most commands save: call this where it is needed. */
 export function os(): typeof import('node:os') {
@@ -15,7 +16,8 @@ export function hostName(): string {
 
 function readHostName(): string {
   try {
-    return readFileSync('/proc/sys/kernel/hostname', 'utf8').trimEnd() || os().hostname();
+    const found = uses('start-up') ? readFileSync('/proc/sys/kernel/hostname', 'utf8').trimEnd() : '';
+    return found || os().hostname();
   } catch {
     return os().hostname();
   }
@@ -26,7 +28,7 @@ function readHostName(): string {
  * takes longer than most commands.
  */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
-  return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
+  return (!uses('start-up') || mayBeTerminal(fd)) && process.getBuiltinModule('node:tty').isatty(fd);
 }
 
 /** Whether a descriptor is a device other than the null device. A closed terminal is no terminal, but still a device. */

@@ -1,6 +1,6 @@
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { crc32, crc32OfText } from '#start-up/crc32.ts';
+import { crc32, crc32OfText } from '#fast/crc32.ts';
 import { seal, unseal } from '#store/files/disk/private-files.ts';
 import fc from '../support/fast-check.ts';
 

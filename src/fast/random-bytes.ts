@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { uses } from './accelerators.ts';
 
 /**
  * Reads random bytes from the system's generator, as `node:crypto` does, which takes three milliseconds to load; it serves
@@ -6,7 +7,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
  */
 export function randomBytes(count: number): Buffer {
   const bytes = Buffer.alloc(count);
-  return fillFromDevice(bytes) ? bytes : process.getBuiltinModule('node:crypto').randomBytes(count);
+  return uses('start-up') && fillFromDevice(bytes) ? bytes : process.getBuiltinModule('node:crypto').randomBytes(count);
 }
 
 function fillFromDevice(bytes: Buffer): boolean {

@@ -1,3 +1,5 @@
+import { uses } from './accelerators.ts';
+
 /** From this size of a file (some hundred steps) saving memory is worth its two milliseconds. */
 const worthwhileBytes = 16 * 1024;
 /** From this size (some thousand steps) the two collections are worth their time, that of twenty steps. */
@@ -20,6 +22,7 @@ const collectedHeapBytes = 48 * 1024 * 1024;
  * is used before it is collected: a daemon that uses 25 MB would take 100 MB. The result collects the garbage of the start.
  */
 export async function keepDaemonSmall(): Promise<() => void> {
+  if (!uses('small-process')) return () => {};
   await setFlags(daemonFlags, usualDaemonFlags);
   const collect = await collector();
   const { getHeapStatistics } = await import('node:v8');
@@ -48,7 +51,7 @@ async function setFlags(own: readonly string[], usual: readonly string[]): Promi
  * empty: 50 MB after a file of 10,000 steps, and a fifth of the time of each spawn.
  */
 export async function keepProcessSmall(fileBytes: number): Promise<() => void> {
-  if (fileBytes < worthwhileBytes) return () => {};
+  if (fileBytes < worthwhileBytes || !uses('small-process')) return () => {};
   // V8 accepts compiled code only for the flags that it was compiled with. Node's own code was compiled with the
   // default flags, and recompiling takes 3 ms; ours is kept when the process ends (`bin/code-cache.js`).
   await import('node:child_process');

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { hostName, os } from '#start-up/os.ts';
+import { hostName, os } from '#fast/os.ts';
 
 test('the name of this machine is the one that node:os reports', () => {
   expect([hostName(), os().hostname()]).toEqual([hostname(), hostname()]);
