@@ -54,7 +54,7 @@ export type AppOptions = {
   readonly notify?: Notify;
   /** Control group that holds every process of the run. */
   readonly group?: RunGroup | null;
-  /** Called for each run of this process that starts no further program and passes no output on. */
+  /** Called for each run of this process that will start no more programs and forwards no more output. */
   readonly rest?: ((runId: string) => void) | null;
 };
 

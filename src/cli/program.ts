@@ -58,7 +58,7 @@ export function buildProgram(console: Console, setExitCode: SetExitCode, words: 
 function errorText(text: string, [called = '']: readonly string[]): string {
   const [, message = text, suggestion] = /^([\s\S]*?)(?:\n\(Did you mean (.*)\?\))?\n*$/.exec(text) ?? [];
   const isCommand = called.startsWith('-') || message.startsWith('error: unknown command');
-  const all = isCommand ? 'wf help lists the commands' : `wf help ${called} shows what it takes`;
+  const all = isCommand ? 'wf help lists the commands' : `wf help ${called} shows its arguments and options`;
   const help = suggestion === undefined ? all : `did you mean ${suggestion}? ${all}`;
   return `${message.replace(/(?<=\s)'(.*?)'(?=[\s.]|$)/g, '"$1"')}\n  help: ${help}\n`;
 }

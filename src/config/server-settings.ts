@@ -41,7 +41,7 @@ export type ServerSettings = {
 };
 
 /**
- * Reads the settings of the daemon. `flags` are the options of its command line by the names of the settings
+ * Reads the settings of the daemon. `flags` are its command-line options, keyed by setting
  * (`maxQueuedRuns`). Throws a `WfError` `usage` for invalid or contradictory settings.
  */
 export function readServerSettings(

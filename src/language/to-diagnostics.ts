@@ -109,7 +109,7 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
     code: 'more-problems',
     message,
     ...nowhere,
-    help: 'Correct the first ones, then check the file once more.',
+    help: 'Correct the first ones, then check the file again.',
     unshown: { errors, warnings: count - errors, files },
   };
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { titlesAndComments, usesOfAvoided } from './words.ts';
+import { messagesOf, titlesAndComments, usesInMessages, usesOfAvoided } from './words.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -20,6 +20,30 @@ test('docs and sources avoid the phrases that docs/contributing/words.md replace
   expect(files.flatMap((file) => usesOfAvoided(file, read(file), allowed[file]))).toEqual([]);
   expect(files.length).toBeGreaterThan(80);
   expect(Object.keys(allowed).filter((file) => !searched.flatMap(filesIn).includes(file))).toEqual([]);
+});
+
+test('messages and the changelog avoid more phrases', () => {
+  const files = filesIn('src').filter((file) => /\.tsx?$/.test(file) && !file.includes('generated'));
+  // Most files are clean as a whole, and need not be parsed.
+  const suspects = files.filter((file) => usesInMessages(file, read(file)).length > 0);
+
+  expect(suspects.flatMap((file) => usesInMessages(file, messagesOf(file, read(file)), allowed[file]))).toEqual([]);
+  expect(usesInMessages('CHANGELOG.md', read('CHANGELOG.md'))).toEqual([]);
+  expect(files.length).toBeGreaterThan(300);
+});
+
+test('the search in messages finds texts of several words, and nothing else', () => {
+  const text = [
+    '// once more',
+    "const goesWith = 'goes';",
+    'fail(`--json goes with ${name}`);',
+    'const page = <p>this is',
+    '  carried out</p>;',
+    "report('run once more', [1]);",
+  ].join('\n');
+  const uses = usesInMessages('a.tsx', messagesOf('a.tsx', text));
+
+  expect(uses.map(({ line, phrase }) => `${line} ${phrase}`)).toEqual(['3 goes with', '5 carried out', '6 once more']);
 });
 
 test('titles and comments of tests avoid the same phrases', () => {

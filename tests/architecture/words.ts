@@ -39,12 +39,45 @@ const avoided: readonly string[] = [
   '([a-z]+\\x20[a-z]+)\\x20\\1',
 ];
 
-const patterns = avoided.map((phrase) => new RegExp(`\\b(?:${phrase.replaceAll(' ', '\\s+')})\\b`, 'gi'));
+/** Phrases that a message, and the changelog, avoid in addition. */
+const avoidedInMessages: readonly string[] = [
+  '(go|goes|going) with',
+  'carr(y|ies|ied) out',
+  'is known of',
+  'are unknown: nothing',
+  'names? X workflows',
+  'once more',
+  'what it takes',
+  'all of it',
+  '(nobody )?can answer here',
+  'is that a',
+  'is 40[0-9] for',
+  'by their names',
+  '(take|takes|took) (nine tenths|less time|of the time)',
+];
+
+const patterns = avoided.map(patternOf);
+const messagePatterns = [...avoided, ...avoidedInMessages].map(patternOf);
 
 /** Every use of an avoided phrase outside marked blocks (`<!-- words -->` to `<!-- /words -->`) and allowed phrases. */
 export function usesOfAvoided(file: string, text: string, allowed: readonly string[] = []): readonly Use[] {
+  return usesOf(patterns, { file, text, allowed });
+}
+
+/** Like `usesOfAvoided`, with the phrases that messages avoid. */
+export function usesInMessages(file: string, text: string, allowed: readonly string[] = []): readonly Use[] {
+  return usesOf(messagePatterns, { file, text, allowed });
+}
+
+function patternOf(phrase: string): RegExp {
+  return new RegExp(`\\b(?:${phrase.replaceAll(' ', '\\s+')})\\b`, 'gi');
+}
+
+type Searched = { readonly file: string; readonly text: string; readonly allowed: readonly string[] };
+
+function usesOf(phrases: readonly RegExp[], { file, text, allowed }: Searched): readonly Use[] {
   const searched = [...blocksMarked(text), ...allowed].reduce((rest, part) => rest.replaceAll(part, blank(part)), text);
-  return patterns
+  return phrases
     .flatMap((pattern) => [...searched.matchAll(pattern)])
     .map(({ 0: phrase, index }) => ({ file, line: text.slice(0, index).split('\n').length, phrase }))
     .toSorted((a, b) => a.line - b.line);
@@ -74,6 +107,36 @@ export function titlesAndComments(file: string, text: string): string {
     at = end;
   }
   return result + blank(text.slice(at));
+}
+
+/**
+ * The messages of a TypeScript file: everything blank but its texts of several words, at the same lines and columns. The
+ * value in a template is `X`.
+ */
+export function messagesOf(file: string, text: string): string {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const kept: [start: number, text: string][] = [];
+  const visit = (node: ts.Node): void => {
+    const isWhole = isText(node) || ts.isJsxText(node);
+    if (isWhole && /\S\s+\S/.test(node.getText(source))) kept.push([node.getStart(source), textIn(node, source)]);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  let result = '';
+  for (const [start, message] of kept.toSorted(([a], [b]) => a - b)) {
+    if (start >= result.length) result += blank(text.slice(result.length, start)) + message;
+  }
+  return result;
+}
+
+/** The text of a node in as many characters, with the value of each `${...}` as one `X`. */
+function textIn(node: ts.Node, source: ts.SourceFile): string {
+  if (!ts.isTemplateExpression(node)) return node.getText(source);
+  const spans = node.templateSpans.map(({ expression, literal }) => {
+    const value = expression.getFullText(source);
+    return `${value.replace(/[^\n]/g, ' ').replace(' ', 'X')}${literal.getText(source)}`;
+  });
+  return node.head.getText(source) + spans.join('');
 }
 
 /** `test` of `test(…)`, `test.each(…)(…)` and ``test.each`…`(…)``; empty for other expressions. */

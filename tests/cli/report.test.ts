@@ -162,7 +162,7 @@ steps:
       expect(code).toBe(0);
       expect(page.length).toBeLessThan(400_000);
       expect(page).toContain('hello');
-      expect(page).toContain('5.0 GiB left out here. All of it: wf logs');
+      expect(page).toContain('5.0 GiB left out here. Complete output: wf logs');
       expect(page).toContain('the end\n</pre>');
     }));
 

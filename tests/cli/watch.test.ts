@@ -126,7 +126,7 @@ it.each([
   [['w.yaml', '--watch', '--detach'], '--detach'],
   [['w.yaml', '--detach', '--shell-on-failure'], '--shell-on-failure'],
   [['w.yaml', '--detach', '--reporter', 'junit=j.xml'], '--reporter'],
-  [['w.yaml', '--watch-path', 'x'], '--watch-path goes with --watch'],
+  [['w.yaml', '--watch-path', 'x'], '--watch-path requires --watch'],
   [['missing.yaml', '--watch'], 'no workflow "missing.yaml"'],
 ])('refuses %j', async (args, message) => {
   await withDirectory(async (cwd) => {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { WfError } from '#system/errors.ts';
 
-const DAEMON = 'wf serve, the daemon, does all of it';
+const DAEMON = 'wf serve, the daemon, which does both';
 
 /** What to call instead of commands of other runners. */
 const replacements: ReadonlyMap<string, string> = new Map([

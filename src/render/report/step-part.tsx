@@ -183,7 +183,7 @@ function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.E
               <TimedSpans spans={start} />
               {missing !== null && (
                 <span class="cut" role="note">
-                  {missing} left out here. All of it: {logsHint(view.run.runId, log)}
+                  {missing} left out here. Complete output: {logsHint(view.run.runId, log)}
                 </span>
               )}
               <TimedSpans spans={tail} />

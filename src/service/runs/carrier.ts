@@ -170,7 +170,7 @@ async function refuseFor(error: unknown, runId: string, tools: QueueTools): Prom
   try {
     await refuseQueued(runId, reason, tools);
   } catch (cause) {
-    const message = `run ${runId} could not begin and still waits: ${reason}; its failure cannot be recorded: ${reasonOf(cause)}`;
+    const message = `run ${runId} could not start and still waits: ${reason}; its failure cannot be recorded: ${reasonOf(cause)}`;
     throw new WfError('storage', message, { cause });
   }
 }

@@ -97,7 +97,7 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   if (launch === null) {
     const message = 'its launch data is lost, or was written by another version of wf';
     await refuse(message);
-    throw new WfError('storage', `run ${runId} cannot begin: ${message}`);
+    throw new WfError('storage', `run ${runId} cannot start: ${message}`);
   }
   const { journal, run } = taken;
   return {

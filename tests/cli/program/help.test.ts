@@ -58,11 +58,11 @@ it('is printed for wf help help, and by an alias of a command', async () => {
 });
 
 it.each([
-  [['run', '--bogus'], 'unknown option "--bogus"', 'wf help run shows what it takes'],
-  [['run', '--onyl'], 'unknown option "--onyl"', 'did you mean --only? wf help run shows what it takes'],
+  [['run', '--bogus'], 'unknown option "--bogus"', 'wf help run shows its arguments and options'],
+  [['run', '--onyl'], 'unknown option "--onyl"', 'did you mean --only? wf help run shows its arguments and options'],
   [['--bogus'], 'unknown option "--bogus"', 'wf help lists the commands'],
   [["a'b c"], `unknown command "a'b c"`, 'wf help lists the commands'],
-  [['stop'], 'missing required argument "run"', 'wf help stop shows what it takes'],
+  [['stop'], 'missing required argument "run"', 'wf help stop shows its arguments and options'],
   [['run', 'x', '--detach', '--watch'], 'option "--detach" cannot be used with option "--watch"', 'wf help run'],
 ])('prints the mistake of wf %j in the form of all errors', async (words, message, help) => {
   const { code, stdout, stderr } = await wf(words);

@@ -116,7 +116,7 @@ describe('local runs', () => {
       const archive = { ...control.archive, openForRecovery };
       await expect(beginRun(runId, { ...control, archive, launch })).rejects.toMatchObject({
         code: 'storage',
-        message: `run ${runId} could not begin and still waits: spawn E2BIG; its failure cannot be recorded: the disk is full`,
+        message: `run ${runId} could not start and still waits: spawn E2BIG; its failure cannot be recorded: the disk is full`,
       });
       await runs.stop(runId, { by: 'the test', kill: 'never' });
       expect(await end(runId)).toEqual(['canceled', 'api', 'stopped by the test']);

@@ -15,7 +15,7 @@ export async function runCommand(options: RunOptions, console: Console): Promise
     return (await import('../../run/start-remotely.ts')).runRemotely(server, { options, config }, console);
   if (options.watch && options.overlap) throw new WfError('usage', '--overlap does not work with --watch');
   if (options.watch) return (await import('../../run/watch.ts')).watchCommand(options, console);
-  if (options.watchPath) throw new WfError('usage', '--watch-path goes with --watch');
+  if (options.watchPath) throw new WfError('usage', '--watch-path requires --watch');
   if (options.dryRun) return (await import('./dry-command.ts')).dryCommand(options, console);
   const run = await prepareRun({ options, config, known: null }, console);
   if (run === null) return stopSignals.SIGINT;
