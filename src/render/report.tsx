@@ -1,14 +1,14 @@
 import type { JSX, VNode } from 'preact';
 import { renderToStaticMarkup } from 'preact-render-to-string';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { RunFailure, RunView } from '#run-view/api/types.ts';
 import { earlierRunOf } from '#run-view/earlier.ts';
 import { RunFacts, RunParams } from '#run-view/facts.tsx';
 import { FailureList } from '#run-view/failure-box.tsx';
 import { countSteps, criticalPath, RunHeader } from '#run-view/run-header.tsx';
 import { linesOf, SourceLines } from '#run-view/source.tsx';
 import { presentRunLook } from '#run-view/status-look.ts';
-import { counted } from '#run-view/step-text.ts';
-import { MAX_TEXT, type RunFailure, type RunView, shortened } from '#run-view/view.ts';
+import { counted, MAX_TEXT, shortened } from '#run-view/step-text.ts';
 import { ReportGraph, ReportTimeline } from './report/overview.tsx';
 import { type LogSize, shareLogBudget } from './report/report-log.ts';
 import {

@@ -1,17 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration } from '#render/text.ts';
+import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook, stepLook } from './status-look.ts';
-import { counted } from './step-text.ts';
-import {
-  type GraphNode,
-  MAX_TEXT,
-  type RunView,
-  type StepApproval,
-  type StepAttempt,
-  type StepView,
-  shortened,
-} from './view.ts';
+import { counted, MAX_TEXT, shortened } from './step-text.ts';
 
 /** Formats a timestamp. */
 type ShowMoment = (iso: string) => ComponentChildren;

@@ -1,8 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
+import type { RunGraph, RunHead, StepView } from './api/types.ts';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook, presentRunLook, type StatusKind, type StatusLook } from './status-look.ts';
-import { MAX_TEXT, type RunGraph, type RunHead, type StepView, shortened } from './view.ts';
+import { MAX_TEXT, shortened } from './step-text.ts';
 
 /** The number of steps with each status. */
 type StepCounts = ReadonlyMap<string, { readonly look: StatusLook; readonly count: number }>;

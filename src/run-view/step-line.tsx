@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
+import type { StepView } from './api/types.ts';
 import { type EarlierRun, earlierNote } from './earlier.ts';
 import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook } from './status-look.ts';
 import { attemptsText } from './step-text.ts';
-import type { StepView } from './view.ts';
 
 type LineProps = {
   readonly step: StepView;

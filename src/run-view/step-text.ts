@@ -1,7 +1,7 @@
 import { formatDuration } from '#render/text.ts';
+import type { StepView } from './api/types.ts';
 import { countedName, progressText } from './fan-out/instance.ts';
 import { presentLook } from './status-look.ts';
-import type { StepView } from './view.ts';
 
 /** The width reserved for `stepDetail` in a box, whatever its later status: boxes never move. */
 export const DETAIL_ROOM = 'failed · 99m59s · 9';
@@ -39,4 +39,13 @@ export function attemptsText({ attempts, repetitions }: Pick<StepView, 'attempts
 /** `1 step`, `12 steps`. */
 export function counted(count: number, word: string): string {
   return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** Longer text is cut. */
+export const MAX_TEXT = 2000;
+
+/** Returns the start of a text that is too long to show, with a note. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most)}… (${(text.length - most).toLocaleString('en')} more characters)`;
 }

@@ -1,6 +1,6 @@
 import { formatInterval } from '#render/text.ts';
+import type { RunView, StepView } from './api/types.ts';
 import { type Instance, instanceStep, wholeTime } from './fan-out/instance.ts';
-import type { RunView, StepView } from './view.ts';
 
 /** The time range of a timeline. Times are milliseconds since 1970-01-01 UTC. */
 export type TimeScale = {

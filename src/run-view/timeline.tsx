@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration } from '#render/text.ts';
+import type { StepAttempt, StepView } from './api/types.ts';
 import { countedName, countsText, type Unfolding } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { StatusIcon } from './status-icon.tsx';
 import { presentLook } from './status-look.ts';
 import { barsOf, beginning, heldTime, marks, percent, type TimelineRow, type TimeScale } from './time-scale.ts';
-import type { StepAttempt, StepView } from './view.ts';
 
 /** The smallest visible width of a bar, in percent. */
 const NARROWEST = 0.35;

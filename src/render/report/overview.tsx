@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { RunView, StepView } from '#run-view/api/types.ts';
 import { countedName, countsText } from '#run-view/fan-out/instance.ts';
 import { StepBox } from '#run-view/graph/graph-box.tsx';
 import {
@@ -18,7 +19,6 @@ import { StepRow } from '#run-view/step-line.tsx';
 import { counted, stepDetail } from '#run-view/step-text.ts';
 import { beginning, instanceRows, timelineRows, timeScale } from '#run-view/time-scale.ts';
 import { Timeline, TimelineLegend } from '#run-view/timeline.tsx';
-import type { RunView, StepView } from '#run-view/view.ts';
 import type { ReportStep, ReportView } from './report-parts.tsx';
 
 /** Above this number of boxes they are drawn without names and links. */

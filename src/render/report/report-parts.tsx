@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { JSX } from 'preact';
 import type { RunSummary } from '#core/summary/summary.ts';
-import type { GraphNode, RunView, StepView } from '#run-view/view.ts';
+import type { GraphNode, RunView, StepView } from '#run-view/api/types.ts';
 import type { LogStream, LogTime, RunLogs } from '#store/logs.ts';
 import { fileText } from '../text/place-text.ts';
 import { shellQuote } from '../text/suggested-commands.ts';

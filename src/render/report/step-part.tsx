@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Spans } from '#run-view/ansi-spans.tsx';
+import type { StepAttempt, StepView } from '#run-view/api/types.ts';
 import type { EarlierRun } from '#run-view/earlier.ts';
 import { AttemptLine, StepFacts, StepOutputs } from '#run-view/facts.tsx';
 import { LogText } from '#run-view/failure-box.tsx';
@@ -8,7 +9,6 @@ import { Instances } from '#run-view/fan-out/instances.tsx';
 import { presentLook } from '#run-view/status-look.ts';
 import { StepLine } from '#run-view/step-line.tsx';
 import { counted } from '#run-view/step-text.ts';
-import type { StepAttempt, StepView } from '#run-view/view.ts';
 import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
 import type { LogTime } from '#store/logs.ts';
 import { timeOfDay } from '../text/value-text.ts';

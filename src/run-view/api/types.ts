@@ -1,6 +1,8 @@
 import type { components } from './generated/schema.d.ts';
 
-type Schemas = components['schemas'];
+/** What the API answers, as read-only data. */
+type Schemas = ReadOnly<components['schemas']>;
+type ReadOnly<T> = T extends object ? { readonly [Key in keyof T]: ReadOnly<T[Key]> } : T;
 
 export type Diagnostic = Schemas['Diagnostic'];
 export type Problem = Schemas['Problem'];
@@ -22,3 +24,8 @@ export type QueueEvent = Schemas['QueueEvent'];
 export type DaemonStatus = Schemas['DaemonStatus'];
 export type Session = Schemas['Session'];
 export type LoginRequest = Schemas['LoginRequest'];
+
+export type StepApproval = NonNullable<StepView['approval']>;
+export type RunFailure = RunView['failures'][number];
+export type RunGraph = NonNullable<RunView['graph']>;
+export type GraphNode = RunGraph['nodes'][number];

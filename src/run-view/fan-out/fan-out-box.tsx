@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { StepView } from '../api/types.ts';
 import { Frame, type PlacedNode, StepBox } from '../graph/graph-box.tsx';
 import { drawing, fitName, type Grid } from '../graph/graph-items.ts';
 import { StatusIcon } from '../status-icon.tsx';
 import { presentLook } from '../status-look.ts';
 import { stepDetail, stepTitle } from '../step-text.ts';
-import type { StepView } from '../view.ts';
 import { countedName, countsText, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
 
 type BoxProps = {

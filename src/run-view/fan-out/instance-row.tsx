@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { StepView } from '../view.ts';
+import type { StepView } from '../api/types.ts';
 import type { Instance, Unfolding } from './instance.ts';
 
 /** `ship[north]` below `ship`: only the part in brackets is visible. */

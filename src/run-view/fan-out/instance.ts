@@ -1,5 +1,5 @@
+import type { StepView } from '../api/types.ts';
 import { presentLook } from '../status-look.ts';
-import type { StepView } from '../view.ts';
 
 /** Width of the control that expands a fan-out in a graph, in pixels. */
 export const FOLD_ROOM = 28;

@@ -2,8 +2,7 @@ import type { JSX } from 'preact';
 import { formatDuration } from '#render/text.ts';
 import { StatusIcon } from '../status-icon.tsx';
 import { presentLook } from '../status-look.ts';
-import { attemptsText, counted } from '../step-text.ts';
-import { MAX_TEXT, shortened } from '../view.ts';
+import { attemptsText, counted, MAX_TEXT, shortened } from '../step-text.ts';
 import { countsText, type Instance, itemText } from './instance.ts';
 
 /** Further instances are omitted, successful ones first. */

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
+import type { StepView } from '../api/types.ts';
 import { countedName } from '../fan-out/instance.ts';
 import { StatusIcon } from '../status-icon.tsx';
 import { presentLook, type StatusLook } from '../status-look.ts';
 import { stepDetail, stepTitle } from '../step-text.ts';
-import type { StepView } from '../view.ts';
 import { drawing, fitName, type Grid } from './graph-items.ts';
 
 /** A step in a drawing. */

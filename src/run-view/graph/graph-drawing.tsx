@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { drawingOrder } from '#core/graph.ts';
+import type { StepView } from '../api/types.ts';
 import { counted } from '../step-text.ts';
-import type { StepView } from '../view.ts';
 import { Frame, type PlacedNode } from './graph-box.tsx';
 import { block, type Dependencies, drawing, type GraphItem } from './graph-items.ts';
 import type { GraphLayout } from './graph-layout.ts';

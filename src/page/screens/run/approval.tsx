@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { RunHead, StepView } from '#run-view/api/types.ts';
+import type { RunHead, StepApproval, StepView } from '#run-view/api/types.ts';
 import { answerText } from '#run-view/facts.tsx';
-import type { StepApproval } from '#run-view/view.ts';
 import { ApiProblem } from '../../api/client.ts';
 import { isReadOnly, session } from '../../data/login-session.ts';
 import { approveStep, openAnswer, rejectStep } from '../../data/run-requests.ts';

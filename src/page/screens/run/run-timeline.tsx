@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { RunHead } from '#run-view/api/types.ts';
+import type { RunHead, StepView } from '#run-view/api/types.ts';
 import type { Unfolding } from '#run-view/fan-out/instance.ts';
 import { counted } from '#run-view/step-text.ts';
 import { timelineRows, timeScale } from '#run-view/time-scale.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend } from '#run-view/timeline.tsx';
-import type { StepView } from '#run-view/view.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { now } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
