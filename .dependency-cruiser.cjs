@@ -43,6 +43,7 @@ const FACES = {
   ],
   processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
   render: ['data-views', 'log-lines', 'report', 'reporters', 'terminal', 'text', 'views'],
+  'run-view': ['api/types', 'components', 'fan-out/fan-out-box', 'graph', 'source', 'texts'],
   service: ['control-runs', 'history', 'local-service', 'logs', 'served', 'service', 'start-runs', 'workflows'],
 };
 

@@ -2,13 +2,9 @@ import type { JSX, VNode } from 'preact';
 import { renderToStaticMarkup } from 'preact-render-to-string';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { RunFailure, RunView } from '#run-view/api/types.ts';
-import { earlierRunOf } from '#run-view/earlier.ts';
-import { RunFacts, RunParams } from '#run-view/facts.tsx';
-import { FailureList } from '#run-view/failure-box.tsx';
-import { countSteps, criticalPath, RunHeader } from '#run-view/run-header.tsx';
+import { countSteps, criticalPath, FailureList, RunFacts, RunHeader, RunParams } from '#run-view/components.ts';
 import { linesOf, SourceLines } from '#run-view/source.tsx';
-import { presentRunLook } from '#run-view/status-look.ts';
-import { counted, MAX_TEXT, shortened } from '#run-view/step-text.ts';
+import { counted, earlierRunOf, MAX_TEXT, presentRunLook, shortened } from '#run-view/texts.ts';
 import { ReportGraph, ReportTimeline } from './report/overview.tsx';
 import { type LogSize, shareLogBudget } from './report/report-log.ts';
 import {

@@ -97,6 +97,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['processes-is-imported-through-its-faces', 'src/app/processes.ts', "import '../processes/planted.ts';"],
   ['service-is-imported-through-its-faces', 'src/app/service.ts', "import '../service/planted.ts';"],
   ['render-is-imported-through-its-faces', 'src/cli/render.ts', "import '../render/reporters/plain.ts';"],
+  ['run-view-is-imported-through-its-faces', 'src/page/part.tsx', "import '../run-view/planted.tsx';"],
   ['app-is-faceless', 'src/app/app.ts', "import '../render/reporters.ts';"],
   ['errors-import-nothing', 'src/system/errors.ts', "import 'node:path';"],
   ['nothing-imports-cli', 'src/other.ts', "import './cli/main.ts';"],

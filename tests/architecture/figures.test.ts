@@ -39,7 +39,7 @@ const limits: Figures = {
     notifications: 3,
     processes: 5,
     render: 7,
-    'run-view': 21,
+    'run-view': 6,
     server: 6,
     service: 8,
     store: 14,

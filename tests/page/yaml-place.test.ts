@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Schema } from '#language/schema/schema-type.ts';
-import { keysOf, schemaAt, wordsOf } from '#page/editor/file-schema.ts';
+import { keysOf, schemaAt, wordsOf } from '#page/editor/schema-help.ts';
 import { keyAt, placeAt, type YamlPlace } from '#page/editor/yaml-place.ts';
 
 const schema: Schema = JSON.parse(

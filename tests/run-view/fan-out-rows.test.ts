@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { StepView } from '#run-view/api/types.ts';
 import { countedName, type Instance, progressText, shownInstance, unfolded } from '#run-view/fan-out/instance.ts';
 import { graphItems } from '#run-view/graph/graph-items.ts';
-import { timelineRows } from '#run-view/time-scale.ts';
+import { timelineRows } from '#run-view/timeline.tsx';
 
 function step(name: string, rest: Partial<StepView> = {}): StepView {
   const times = { startedAt: null, finishedAt: null, durationMs: null };

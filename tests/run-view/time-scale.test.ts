@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { marks, percent, timeScale } from '#run-view/time-scale.ts';
+import { marks, percent, timeScale } from '#run-view/timeline.tsx';
 
 it.each([
   [1, ['0']],

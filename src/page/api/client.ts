@@ -1,6 +1,5 @@
 import createClient from 'openapi-fetch';
-import type { paths } from '#run-view/api/generated/schema.d.ts';
-import type { Diagnostic, Problem } from '#run-view/api/types.ts';
+import type { Diagnostic, Problem, paths } from '#run-view/api/types.ts';
 import { connected, disconnected, isSignedOut } from '../data/connection.ts';
 
 /** The API of the daemon that serves this page. */

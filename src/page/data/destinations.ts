@@ -1,5 +1,5 @@
 import type { Workflow } from '#run-view/api/types.ts';
-import { presentRunLook, type StatusLook } from '#run-view/status-look.ts';
+import { presentRunLook, type StatusLook } from '#run-view/texts.ts';
 import { isBroken } from './workflows/workflow-filter.ts';
 
 /** A destination of the palette. */

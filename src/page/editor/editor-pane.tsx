@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Schema } from '#language/schema/schema-type.ts';
 import type { Diagnostic, WorkflowDetail } from '#run-view/api/types.ts';
-import { counted } from '#run-view/step-text.ts';
+import { counted } from '#run-view/texts.ts';
 import { advice } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
 import { createResource } from '../data/resource.ts';

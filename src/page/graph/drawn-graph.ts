@@ -1,8 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { type DrawnGraph, layOutColumns, type NamedGraph, numberedGraph } from '#run-view/graph/graph-drawing.tsx';
-import { type GraphLabel, graphItems } from '#run-view/graph/graph-items.ts';
-import type { GraphLayout, GraphShape } from '#run-view/graph/graph-layout.ts';
+import {
+  type DrawnGraph,
+  type GraphLabel,
+  type GraphLayout,
+  type GraphShape,
+  graphItems,
+  layOutColumns,
+  type NamedGraph,
+  numberedGraph,
+} from '#run-view/graph.ts';
 import address from './worker.ts?worker&url';
 
 type Labels = {

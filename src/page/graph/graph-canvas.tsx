@@ -3,8 +3,15 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { StepView } from '#run-view/api/types.ts';
-import type { PlacedNode } from '#run-view/graph/graph-box.tsx';
-import { type DrawnGraph, Edges, edgePath, edgesBetween, GraphOverview, Item } from '#run-view/graph/graph-drawing.tsx';
+import {
+  type DrawnGraph,
+  Edges,
+  edgePath,
+  edgesBetween,
+  GraphOverview,
+  Item,
+  type PlacedNode,
+} from '#run-view/graph.ts';
 import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
 import { followSvgLink } from './svg-link.ts';
 import { fittingScale, readableScale, showPart, useWindow, type Zoom, zoomable } from './zoom.ts';

@@ -1,4 +1,4 @@
-import { type DrawnGraph, positionIn, sizeIn } from '#run-view/graph/graph-drawing.tsx';
+import { type DrawnGraph, positionIn, sizeIn } from '#run-view/graph.ts';
 
 /** An area of a drawing, in its pixels. */
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };

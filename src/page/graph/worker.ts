@@ -1,4 +1,4 @@
-import { type GraphShape, layOutGraph } from '#run-view/graph/graph-layout.ts';
+import { type GraphShape, layOutGraph } from '#run-view/graph.ts';
 
 /** A layout request has a number; the response has the same one. */
 export type LayoutRequest = { readonly id: number; readonly shape: GraphShape };

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { StepAttempt, StepView } from '#run-view/api/types.ts';
-import { counted } from '#run-view/step-text.ts';
+import { counted } from '#run-view/texts.ts';
 import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
 import { showsLogTimes, wrapsLogs } from '../data/page-settings.ts';

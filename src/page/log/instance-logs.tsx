@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import type { StepView } from '#run-view/api/types.ts';
-import { type Instance, instanceStep } from '#run-view/fan-out/instance.ts';
-import { presentLook } from '#run-view/status-look.ts';
+import { type Instance, instanceStep, presentLook } from '#run-view/texts.ts';
 import type { ShownRun } from '../data/shown-run.ts';
 import { useQuery } from '../parts/screen.tsx';
 import { AttemptLogs } from './attempt-logs.tsx';

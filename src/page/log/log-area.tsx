@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Spans } from '#run-view/ansi-spans.tsx';
+import { Spans } from '#run-view/components.ts';
 import { showsLogTimes } from '../data/page-settings.ts';
 import { momentText } from '../parts/time.tsx';
 import type { LineRange } from './line-map.ts';

@@ -1,4 +1,4 @@
-import type { AnsiSpan } from '#run-view/ansi-spans.tsx';
+import type { AnsiSpan } from '#run-view/components.ts';
 
 /** A search in a log. */
 export type LogQuery = { readonly text: string; readonly isRegex: boolean; readonly isCaseSensitive: boolean };

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/ansi-spans.tsx';
+import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/components.ts';
 import { ApiProblem } from '../api/client.ts';
 import { showsLogTimes } from '../data/page-settings.ts';
 import { bytesOfPiece, emptyMap, type LineMap, PieceLines, type ReadLine, timeBefore } from './line-map.ts';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { StatusIcon } from '#run-view/status-icon.tsx';
+import { StatusIcon } from '#run-view/components.ts';
 import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
 import { readWorkflows, workflows } from '../data/workflows/all-workflows.ts';

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
-import { StatusIcon } from '#run-view/status-icon.tsx';
-import { presentRunLook } from '#run-view/status-look.ts';
+import { StatusIcon } from '#run-view/components.ts';
+import { presentRunLook } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
 import { Ago, Took } from './time.tsx';
 import type { RowAttributes } from './virtual-list.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import { StatusIcon } from '#run-view/status-icon.tsx';
+import { StatusIcon } from '#run-view/components.ts';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { daemonStatus, isReadOnly, logOut, session } from '../data/login-session.ts';

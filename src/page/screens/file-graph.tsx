@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
-import { PlainBox } from '#run-view/graph/graph-box.tsx';
+import { PlainBox } from '#run-view/graph.ts';
 import { useDrawnGraph } from '../graph/drawn-graph.ts';
 import { GraphCanvas } from '../graph/graph-canvas.tsx';
 

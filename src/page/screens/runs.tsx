@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortId } from '#render/text.ts';
-import { counted } from '#run-view/step-text.ts';
+import { counted } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
 import { isOffline } from '../data/connection.ts';
 import { followLive } from '../data/live.ts';

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Activity } from '#run-view/api/types.ts';
-import { runLook } from '#run-view/status-look.ts';
-import { counted } from '#run-view/step-text.ts';
+import { counted, runLook } from '#run-view/texts.ts';
 import { api, ask } from '../api/client.ts';
 import { createResource } from '../data/resource.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';

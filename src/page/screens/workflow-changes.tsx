@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import type { Workflow, WorkflowDetail } from '#run-view/api/types.ts';
-import { counted } from '#run-view/step-text.ts';
+import { counted } from '#run-view/texts.ts';
 import { pathOf, to } from '../api/address.ts';
 import { ApiProblem } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';

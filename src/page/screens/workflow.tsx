@@ -2,15 +2,18 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
+import { formatDuration, shortId } from '#render/text.ts';
 import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '#run-view/api/types.ts';
+import { StatusIcon } from '#run-view/components.ts';
 import { SourceText } from '#run-view/source.tsx';
+import { runLook, stepLook } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
 import { createKept, createResource, type Resource } from '../data/resource.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
-import { hasSchedule, isBroken } from '../data/workflows/workflow-filter.ts';
+import { cellStatus, hasSchedule, isBroken, median } from '../data/workflows/workflow-filter.ts';
 import { Menu } from '../parts/menu.tsx';
 import { Diagnostics, ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
@@ -18,7 +21,7 @@ import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
 import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { momentText, now, relativeText } from '../parts/time.tsx';
-import { HistoryGrid } from './history-grid.tsx';
+import { useDrawnRows } from '../parts/virtual-list.tsx';
 import type { ChangeProps, WorkflowChange } from './workflow-changes.tsx';
 
 // The texts of the screen appear before its drawing.
@@ -291,5 +294,80 @@ function History({ detail, runs, grid }: Shown): JSX.Element {
         <a href={to.runsOf(detail.name)}>All runs of {detail.name}</a>
       </p>
     </>
+  );
+}
+
+const BAR_HEIGHT = 36;
+
+type GridRun = WorkflowGrid['runs'][number];
+
+/** The last runs of a workflow as columns, the newest at the right, with the status of each step. */
+function HistoryGrid({ grid }: { grid: WorkflowGrid }): JSX.Element {
+  const runs = grid.runs.toReversed();
+  const durations = runs.flatMap(({ durationMs }) => durationMs ?? []);
+  const middle = median(durations);
+  const longest = Math.max(1, ...durations);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { first, last, before, after } = useDrawnRows(body, grid.steps.length);
+  return (
+    <section class="card grid-area" tabIndex={0} aria-label="Runs and their steps">
+      <table class="grid" aria-rowcount={grid.steps.length + 1}>
+        <caption>
+          {runs.length === 1 ? '1 run' : `${runs.length} runs`}
+          {middle !== null && `, median ${formatDuration(middle)}`}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Duration</th>
+            {runs.map((run) => (
+              <th key={run.runId} scope="col">
+                <RunBar run={run} longest={longest} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {before > 0 && <tr style={{ height: `${before}px` }} />}
+          {grid.steps.slice(first, last).map((step, index) => (
+            <tr key={step} data-row={first + index} aria-rowindex={first + index + 2}>
+              <th scope="row">
+                <bdi>{step}</bdi>
+              </th>
+              {runs.map((run) => (
+                <td key={run.runId}>
+                  <Cell run={run} step={step} status={cellStatus(run.cells, first + index)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+          {after > 0 && <tr style={{ height: `${after}px` }} />}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function RunBar({ run, longest }: { run: GridRun; longest: number }): JSX.Element {
+  const { runId, status, durationMs, createdAt } = run;
+  const look = runLook(status);
+  const height = Math.max(3, (BAR_HEIGHT * (durationMs ?? longest)) / longest);
+  const took = durationMs === null ? '' : ` after ${formatDuration(durationMs)}`;
+  return (
+    <a class={look.kind} href={to.run(runId)} title={`${momentText(createdAt)}: ${look.word}${took}`}>
+      <svg width="16" height={BAR_HEIGHT} role="img" aria-label={`${shortId(runId)}: ${look.word}${took}`}>
+        <rect class="bar" x="3" y={BAR_HEIGHT - height} width="10" height={height} rx="1" />
+      </svg>
+    </a>
+  );
+}
+
+function Cell(props: { run: GridRun; step: string; status: ReturnType<typeof cellStatus> }): JSX.Element | null {
+  if (props.status === null) return null;
+  const look = stepLook(props.status);
+  const name = `${props.step}: ${look.word}`;
+  return (
+    <a href={to.runOfStep(props.run.runId, props.step)} title={`${name}, ${momentText(props.run.createdAt)}`}>
+      <StatusIcon look={look} label={look.word} />
+    </a>
   );
 }

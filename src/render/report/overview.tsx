@@ -1,24 +1,29 @@
 import type { JSX } from 'preact';
 import type { RunView, StepView } from '#run-view/api/types.ts';
-import { countedName, countsText } from '#run-view/fan-out/instance.ts';
-import { StepBox } from '#run-view/graph/graph-box.tsx';
+import {
+  beginning,
+  instanceRows,
+  StepRow,
+  Timeline,
+  TimelineLegend,
+  timelineRows,
+  timeScale,
+} from '#run-view/components.ts';
 import {
   type DrawnGraph,
   Edges,
   edgePath,
   edgesBetween,
   GraphOverview,
+  graphItems,
   Item,
   layOutColumns,
+  layOutGraph,
   type NumberedGraph,
   numberedGraph,
-} from '#run-view/graph/graph-drawing.tsx';
-import { graphItems } from '#run-view/graph/graph-items.ts';
-import { layOutGraph } from '#run-view/graph/graph-layout.ts';
-import { StepRow } from '#run-view/step-line.tsx';
-import { counted, stepDetail } from '#run-view/step-text.ts';
-import { beginning, instanceRows, timelineRows, timeScale } from '#run-view/time-scale.ts';
-import { Timeline, TimelineLegend } from '#run-view/timeline.tsx';
+  StepBox,
+} from '#run-view/graph.ts';
+import { counted, countedName, countsText, stepDetail } from '#run-view/texts.ts';
 import type { ReportStep, ReportView } from './report-parts.tsx';
 
 /** Above this number of boxes they are drawn without names and links. */

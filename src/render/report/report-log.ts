@@ -1,5 +1,4 @@
-import { type AnsiSpan, createAnsiSpans } from '#run-view/ansi-spans.tsx';
-import { spansOfLines } from '#run-view/failure-box.tsx';
+import { type AnsiSpan, createAnsiSpans, spansOfLines } from '#run-view/components.ts';
 import type { LogExcerpt } from '#store/log-ends.ts';
 import type { LogTime } from '#store/logs.ts';
 import { createPieceSplitter } from '../text/lines.ts';

@@ -1,14 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Spans } from '#run-view/ansi-spans.tsx';
 import type { StepAttempt, StepView } from '#run-view/api/types.ts';
-import type { EarlierRun } from '#run-view/earlier.ts';
-import { AttemptLine, StepFacts, StepOutputs } from '#run-view/facts.tsx';
-import { LogText } from '#run-view/failure-box.tsx';
-import { countedName } from '#run-view/fan-out/instance.ts';
-import { Instances } from '#run-view/fan-out/instances.tsx';
-import { presentLook } from '#run-view/status-look.ts';
-import { StepLine } from '#run-view/step-line.tsx';
-import { counted } from '#run-view/step-text.ts';
+import { AttemptLine, Instances, LogText, Spans, StepFacts, StepLine, StepOutputs } from '#run-view/components.ts';
+import { counted, countedName, type EarlierRun, presentLook } from '#run-view/texts.ts';
 import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
 import type { LogTime } from '#store/logs.ts';
 import { timeOfDay } from '../text/value-text.ts';

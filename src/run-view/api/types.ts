@@ -1,5 +1,7 @@
 import type { components } from './generated/schema.d.ts';
 
+export type { paths } from './generated/schema.d.ts';
+
 /** What the API answers, as read-only data. */
 type Schemas = ReadOnly<components['schemas']>;
 type ReadOnly<T> = T extends object ? { readonly [Key in keyof T]: ReadOnly<T[Key]> } : T;

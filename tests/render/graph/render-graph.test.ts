@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '#core/graph.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { layOutLanes } from '#render/graph/graph-lanes.ts';
-import { renderGraph } from '#render/graph/render-graph.ts';
+import { layOutLanes, renderGraph } from '#render/graph/render-graph.ts';
 import { textWidth } from '#render/text/width.ts';
 import fc from '../../support/fast-check.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';

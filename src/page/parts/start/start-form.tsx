@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
-import { runLook } from '#run-view/status-look.ts';
+import { runLook } from '#run-view/texts.ts';
 import { ApiProblem, api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
 import { newRunId } from '../../data/run-requests.ts';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RunHead, StepApproval, StepView } from '#run-view/api/types.ts';
-import { answerText } from '#run-view/facts.tsx';
+import { answerText } from '#run-view/components.ts';
 import { ApiProblem } from '../../api/client.ts';
 import { isReadOnly, session } from '../../data/login-session.ts';
 import { approveStep, openAnswer, rejectStep } from '../../data/run-requests.ts';

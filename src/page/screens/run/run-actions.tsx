@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
-import { counted } from '#run-view/step-text.ts';
+import { counted } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import { ApiProblem } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';

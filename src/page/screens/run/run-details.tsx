@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
-import { AttemptLine, RunFacts, RunParams, StepFacts, StepOutputs } from '#run-view/facts.tsx';
-import { Instances } from '#run-view/fan-out/instances.tsx';
+import { AttemptLine, Instances, RunFacts, RunParams, StepFacts, StepOutputs } from '#run-view/components.ts';
 import { to } from '../../api/address.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { Moment } from '../../parts/time.tsx';

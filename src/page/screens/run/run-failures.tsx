@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { RunFailure, RunView, StepView } from '#run-view/api/types.ts';
-import { FailureList } from '#run-view/failure-box.tsx';
+import { FailureList } from '#run-view/components.ts';
 import { to } from '../../api/address.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { hrefOfStep } from './run-address.ts';

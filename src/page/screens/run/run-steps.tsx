@@ -1,9 +1,8 @@
 import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { StepView } from '#run-view/api/types.ts';
-import type { EarlierRun } from '#run-view/earlier.ts';
-import { type Unfolding, unfolded } from '#run-view/fan-out/instance.ts';
-import { StepRow } from '#run-view/step-line.tsx';
+import { StepRow } from '#run-view/components.ts';
+import { type EarlierRun, type Unfolding, unfolded } from '#run-view/texts.ts';
 import { now } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';

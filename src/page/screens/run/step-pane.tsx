@@ -1,9 +1,8 @@
 import type { JSX } from 'preact';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
-import { countedName, progressText, shownInstance } from '#run-view/fan-out/instance.ts';
-import { StatusIcon } from '#run-view/status-icon.tsx';
-import { presentLook, stepLook } from '#run-view/status-look.ts';
+import { StatusIcon } from '#run-view/components.ts';
+import { countedName, presentLook, progressText, shownInstance, stepLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { useQuery } from '../../parts/screen.tsx';
