@@ -36,7 +36,6 @@ import { claimDaemon, type DaemonClaim, type DaemonToken, keepDaemonToken } from
 import { judgeOwner } from '#store/files/control/judge-owner.ts';
 import { createTrialWrite, type DiskSpace, readDiskSpace } from '#store/files/disk/disk-space.ts';
 import { durableText, runIdsIn, sessionFile } from '#store/files/disk/durable-text.ts';
-import { createRunStamps } from '#store/files/run-directory.ts';
 import { createRunNotes, forwardingNotes } from '#store/files/run-notes.ts';
 import { createSuspensions } from '#store/files/suspensions.ts';
 import type { SessionStore } from '#store/store.ts';
@@ -160,7 +159,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
     schedulesMissed: () => scheduler?.missed() ?? 0,
   });
-  const stamps = createRunStamps(join(state, 'runs'), Date.now);
   const runs = createDaemonRuns({
     control: {
       ...control,
@@ -173,7 +171,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     limits: { starting: STARTS_PER_CORE * availableParallelism(), ...limits },
     isAlive: mayBeAlive,
     isElsewhere,
-    stamps,
     memory: runIdsIn(join(state, 'daemon', 'watched.json')),
     recentCache: durableText(join(state, 'daemon', 'recent-runs')),
     endDeadGroups,
@@ -245,7 +242,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     runs: runs.actions,
     searchLines: (pattern, text) => thread.run({ kind: 'search', pattern, text }),
     feeds: createRunFeeds(history),
-    runStamp: stamps.ofRun,
+    runStamp: (runId) => control.archive.stampOf(runId) ?? '',
     removeRun: (runId) => removeRun(runId, config),
     queue: runs.queue,
     queueNamed: runs.queueNamed,

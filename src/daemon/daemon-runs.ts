@@ -53,7 +53,6 @@ export type DaemonRunsParts = {
   readonly limits: QueueLimits;
   readonly isAlive: (process: ProcessIdentity) => boolean;
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
-  readonly stamps: LifecycleParts['stamps'];
   readonly memory: LifecycleParts['memory'];
   readonly recentCache: RunIndexParts['recentCache'];
   /** Ends the processes that dead carriers left in their control groups. */

@@ -6,14 +6,12 @@ import type { RecentRun } from '#service/served.ts';
 import type { RunArchive, StoredRun } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import { createSlices, nextTurn } from '#system/turns.ts';
-import type { RunStamps } from './run-list.ts';
 
 /** A text that survives the daemon. It is a cache: losing it costs time. Both functions may throw a `WfError`. */
 export type RecentCache = { readonly read: () => string | null; readonly write: (text: string) => void };
 
 export type RecentRunsParts = {
   readonly archive: RunArchive;
-  readonly stamps: Pick<RunStamps, 'ofRun'>;
   readonly recentCache: RecentCache;
   /** Returns the files of all workflows with runs. */
   readonly files: () => readonly string[];
@@ -129,12 +127,12 @@ export class RecentRuns {
   }
 
   #run(runId: string): RecentRun | null {
-    const { archive, stamps, knownRun } = this.#parts;
+    const { archive, knownRun } = this.#parts;
     const known = knownRun(runId);
     if (known !== null) return recentRun(known);
     const kept = this.#runs.get(runId);
     if (kept !== undefined) return kept.run;
-    const stamp = stamps.ofRun(runId);
+    const stamp = archive.stampOf(runId) ?? '';
     const cached = this.#loadCache().get(runId);
     if (cached?.stamp === stamp) {
       this.#runs.set(runId, cached);

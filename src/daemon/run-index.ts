@@ -239,14 +239,15 @@ class LocalRunIndex implements ServedRuns {
     for (const runId of wanted) {
       const entry = this.#entries.get(runId);
       const isChecked = entry === undefined || !entry.isFinished || seesFinished;
-      if (isChecked && this.#parts.stamps.ofRun(runId) !== entry?.stamp) this.#read(runId, unfinished.has(runId));
+      if (isChecked && (this.#parts.archive.stampOf(runId) ?? '') !== entry?.stamp)
+        this.#read(runId, unfinished.has(runId));
       await pause();
     }
     this.#isFirstRead = false;
   }
 
   #read(runId: string, isUnfinished: boolean): void {
-    const stamp = this.#parts.stamps.ofRun(runId);
+    const stamp = this.#parts.archive.stampOf(runId) ?? '';
     const found = readHead(this.#parts.archive, runId, isUnfinished);
     if (found === null) return;
     const { head, isFinished, events } = found;

@@ -4,7 +4,7 @@ import { type History, type PastRun, readPastRun, releaseFinished } from '#servi
 import type { RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { createSlices } from '#system/turns.ts';
-import { longestBirthMs, type RunStamps } from './run-list.ts';
+import { longestBirthMs } from './run-list.ts';
 
 /** Receives the changes of unfinished runs. */
 type LifecycleListener = {
@@ -28,7 +28,6 @@ export type LifecycleParts = {
   readonly isAlive: (process: ProcessIdentity) => boolean;
   /** Whether the process belongs to another namespace or machine, where its pid has another meaning; absent: never. */
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
-  readonly stamps: RunStamps;
   readonly clock: Clock;
   /** The runs whose finish is not reported yet, for the next daemon. */
   readonly memory: {
@@ -143,7 +142,7 @@ export class RunLifecycle {
         this.#read(runId);
         break;
       case 'waiting':
-        if (this.#parts.stamps.ofRun(runId) === life.stamp) this.#wait(runId, life.promise);
+        if ((this.#parts.archive.stampOf(runId) ?? '') === life.stamp) this.#wait(runId, life.promise);
         else this.#read(runId);
         break;
       case 'owned':
@@ -157,7 +156,7 @@ export class RunLifecycle {
 
   /** Reads only the events of a run; its workflow can be large and is not needed. */
   #read(runId: string): void {
-    const stamp = this.#parts.stamps.ofRun(runId);
+    const stamp = this.#parts.archive.stampOf(runId) ?? '';
     this.#learn(runId, this.#parts.archive.readEvents(runId).events, stamp);
   }
 
@@ -280,7 +279,6 @@ function promiseIn(events: readonly StoredEvent[]): Promised | null {
 /** The dependencies; `changed` receives each change of a run. */
 type HeldRunsParts = {
   readonly archive: RunArchive;
-  readonly stamps: RunStamps;
   readonly changed: (runId: string, isHeld: boolean) => void;
 };
 
@@ -308,7 +306,7 @@ class HeldRuns {
   check(runId: string): void {
     const known = this.#seen.get(runId);
     if (known?.mayHold === false) return;
-    const stamp = this.#parts.stamps.ofRun(runId);
+    const stamp = this.#parts.archive.stampOf(runId) ?? '';
     if (known?.stamp === stamp) {
       if (!known.isRead) this.#read(runId, stamp);
     } else if (known?.isHeld) this.#read(runId, stamp);

@@ -1,16 +1,8 @@
 import type { NewRuns, RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 
-/** Functions that detect changes without reading. Each returns a text that changes with its subject. */
-export type RunStamps = {
-  /** Returns the stamp of the list of runs; null if it is unavailable, so that the list must be read. */
-  readonly ofList: () => string | null;
-  readonly ofRun: (runId: string) => string;
-};
-
 export type RunListParts = {
-  readonly archive: Pick<RunArchive, 'list' | 'listNew' | 'labels' | 'readLabel' | 'timeOf'>;
-  readonly stamps: Pick<RunStamps, 'ofList'>;
+  readonly archive: Pick<RunArchive, 'list' | 'listNew' | 'listStamp' | 'labels' | 'readLabel' | 'timeOf'>;
   readonly clock: Pick<Clock, 'now'>;
 };
 
@@ -70,8 +62,8 @@ export class RunList {
 
   /** Reads the directory; null if it has not changed. */
   read(): ListedRuns | null {
-    const { archive, stamps } = this.#parts;
-    const stamp = stamps.ofList();
+    const { archive } = this.#parts;
+    const stamp = archive.listStamp();
     if (stamp !== null && stamp === this.#stamp) return null;
     const { fresh, known } =
       this.#runs.size === 0 ? this.#listAll() : archive.listNew((runId) => this.#runs.has(runId));

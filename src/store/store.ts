@@ -106,6 +106,8 @@ export type RunStore = {
 export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   /** Lists the unknown runs and counts the known ones, in less memory than `list`. */
   readonly listNew: (isKnown: (runId: string) => boolean) => NewRuns;
+  /** Returns a stamp that changes with the list of runs; null if a change could be missed, so that the list must be read. */
+  readonly listStamp: () => string | null;
   /**
    * Reads a run as `read` does. `before`: the result of an earlier call, of which only the events since then are read;
    * the same object if there are none.

@@ -42,8 +42,8 @@ function world(files: readonly string[]) {
         return { events: [], damage: [] };
       },
       read: () => null,
+      stampOf: () => null,
     } as unknown as RecentRunsParts['archive'],
-    stamps: { ofRun: () => '' },
     recentCache: { read: () => null, write: () => {} },
     files: () => files,
     idsOf: (file, most) => Array.from({ length: most }, (_, index) => `${file}-${index}`),

@@ -7,7 +7,6 @@ import { readConfig } from '#config/config.ts';
 import { createRunIndex, type RunIndexParts } from '#daemon/run-index.ts';
 import { readPastRun, summarizePastRun } from '#service/history/past-run.ts';
 import { markStep } from '#service/runs/end-run.ts';
-import { createRunStamps } from '#store/files/run-directory.ts';
 import { WfError } from '#system/errors.ts';
 import { inProcessRuns } from '../support/in-process-runs.ts';
 
@@ -279,7 +278,6 @@ function world(
   let failures = 0;
   let time = 0;
   const timers: (() => void)[] = [];
-  const stamps = createRunStamps(runsDir, Date.now);
   const told: string[] = [];
   const counted = <Answer>(read: (runId: string) => Answer) => {
     return (runId: string) => {
@@ -310,7 +308,6 @@ function world(
     },
     history,
     isAlive: () => true,
-    stamps,
     clock: {
       now: () => time,
       elapsed: () => time,
@@ -351,7 +348,7 @@ function world(
     nextIndex: () => createRunIndex(indexParts),
     lists: () => lists,
     /** Resolves when the time of the directory of runs shows each change. */
-    untilExact: () => expect.poll(stamps.ofList).not.toBeNull(),
+    untilExact: () => expect.poll(archive.listStamp).not.toBeNull(),
     told,
     /** Lets the timer of the index fire, and resolves after its check. */
     tick: async () => {

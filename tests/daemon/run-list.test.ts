@@ -91,9 +91,9 @@ function world(initial: Readonly<Record<string, string | null>>) {
         calls.push(`label of ${runId}`);
         return labelOf(runId);
       },
+      listStamp: () => null,
       timeOf: (runId) => times.get(runId) ?? Number.NEGATIVE_INFINITY,
     },
-    stamps: { ofList: () => null },
     clock: { now: () => now },
   });
   const look = (at = now) => {

@@ -22,6 +22,7 @@ import {
   isRunId,
   journalStamp,
   launchPath,
+  listStamp,
   logsPath,
   outsideLogs,
   readSnapshot,
@@ -65,6 +66,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     readAgain: (runId, before) => (isRunId(runId) ? readAgain(join(runsDir, runId), runId, { before, isAlive }) : null),
     list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRunIds(runsDir))),
     listNew: (isKnown) => storing('list', runsDir, () => listNewRunIds(runsDir, isKnown)),
+    listStamp: () => listStamp(runsDir),
     timeOf: (runId) => timeOfRun(runsDir, runId) ?? 0,
     labels: (runIds) => {
       const known = knownRuns(runsDir, runIds);
@@ -73,7 +75,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     readLabel: (runId) => (isRunId(runId) ? readLabel(join(runsDir, runId)) : null),
     statuses: (runIds) => openStatuses(runsDir, runIds),
     readCreated: (runId) => readCreated(join(runsDir, runId)),
-    stampOf: (runId) => journalStamp(join(runsDir, runId)),
+    stampOf: (runId) => (isRunId(runId) ? journalStamp(join(runsDir, runId)) : null),
     directoryOf: (runId) => join(runsDir, runId),
     readEvents: (runId) => readEvents(join(runsDir, runId)),
     followEvents: (runId, afterSeq, signal) => followEvents(join(runsDir, runId), afterSeq, signal),

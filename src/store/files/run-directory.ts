@@ -164,15 +164,8 @@ export function mayHideChange(changedAt: number, now: number): boolean {
   return Math.abs(now - changedAt) < coarsestMs;
 }
 
-/** Detects changes of runs in files by one stat call each, without reading them. */
-export function createRunStamps(runsDir: string, now: () => number) {
-  return {
-    /** Null while a further change could be missed, because one was just made. */
-    ofList: (): string | null => {
-      const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      return mayHideChange(changedAt, now()) ? null : String(changedAt);
-    },
-    /** Empty if there is no such run. */
-    ofRun: (runId: string): string => (isRunId(runId) ? (journalStamp(join(runsDir, runId)) ?? '') : ''),
-  };
+/** Changes with the list of runs; null while a further change could be missed, because one was just made. */
+export function listStamp(runsDir: string): string | null {
+  const changedAt = statSync(runsDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return mayHideChange(changedAt, Date.now()) ? null : String(changedAt);
 }
