@@ -27,7 +27,7 @@ import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
-import { fileStore } from './run-store.ts';
+import { daemonState, fileStore } from './run-store.ts';
 
 export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
@@ -149,11 +149,10 @@ async function forwardLogs(
   return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, tell });
 }
 
-async function tellDaemon(runId: string, { runsDir }: Config): Promise<LogForwarderOptions['tell']> {
-  if (runsDir === null) return null;
-  const { createRunNotes, forwardingNotes } = await import('#store/files/run-notes.ts');
+async function tellDaemon(runId: string, config: Config): Promise<LogForwarderOptions['tell']> {
+  if (config.runsDir === null) return null;
   const { forwardTeller } = await import('#forwarding/forward-total.ts');
-  return forwardTeller(createRunNotes(forwardingNotes(runsDir)), runId, thisProcess());
+  return forwardTeller((await daemonState(config)).forwarding, runId, thisProcess());
 }
 
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */

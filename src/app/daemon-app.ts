@@ -1,5 +1,5 @@
 import { availableParallelism, hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Config } from '#config/config.ts';
 import { listDirectories, listSettings, readLogForwarding } from '#config/part-settings.ts';
@@ -32,19 +32,15 @@ import {
   shownWorkflow,
   type TaskThread,
 } from '#service/workflows.ts';
-import { claimDaemon, type DaemonClaim, type DaemonToken, keepDaemonToken } from '#store/files/control/daemon-claim.ts';
-import { judgeOwner } from '#store/files/control/judge-owner.ts';
-import { createTrialWrite, type DiskSpace, readDiskSpace } from '#store/files/disk/disk-space.ts';
-import { durableText, runIdsIn, sessionFile } from '#store/files/disk/durable-text.ts';
-import { createRunNotes, forwardingNotes } from '#store/files/run-notes.ts';
-import { createSuspensions } from '#store/files/suspensions.ts';
-import type { SessionStore } from '#store/store.ts';
+import type { DaemonClaim, DaemonState, DiskSpace } from '#store/store.ts';
 import { type Clock, systemClock } from '#system/clock.ts';
-import { type SystemProblem, WfError } from '#system/errors.ts';
+import type { SystemProblem } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
 import { createControl, createPast, removeRun } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
-import { processes } from './run-store.ts';
+import { daemonState } from './run-store.ts';
+
+export { daemonState } from './run-store.ts';
 
 /** The services of a daemon. */
 export type DaemonApp = {
@@ -85,6 +81,8 @@ export type DaemonApp = {
 };
 
 export type DaemonOptions = {
+  /** Default: the files of the home. */
+  readonly state?: DaemonState;
   /** The workflows directory from the command line, passed on to run processes; null if not given. */
   readonly dags: string | null;
   /** Receives errors that belong to no request. */
@@ -109,31 +107,9 @@ export type DaemonLife = {
   readonly end: (how: RunsAtEnd) => Promise<void>;
 };
 
-/**
- * Claims the run store for this process as its only daemon. Throws a `WfError`: `conflict`, naming the other daemon, or
- * `storage`.
- */
-export async function claimRuns(config: Config): Promise<DaemonClaim> {
-  const directory = join(stateDir(config), 'daemon');
-  await judgeOwner(directory, processes);
-  const claim = claimDaemon(directory, processes);
-  await claim.listen();
-  return claim;
-}
-
-/** Reads the daemon's token, or stores a new one. Throws a `WfError`. */
-export function keepToken(config: Config): DaemonToken {
-  return keepDaemonToken(join(stateDir(config), 'daemon'));
-}
-
 /** Watches whether this process is still the daemon of its home. */
 export function watchDaemonClaim({ loss }: DaemonClaim, report: (error: unknown) => void): ClaimWatch {
   return watchClaim({ loss, report, clock: systemClock });
-}
-
-/** The sessions of browsers, which outlive a daemon. */
-export function keepSessions(config: Config): SessionStore {
-  return sessionFile(join(stateDir(config), 'daemon'));
 }
 
 /**
@@ -142,12 +118,12 @@ export function keepSessions(config: Config): SessionStore {
  */
 export async function createDaemonApp(config: Config, options: DaemonOptions): Promise<DaemonApp> {
   const { dags, report, log = () => {}, limits = noLimits } = options;
+  const state = options.state ?? (await daemonState(config));
   const { processEnv, cwd } = config;
-  const state = stateDir(config);
   const starter = new ReportingStarter(withoutRun(processEnv));
   const control = createControl(config, { keepsRuns: true, starter });
   const { history, directories } = control;
-  const suspensions = createSuspensions(join(state, 'suspended'));
+  const { suspensions } = state;
   const thread = createTaskThread(startTaskThread);
   const loader = createWorkflowLoader(thread);
   const catalog = await createCatalog(directories, { clock: systemClock, report, log, load: loader.load });
@@ -171,8 +147,8 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     limits: { starting: STARTS_PER_CORE * availableParallelism(), ...limits },
     isAlive: mayBeAlive,
     isElsewhere,
-    memory: runIdsIn(join(state, 'daemon', 'watched.json')),
-    recentCache: durableText(join(state, 'daemon', 'recent-runs')),
+    memory: state.watched,
+    recentCache: state.recentRuns,
     endDeadGroups,
     over: (run) => {
       metrics.countRun(run);
@@ -187,7 +163,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     retry: runs.actions.retry,
     read: (runId) => readPastRun(control.archive, runId),
     isRetried: (run) => wasRetried(run, runIndex, control.archive),
-    memory: runIdsIn(join(state, 'daemon', 'retries.json')),
+    memory: state.retries,
     log,
     report,
   });
@@ -250,20 +226,19 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     moments: async (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
     info: () => ({ ...info, version: options.version ?? '' }),
-    disk: () => readDiskSpace(join(state, 'runs')),
+    disk: state.space,
     settings: () => ({ settings: listSettings(config), places: listDirectories(config, processEnv) }),
     changes,
     clock: systemClock,
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
-    refusal: createTrialWrite(join(state, 'daemon'), Date.now),
+    refusal: state.refusal,
     life: {
       adopt: runs.adopt,
       begin: async () => {
         runs.open();
         retries.open();
-        monitor = await openForwardingMonitor(config, log);
-        const record = durableText(join(state, 'schedule.json'));
+        monitor = await openForwardingMonitor(config, state, log);
         const tell = (event: SchedulerEvent) => tellLine(schedulerLine(event), log);
         scheduler = await createScheduler({
           catalog,
@@ -272,7 +247,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
           runs: runs.actions,
           runIndex,
           succeededSince: (file, since, exceptId) => succeededSince(history, { file, since, exceptId }),
-          record,
+          record: state.schedule,
           report: tell,
         });
       },
@@ -320,25 +295,22 @@ function startTaskThread(): Worker {
 const STARTS_PER_CORE = 2;
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 
-/** Directory of everything that is stored: runs, schedules, suspensions, and the daemon's notes for its successor. */
-function stateDir({ runsDir }: Config): string {
-  if (runsDir !== null) return dirname(runsDir);
-  throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
-}
-
 function tellLine(line: string | null, log: (line: string) => void): void {
   if (line !== null) log(line);
 }
 
 /** Opens the monitor for the forwarding of all runs; null if forwarding or the monitor is off. */
-async function openForwardingMonitor(config: Config, warn: (line: string) => void): Promise<Monitor | null> {
+async function openForwardingMonitor(
+  config: Config,
+  state: DaemonState,
+  warn: (line: string) => void,
+): Promise<Monitor | null> {
   const forwarding = await readLogForwarding(config);
-  if (forwarding?.monitor == null || config.runsDir === null) return null;
+  if (forwarding?.monitor == null) return null;
   const { openMonitor } = await import('#forwarding/monitor.ts');
-  const notes = createRunNotes(forwardingNotes(config.runsDir));
   const { archive } = createPast(config);
   const isGoingOn = (process: ProcessIdentity, runId: string) =>
     isElsewhere(process) ? archive.mayGoOn(runId) : mayBeAlive(process);
-  const counts = createForwardTotal(notes, isGoingOn, { queueSize: forwarding.queueSize, now: Date.now });
+  const counts = createForwardTotal(state.forwarding, isGoingOn, { queueSize: forwarding.queueSize, now: Date.now });
   return openMonitor(forwarding.monitor, counts, { warn });
 }

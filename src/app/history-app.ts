@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Config, workflowDirectories } from '#config/config.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
@@ -35,11 +35,10 @@ import {
   withoutRun,
 } from '#service/start-runs.ts';
 import type { WorkflowDirectories } from '#service/workflows.ts';
-import type { OwnDaemon } from '#store/files/control/daemon-claim.ts';
-import type { RunArchive } from '#store/store.ts';
+import type { OwnDaemon, RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { packageRoot } from './package-root.ts';
-import { fileStore, processes } from './run-store.ts';
+import { daemonState, fileStore } from './run-store.ts';
 
 /**
  * Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again.
@@ -66,18 +65,9 @@ export function createPast(
   return { archive, history: createHistory(tools, reach, readRun) };
 }
 
-/**
- * Claims the next start of a workflow for this process, so that of several processes one at a time looks for active runs
- * and starts one. Resolves to the function that releases the claim; null if another process has it.
- */
-export async function claimStart(workflow: string, { runsDir }: Config): Promise<(() => void) | null> {
-  if (runsDir === null) return () => {};
-  const [{ createHash }, { claimOwn }] = await Promise.all([
-    import('node:crypto'),
-    import('#store/files/control/judge-owner.ts'),
-  ]);
-  const name = createHash('sha256').update(workflow).digest('hex').slice(0, 16);
-  return claimOwn(join(dirname(runsDir), 'starts', name), processes);
+/** Claims the next start of a workflow as `DaemonState` describes; always succeeds without a store. */
+export async function claimStart(workflow: string, config: Config): Promise<(() => void) | null> {
+  return config.runsDir === null ? () => {} : (await daemonState(config)).claimStart(workflow);
 }
 
 /** Returns whether the run of the same workflow before this one failed. */
@@ -97,10 +87,8 @@ export async function usualDuration(file: string, config: Config): Promise<numbe
 }
 
 /** Returns the look-up of the end of a file's suspension; always null without a store. */
-export async function suspensions({ runsDir }: Config): Promise<(file: string) => number | null> {
-  if (runsDir === null) return () => null;
-  const { createSuspensions } = await import('#store/files/suspensions.ts');
-  return createSuspensions(join(dirname(runsDir), 'suspended')).suspendedUntil;
+export async function suspensions(config: Config): Promise<(file: string) => number | null> {
+  return config.runsDir === null ? () => null : (await daemonState(config)).suspensions.suspendedUntil;
 }
 
 /** Removes one run that has finished. */
@@ -168,10 +156,8 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
 /**
  * The login of this user's own daemon if it listens at an address of this machine and has created a token; else null.
  */
-export async function ownDaemonLogin({ runsDir }: Config, address: string): Promise<OwnDaemon | null> {
-  if (runsDir === null) return null;
-  const { findOwnDaemon } = await import('#store/files/control/daemon-claim.ts');
-  return findOwnDaemon(join(dirname(runsDir), 'daemon'), address, isAlive);
+export async function ownDaemonLogin(config: Config, address: string): Promise<OwnDaemon | null> {
+  return config.runsDir === null ? null : (await daemonState(config)).findOwn(address, isAlive);
 }
 
 /** The launcher of this program. */

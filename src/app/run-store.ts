@@ -2,10 +2,11 @@ import type { Config } from '#config/config.ts';
 import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Processes } from '#store/files/control/owner.ts';
 import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
+import type { DaemonState } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 
 /** Process checks for code that needs to know whether a process is alive. */
-export const processes: Processes = {
+const processes: Processes = {
   identify,
   isAlive: mayBeAlive,
   elsewhere: {
@@ -16,6 +17,13 @@ export const processes: Processes = {
     declareGone,
   },
 };
+
+/** What daemons store besides runs. Rejects with a `WfError` `storage` without a home directory. */
+export async function daemonState({ runsDir }: Pick<Config, 'runsDir'>): Promise<DaemonState> {
+  const { createDaemonState } = await import('#store/files/daemon-state.ts');
+  if (runsDir !== null) return createDaemonState(runsDir, processes);
+  throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
+}
 
 /** The run store on the disk. Throws a `WfError` `storage` without a home directory. */
 export function fileStore({ runsDir }: Config, options: Pick<FileStoreOptions, 'queueSync'> = {}): FileStore {

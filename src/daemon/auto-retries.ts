@@ -4,7 +4,7 @@ import type { Workflow } from '#core/workflow.ts';
 import type { PastRun } from '#service/history.ts';
 import type { RunActions } from '#service/service.ts';
 import { derivedRunId } from '#service/start-runs.ts';
-import type { RunArchive } from '#store/store.ts';
+import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import { createSlices } from '#system/turns.ts';
@@ -21,7 +21,7 @@ export type AutoRetryParts = {
   /**
    * The ids of the runs that may be retried, for the next daemon: accepted ones, and failed ones whose retries wait.
    */
-  readonly memory: { readonly read: () => readonly string[]; readonly write: (runIds: readonly string[]) => void };
+  readonly memory: Pick<StoredRunIds, 'read' | 'write'>;
   /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
   readonly report: (error: unknown) => void;

@@ -3,16 +3,14 @@ import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead } from '#core/summary/summary.ts';
 import { readFinished, readPastRun, summarizePastRun } from '#service/history.ts';
 import type { RecentRun } from '#service/served.ts';
-import type { RunArchive, StoredRun } from '#store/store.ts';
+import type { DurableText, RunArchive, StoredRun } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import { createSlices, nextTurn } from '#system/turns.ts';
 
-/** A text that survives the daemon. It is a cache: losing it costs time. Both functions may throw a `WfError`. */
-export type RecentCache = { readonly read: () => string | null; readonly write: (text: string) => void };
-
 export type RecentRunsParts = {
   readonly archive: RunArchive;
-  readonly recentCache: RecentCache;
+  /** Losing it costs time. */
+  readonly recentCache: Pick<DurableText, 'read' | 'write'>;
   /** Returns the files of all workflows with runs. */
   readonly files: () => readonly string[];
   /** Returns the ids of the last `most` runs of a workflow, newest first. */

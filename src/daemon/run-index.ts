@@ -1,7 +1,7 @@
 import type { RunHead } from '#core/summary/summary.ts';
 import type { ServedRuns } from '#service/served.ts';
 import { createSlices } from '#system/turns.ts';
-import { type RecentCache, RecentRuns, readHead } from './recent-runs.ts';
+import { RecentRuns, type RecentRunsParts, readHead } from './recent-runs.ts';
 import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';
 import { RunList } from './run-list.ts';
 
@@ -18,7 +18,7 @@ const usualPauseMs = 1000;
 /** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
-export type RunIndexParts = LifecycleParts & { readonly recentCache: RecentCache };
+export type RunIndexParts = LifecycleParts & Pick<RecentRunsParts, 'recentCache'>;
 
 /** Creates an empty index; the first `refresh`, or `open`, fills it. */
 export function createRunIndex(parts: RunIndexParts): RunIndex {

@@ -1,7 +1,7 @@
 import type { Owner, ProcessIdentity, StoredEvent } from '#core/run/run.ts';
 import { isFinished, isHeld, type Promised } from '#core/run/run-state.ts';
 import { type History, type PastRun, readPastRun, releaseFinished } from '#service/history.ts';
-import type { RunArchive } from '#store/store.ts';
+import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { createSlices } from '#system/turns.ts';
 import { longestBirthMs } from './run-list.ts';
@@ -30,10 +30,7 @@ export type LifecycleParts = {
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly clock: Clock;
   /** The runs whose finish is not reported yet, for the next daemon. */
-  readonly memory: {
-    readonly read: () => readonly string[];
-    readonly writeInBackground: (runIds: readonly string[]) => Promise<void>;
-  };
+  readonly memory: Pick<StoredRunIds, 'read' | 'writeInBackground'>;
   readonly listener: LifecycleListener;
   readonly report: (error: unknown) => void;
 };

@@ -1,7 +1,7 @@
-import type { FinishedStatus, RunEvent, StoredEvent } from '#core/run/run.ts';
+import type { FinishedStatus, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import type { WfError } from '#system/errors.ts';
+import type { SystemProblem, WfError } from '#system/errors.ts';
 import type { Flush } from './flush.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
 
@@ -315,4 +315,79 @@ export type SessionStore = {
   readonly write: (sessions: readonly StoredSession[]) => void;
   /** Removes all. Throws a `WfError` `storage`. */
   readonly remove: () => void;
+};
+
+/** A list of run ids that a daemon leaves for its successor. */
+export type StoredRunIds = {
+  /** Empty if nothing was written, or it cannot be read. */
+  readonly read: () => readonly string[];
+  /** Returns when the list is on disk. Throws a `WfError` `storage`. */
+  readonly write: (runIds: readonly string[]) => void;
+  /** Like `write`, but waits for the disk in another thread. The next write must wait for it. */
+  readonly writeInBackground: (runIds: readonly string[]) => Promise<void>;
+};
+
+/** A daemon's claim on the runs of a store: while it holds, no second daemon can start. */
+export type DaemonClaim = {
+  /** Stores the address of the daemon. */
+  readonly tell: (url: string) => void;
+  /**
+   * The error with which to end if this process is no longer the daemon: `conflict` if another daemon has the claim,
+   * `storage` if its directory was removed, moved or replaced. Null while the claim holds.
+   */
+  readonly loss: () => WfError | null;
+  readonly release: () => void;
+};
+
+/** A token and the file that holds it. */
+export type DaemonToken = { readonly path: string; readonly token: string };
+
+/** A daemon of this user and machine, and its token. */
+export type OwnDaemon = { readonly url: string; readonly token: string };
+
+/** The space of the file system of a directory, in bytes; `freeBytes`: what this process may still write. */
+export type DiskSpace = { readonly path: string; readonly totalBytes: number; readonly freeBytes: number };
+
+/**
+ * What daemons and the commands beside them store besides runs. Methods throw a `WfError` `storage` on a disk error.
+ *
+ * @example
+ * const claim = await state.claim();
+ * try {
+ *   claim.tell(server.url);
+ * } finally {
+ *   claim.release();
+ * }
+ */
+export type DaemonState = {
+  /**
+   * Makes this process the only daemon of the runs. Of several processes that try, one succeeds; a dead daemon is replaced.
+   * Rejects with a `WfError` `conflict`, which names the running daemon.
+   */
+  readonly claim: () => Promise<DaemonClaim>;
+  /**
+   * Claims the next start of a workflow, so that of several processes one at a time looks for active runs and starts one.
+   * Resolves to the function that releases the claim; null if another process has it.
+   */
+  readonly claimStart: (workflow: string) => Promise<(() => void) | null>;
+  /** The running daemon, if it listens at the address and has created a token; else null. */
+  readonly findOwn: (address: string, isAlive: (process: ProcessIdentity) => boolean) => OwnDaemon | null;
+  /** Returns the stored token, or stores a new one. Throws a `WfError` `usage` if what is stored is no token. */
+  readonly keepToken: () => DaemonToken;
+  readonly sessions: SessionStore;
+  readonly suspensions: Suspensions;
+  /** What the scheduler has started last. */
+  readonly schedule: DurableText;
+  /** A cache of the last runs of each workflow. */
+  readonly recentRuns: DurableText;
+  /** The runs whose finish is not reported yet. */
+  readonly watched: StoredRunIds;
+  /** The runs that may be retried. */
+  readonly retries: StoredRunIds;
+  /** The state of the log forwarding of each run. */
+  readonly forwarding: RunNotes;
+  /** The space where runs are stored; null if it is unknown. */
+  readonly space: () => Promise<DiskSpace | null>;
+  /** The shortage that would make a start fail now; null if there is none. */
+  readonly refusal: () => SystemProblem | null;
 };

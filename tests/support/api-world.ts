@@ -7,6 +7,7 @@ import { readConfig } from '#config/config.ts';
 import type { Route } from '#server/route.ts';
 import { allRoutes } from '#server/routes.ts';
 import type { ListenSettings, ServerOptions } from '#server/server.ts';
+import { createMemoryDaemonState } from '#store/memory-state.ts';
 import { type ApiServer, apiServer } from './api-server.ts';
 import { described } from './described-answers.ts';
 import { type InProcessRuns, inProcessRuns } from './in-process-runs.ts';
@@ -41,7 +42,7 @@ export async function apiWorld(
   const report = (error: unknown) => {
     throw error;
   };
-  const daemon = await createDaemonApp(config, { dags, report });
+  const daemon = await createDaemonApp(config, { dags, report, state: createMemoryDaemonState() });
   const app = { ...daemon, runs: { ...daemon.runs, ...inProcessRuns(config) } };
   onTestFinished(async () => {
     await app.close();

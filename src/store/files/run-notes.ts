@@ -1,5 +1,5 @@
 import { closeSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { removeFile } from '#system/files.ts';
 import type { RunNotes } from '../store.ts';
 import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
@@ -48,9 +48,4 @@ function namesIn(directory: string): readonly string[] {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
-}
-
-/** Directory in which run processes report the state of their forwarding to a daemon. */
-export function forwardingNotes(runsDir: string): string {
-  return join(dirname(runsDir), 'daemon', 'forwarding');
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DaemonApp, keepToken } from '#app/daemon-app.ts';
+import type { DaemonApp } from '#app/daemon-app.ts';
 import type { Config } from '#config/config.ts';
 import { exposedFiles, readServerSettings, type ServerSettings } from '#config/part-settings.ts';
 import { keepDaemonSmall } from '#fast/small-process.ts';
@@ -11,7 +11,7 @@ import { watchLoopLag } from '#server/connection/load-limits.ts';
 import { pageReply, pageRoutes, readPageFiles } from '#server/page/page-routes.ts';
 import { allRoutes } from '#server/routes.ts';
 import { createServer } from '#server/server.ts';
-import type { SessionStore } from '#store/store.ts';
+import type { DaemonToken, SessionStore } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
@@ -39,15 +39,17 @@ const pageFolder = join(import.meta.dirname, 'page');
 export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
-  const { claimRuns, createDaemonApp, keepSessions, keepToken, watchDaemonClaim } = await import('#app/daemon-app.ts');
+  const { createDaemonApp, daemonState, watchDaemonClaim } = await import('#app/daemon-app.ts');
   const collectGarbage = await keepDaemonSmall();
   const log = daemonLog(console);
-  const claim = await claimRuns(config);
+  const state = await daemonState(config);
+  const claim = await state.claim();
   try {
     const needsToken = settings.requireLogin && settings.login.token === null && settings.login.basic === null;
-    const kept = needsToken ? keepToken(config) : null;
+    const kept = needsToken ? state.keepToken() : null;
     const login = kept === null ? settings.login : { ...settings.login, token: kept.token };
     const app = await createDaemonApp(config, {
+      state,
       dags: options.dags ?? null,
       report: log.error,
       log: log.info,
@@ -66,7 +68,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
         log,
         kept,
         isTerminal: console.outTerminal.isTerminal,
-        sessions: keepSessions(config),
+        sessions: state.sessions,
         onListening: claim.tell,
         onBegun: collectGarbage,
         lost: watch.lost,
@@ -86,7 +88,7 @@ type Serving = {
   readonly config: Config;
   readonly log: DaemonLog;
   /** The token that the daemon generated; null if the settings contain a login. */
-  readonly kept: ReturnType<typeof keepToken> | null;
+  readonly kept: DaemonToken | null;
   /** Whether standard output is a terminal, and not a log that others may read. */
   readonly isTerminal: boolean;
   readonly sessions: SessionStore;

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { fstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
+import { randomBytes } from '#start-up/random-bytes.ts';
 import { WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
+import type { DaemonClaim, DaemonToken, OwnDaemon } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
@@ -17,9 +18,6 @@ import {
   thisOwner,
 } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
-
-/** A daemon of this user and machine, and its token. */
-export type OwnDaemon = { readonly url: string; readonly token: string };
 
 /**
  * The daemon of a directory, if it is running, has created a token, and listens at the address; otherwise null. Any
@@ -50,28 +48,19 @@ function isLoopback(host: string): boolean {
   return host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
-/** The claim of one daemon on the runs of a store: while it lives, no second daemon can start. */
-export type DaemonClaim = {
-  /** Stores the address of the daemon. */
-  readonly tell: (url: string) => void;
+type DirectoryClaim = DaemonClaim & {
   /**
    * Opens a socket by which a daemon of another namespace can tell that this one is alive, if the file system supports
    * sockets.
    */
   readonly listen: () => Promise<void>;
-  /**
-   * The error with which to end if this process is no longer the daemon of the directory: `conflict` if another daemon has
-   * claimed it, `storage` if it was removed, moved or replaced. Null while the claim holds.
-   */
-  readonly loss: () => WfError | null;
-  readonly release: () => void;
 };
 
 /**
  * Makes this process the daemon of a directory, and creates the directory if missing. If several processes try, one
  * succeeds; a dead daemon is replaced. Throws a `WfError`: `conflict`, which names the running daemon, or `storage`.
  */
-export function claimDaemon(directory: string, processes: Processes): DaemonClaim {
+export function claimDaemon(directory: string, processes: Processes): DirectoryClaim {
   const owner = thisOwner(processes);
   const address = durableText(join(directory, 'address.json'));
   const ownership = storing('claim', directory, () => {
@@ -158,9 +147,6 @@ function addressOf(directory: string, { pid }: Owner): string | null {
     return null;
   }
 }
-
-/** A token and the file that holds it. */
-export type DaemonToken = { readonly path: string; readonly token: string };
 
 /**
  * The token of the daemon of a directory; null if none was created. Throws a `WfError`: `usage` for a file without a

@@ -1,16 +1,14 @@
 import { closeSync, writeSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { areDescriptorsScarce } from '#system/descriptors.ts';
 import { type SystemProblem, systemProblem, systemReason } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
+import type { DiskSpace } from '../../store.ts';
 import { errorCode, makePrivateDirectory, openPrivate } from './private-files.ts';
-
-/** The space of the file system of a directory, in bytes; `freeBytes`: what this process may still write. */
-export type DiskSpace = { readonly path: string; readonly totalBytes: number; readonly freeBytes: number };
 
 /** Returns the space where a directory is, or will be created; null if the file system reports none. */
 export async function readDiskSpace(path: string): Promise<DiskSpace | null> {
+  const { statfs } = await import('node:fs/promises');
   try {
     const { bsize, blocks, bfree, bavail } = await statfs(path);
     if (blocks === 0) return null;

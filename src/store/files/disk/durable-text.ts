@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
-import type { DurableText, SessionStore, StoredSession } from '../../store.ts';
+import type { DurableText, SessionStore, StoredRunIds, StoredSession } from '../../store.ts';
 import {
   errorCode,
   makePrivateDirectory,
@@ -40,10 +40,10 @@ export function durableText(path: string): TextFile {
 }
 
 /** The run ids in the file at an absolute path; none if it is absent or invalid. */
-export function runIdsIn(path: string) {
+export function runIdsIn(path: string): StoredRunIds {
   const text = durableText(path);
   return {
-    read: (): readonly string[] => {
+    read: () => {
       try {
         const runIds: unknown = JSON.parse(text.read() ?? '[]');
         return Array.isArray(runIds) ? runIds.map(String) : [];
@@ -51,8 +51,8 @@ export function runIdsIn(path: string) {
         return [];
       }
     },
-    write: (runIds: readonly string[]) => text.write(written(runIds)),
-    writeInBackground: (runIds: readonly string[]) => text.writeInBackground(written(runIds)),
+    write: (runIds) => text.write(written(runIds)),
+    writeInBackground: (runIds) => text.writeInBackground(written(runIds)),
   };
 }
 
