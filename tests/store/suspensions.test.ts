@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSuspensions } from '#store/files/suspensions.ts';
+import { createSuspensions } from '#store/files/daemon-state.ts';
 
 const forever = Number.POSITIVE_INFINITY;
 const at = Date.parse('2026-03-01T12:00:00Z');

@@ -1,12 +1,14 @@
+import { closeSync, existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { DaemonState } from '../store.ts';
+import { removeFile } from '#system/files.ts';
+import type { DaemonState, RunNotes, Suspensions } from '../store.ts';
 import { claimDaemon, findOwnDaemon, keepDaemonToken } from './control/daemon-claim.ts';
 import { claimOwn, judgeOwner } from './control/judge-owner.ts';
 import type { Processes } from './control/owner.ts';
 import { createTrialWrite, readDiskSpace } from './disk/disk-space.ts';
 import { durableText, runIdsIn, sessionFile } from './disk/durable-text.ts';
-import { createRunNotes } from './run-notes.ts';
-import { createSuspensions } from './suspensions.ts';
+import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
+import { mayHideChange } from './run-directory.ts';
 
 /** The state of a daemon in files beside the directory of its runs. */
 export function createDaemonState(runsDir: string, processes: Processes): DaemonState {
@@ -19,7 +21,7 @@ export function createDaemonState(runsDir: string, processes: Processes): Daemon
       await listen();
       return claim;
     },
-    claimStart: (workflow) => claimOwn(join(home, 'starts', shortHash(workflow)), processes),
+    claimStart: (workflow) => claimOwn(join(home, 'starts', hashOf(workflow).slice(0, 16)), processes),
     findOwn: (address, isAlive) => findOwnDaemon(directory, address, isAlive),
     keepToken: () => keepDaemonToken(directory),
     sessions: sessionFile(directory),
@@ -34,7 +36,109 @@ export function createDaemonState(runsDir: string, processes: Processes): Daemon
   };
 }
 
-/** Loaded here: only some commands need a hash. */
-function shortHash(text: string): string {
-  return process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** Loads the module for it: if nothing was ever suspended, a look-up needs no hash. */
+function hashOf(text: string): string {
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex');
+}
+
+const suffix = '.json';
+
+/** Notes in files of a directory, which is created on the first write. Each note is written atomically. */
+function createRunNotes(directory: string): RunNotes {
+  const pathOf = (runId: string) => join(directory, `${runId}${suffix}`);
+  return {
+    write: (runId, text) => storing('write', pathOf(runId), () => replace(directory, pathOf(runId), text)),
+    all: () =>
+      namesIn(directory).flatMap((name) => {
+        const runId = name.slice(0, -suffix.length);
+        const text = readIfThere(pathOf(runId));
+        return text === null ? [] : [{ runId, text }];
+      }),
+    remove: (runId) => {
+      removeFile(pathOf(runId));
+      removeFile(draftOf(pathOf(runId)));
+    },
+  };
+}
+
+function draftOf(path: string): string {
+  return `${path}.draft`;
+}
+
+/** Not flushed: after a crash of the machine, the process it describes is gone. */
+function replace(directory: string, path: string, text: string): void {
+  makePrivateDirectory(directory);
+  const draft = draftOf(path);
+  const fd = openPrivate(draft, 'w');
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(draft, path);
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.endsWith(suffix));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/**
+ * One file per suspended workflow, in a directory that is created with the first, so that processes need no agreement on who
+ * writes, and no reader sees half a list. The name is a hash, since a path may be longer than a name; the file contains the
+ * path, and in a second line the end, if there is one.
+ */
+export function createSuspensions(directory: string, now: () => number = Date.now): Suspensions {
+  const markOf = (file: string) => join(directory, hashOf(file));
+  const endOf = (file: string) => (existsSync(directory) ? readEnd(markOf(file)) : null);
+  const set = (file: string, until: number | null) => {
+    const path = markOf(file);
+    if (until === null) storing('remove', path, () => removeFile(path));
+    else durableText(path).write(Number.isFinite(until) ? `${file}\n${new Date(until).toISOString()}\n` : `${file}\n`);
+  };
+  return {
+    endOf,
+    suspendedUntil: (file) => {
+      const end = endOf(file);
+      return end === null || end <= now() ? null : end;
+    },
+    set,
+    move: (from, to) => {
+      const end = endOf(from);
+      if (end === null) return;
+      set(to, end);
+      set(from, null);
+    },
+    stamp: createStamp(directory, now),
+  };
+}
+
+/** Null without a suspension, which another process may just have removed. Without an end that can be read, it has none. */
+function readEnd(path: string): number | null {
+  const text = storing('read', path, () => readIfThere(path));
+  if (text === null) return null;
+  const [, end] = /\n([\d:.TZ-]+)\n$/.exec(text) ?? [];
+  const at = Date.parse(end ?? '');
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
+}
+
+/** Never the same twice while a further change could leave the time of the directory unchanged. */
+function createStamp(directory: string, now: () => number): () => string {
+  let readAt: string | null = null;
+  let ends: readonly number[] = [];
+  return () => {
+    const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const stamp = mayHideChange(changedAt, Date.now()) ? `${changedAt}.${performance.now()}` : String(changedAt);
+    if (stamp !== readAt && changedAt !== 0) {
+      const marks = storing('read', directory, () => readdirSync(directory));
+      ends = marks.flatMap((name) => readEnd(join(directory, name)) ?? []);
+    }
+    readAt = stamp;
+    const time = now();
+    return `${stamp} ${ends.filter((end) => end <= time).length}`;
+  };
 }
