@@ -42,7 +42,7 @@ const limits: Figures = {
     'run-view': 6,
     server: 6,
     service: 8,
-    store: 14,
+    store: 8,
     system: 13,
   },
 };

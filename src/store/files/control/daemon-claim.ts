@@ -1,7 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
-import { randomBytes } from '#start-up/random-bytes.ts';
+import { randomBytes } from '#fast/random-bytes.ts';
 import { WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DaemonClaim, DaemonToken, OwnDaemon } from '../../store.ts';
