@@ -22,12 +22,12 @@ export const flag: Kind<boolean> = {
 };
 
 /** A number within inclusive limits. */
-export function number({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }): Kind<number> {
+export function number(from: number, to = Number.MAX_SAFE_INTEGER): Kind<number> {
   return numeric('number', from, to);
 }
 
 /** A whole number within inclusive limits. */
-export function wholeNumber({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }): Kind<number> {
+export function wholeNumber(from: number, to = Number.MAX_SAFE_INTEGER): Kind<number> {
   return numeric('whole number', from, to);
 }
 
@@ -151,166 +151,153 @@ export type Setting<T> = {
   readonly secret: boolean;
 };
 
-type Row<T, F> = { readonly kind: Kind<T>; readonly fallback: F; readonly about: string; readonly flag?: string };
+/** Makes rows of the table: the type, the default, the description, and the option if there is one. */
+function rowsFor(usedBy: SettingUser, rules: Partial<Pick<Setting<unknown>, 'inProject' | 'secret'>> = {}) {
+  return <T, const F extends T | null>(
+    kind: Kind<T>,
+    fallback: F,
+    about: string,
+    option: string | null = null,
+  ): Setting<T | F> => ({
+    kind: kind as Kind<NonNullable<T | F>>,
+    fallback,
+    about,
+    flag: option,
+    usedBy,
+    inProject: false,
+    secret: false,
+    ...rules,
+  });
+}
+
+const shared = rowsFor('every command', { inProject: true });
+const run = rowsFor('runs', { inProject: true });
+const own = rowsFor('runs');
+/** A project must not decide where commands, and with them logins, are sent. */
+const client = rowsFor('clients');
+const serve = rowsFor('wf serve');
+const login = rowsFor('wf serve and clients');
+const serveSecret = rowsFor('wf serve', { secret: true });
+const sharedSecret = rowsFor('wf serve and clients', { secret: true });
 
 /**
  * Every setting except those of the block `logForwarding`. The name is the key in a file; the variable is `WF_` and
  * the name in capitals. Flags, `wf config` and the reference are made from this table.
  */
 export const settings = {
-  dags: shared({ kind: path, fallback: null, flag: '--dags <dir>', about: 'the workflows directory' }),
-  color: shared({
-    kind: flag,
-    fallback: null,
-    flag: '--color',
-    about: 'colours; by default, on a terminal',
-  }),
-  reporter: run({
-    kind: texts,
-    fallback: [],
-    flag: '--reporter <kind>',
-    about: 'how progress is shown; by default, depending on standard output',
-  }),
-  output: run({
-    kind: oneOf(['full', 'last', 'errors', 'none']),
-    fallback: null,
-    flag: '--output <what>',
-    about: 'how much output of a finished step stays on a terminal; by default up to 20 lines, otherwise the last 10',
-  }),
-  logOutput: run({
-    kind: oneOf(['merged', 'separate']),
-    fallback: 'merged',
-    about:
-      'where the output of a step is stored, unless its file says so: merged, one log for standard output and standard error; separate, one log for each',
-  }),
-  shell: own({
-    kind: text,
-    fallback: null,
-    about: 'the shell for scripts, and for commands with shell syntax, of files that name none; by default, sh',
-  }),
-  strict: run({
-    kind: flag,
-    fallback: false,
-    flag: '--strict',
-    about: 'failures that continueOn tolerates fail the run: its exit code, status, handlers and mails',
-  }),
-  history: own({ kind: flag, fallback: true, flag: '--no-history', about: 'whether runs are stored' }),
-  historyKeepRuns: own({
-    kind: wholeNumber({ from: 1 }),
-    fallback: null,
-    about: 'the number of past runs kept per workflow; by default, all that histRetentionDays keeps',
-  }),
-  publicUrl: own({
-    kind: webAddress,
-    fallback: null,
-    about:
-      'the address of the daemon for browsers, such as https://ops.example.com/wf; notifications link to runs there',
-  }),
-  server: client({
-    kind: webAddress,
-    fallback: null,
-    flag: '--server <url>',
-    about:
-      'the daemon whose runs commands use, such as https://ops.example.com; by default, they use those of this machine',
-  }),
-  serverCa: client({
-    kind: path,
-    fallback: null,
-    flag: '--server-ca <file>',
-    about: 'certificates (PEM) of trusted authorities for the daemon, in addition to those that Node trusts',
-  }),
-  host: serve({ kind: text, fallback: '127.0.0.1', flag: '--host <address>', about: 'the address to listen on' }),
-  port: serve({
-    kind: wholeNumber({ from: 0, to: 65_535 }),
-    fallback: 8080,
-    flag: '--port <number>',
-    about: 'the port to listen on; 0: any free port',
-  }),
-  basePath: serve({
-    kind: text,
-    fallback: '',
-    flag: '--base-path <path>',
-    about: 'the prefix of every path, for a daemon behind a proxy: /wf',
-  }),
-  maxConcurrentRuns: serve({
-    kind: wholeNumber({ from: 1, to: 10_000 }),
-    fallback: 16,
-    flag: '--max-concurrent-runs <count>',
-    about: 'the maximum number of active runs; further runs wait',
-  }),
-  maxQueuedRuns: serve({
-    kind: wholeNumber({ from: 0, to: 1_000_000 }),
-    fallback: 1000,
-    flag: '--max-queued-runs <count>',
-    about: 'the maximum number of waiting runs; further runs are refused',
-  }),
-  queues: serve({
-    kind: queueLimits,
-    fallback: [],
-    flag: '--queues <list>',
-    about:
-      'the queues with more than one run at once, each with its limit: `db=2`, in a file `{name: db, maxConcurrent: 2}`',
-  }),
-  onShutdown: serve({
-    kind: oneOf(['detach', 'stop', 'wait']),
-    fallback: 'detach',
-    flag: '--on-shutdown <what>',
-    about: 'what happens to runs when the daemon exits: they continue, are stopped, or the daemon waits for them',
-  }),
-  requireLogin: serve({
-    kind: flag,
-    fallback: false,
-    flag: '--require-login',
-    about: 'requires a login; if none is set, the first start creates a token in `daemon/token`',
-  }),
-  token: secret({ kind: text, fallback: null, about: 'the token for full access' }, 'wf serve and clients'),
-  tokenFile: login({
-    kind: path,
-    fallback: null,
-    flag: '--token-file <file>',
-    about: 'a file that contains the token',
-  }),
-  readOnlyToken: secret({ kind: text, fallback: null, about: 'the token for read-only access' }, 'wf serve'),
-  readOnlyTokenFile: serve({
-    kind: path,
-    fallback: null,
-    flag: '--read-only-token-file <file>',
-    about: 'a file that contains the token for read-only access',
-  }),
-  username: login({ kind: text, fallback: null, flag: '--username <name>', about: 'the user name of the basic login' }),
-  password: secret({ kind: text, fallback: null, about: 'the password of the basic login' }, 'wf serve and clients'),
-  passwordFile: login({
-    kind: path,
-    fallback: null,
-    flag: '--password-file <file>',
-    about: 'a file that contains the password of the basic login',
-  }),
-  tlsCert: serve({
-    kind: path,
-    fallback: null,
-    flag: '--tls-cert <file>',
-    about: 'the certificate (PEM) for https; requires the key',
-  }),
-  tlsKey: serve({ kind: path, fallback: null, flag: '--tls-key <file>', about: 'the key (PEM) of the certificate' }),
-  allowedHosts: serve({
-    kind: texts,
-    fallback: [],
-    flag: '--allowed-hosts <list>',
-    about: 'further names of the daemon that clients may use in their Host header',
-  }),
-  trustedProxies: serve({
-    kind: texts,
-    fallback: [],
-    flag: '--trusted-proxies <list>',
-    about:
-      'addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto describe the client: 10.0.0.0/8',
-  }),
-  corsOrigins: serve({
-    kind: texts,
-    fallback: [],
-    flag: '--cors-origins <list>',
-    about: 'origins whose pages may use the API: https://ops.example.com',
-  }),
+  dags: shared(path, null, 'the workflows directory', '--dags <dir>'),
+  color: shared(flag, null, 'colours; by default, on a terminal', '--color'),
+  reporter: run(texts, [], 'how progress is shown; by default, depending on standard output', '--reporter <kind>'),
+  output: run(
+    oneOf(['full', 'last', 'errors', 'none']),
+    null,
+    'how much output of a finished step stays on a terminal; by default up to 20 lines, otherwise the last 10',
+    '--output <what>',
+  ),
+  logOutput: run(
+    oneOf(['merged', 'separate']),
+    'merged',
+    'where the output of a step is stored, unless its file says so: merged, one log for standard output and standard error; separate, one log for each',
+  ),
+  shell: own(
+    text,
+    null,
+    'the shell for scripts, and for commands with shell syntax, of files that name none; by default, sh',
+  ),
+  strict: run(
+    flag,
+    false,
+    'failures that continueOn tolerates fail the run: its exit code, status, handlers and mails',
+    '--strict',
+  ),
+  history: own(flag, true, 'whether runs are stored', '--no-history'),
+  historyKeepRuns: own(
+    wholeNumber(1),
+    null,
+    'the number of past runs kept per workflow; by default, all that histRetentionDays keeps',
+  ),
+  publicUrl: own(
+    webAddress,
+    null,
+    'the address of the daemon for browsers, such as https://ops.example.com/wf; notifications link to runs there',
+  ),
+  server: client(
+    webAddress,
+    null,
+    'the daemon whose runs commands use, such as https://ops.example.com; by default, they use those of this machine',
+    '--server <url>',
+  ),
+  serverCa: client(
+    path,
+    null,
+    'certificates (PEM) of trusted authorities for the daemon, in addition to those that Node trusts',
+    '--server-ca <file>',
+  ),
+  host: serve(text, '127.0.0.1', 'the address to listen on', '--host <address>'),
+  port: serve(wholeNumber(0, 65_535), 8080, 'the port to listen on; 0: any free port', '--port <number>'),
+  basePath: serve(text, '', 'the prefix of every path, for a daemon behind a proxy: /wf', '--base-path <path>'),
+  maxConcurrentRuns: serve(
+    wholeNumber(1, 10_000),
+    16,
+    'the maximum number of active runs; further runs wait',
+    '--max-concurrent-runs <count>',
+  ),
+  maxQueuedRuns: serve(
+    wholeNumber(0, 1_000_000),
+    1000,
+    'the maximum number of waiting runs; further runs are refused',
+    '--max-queued-runs <count>',
+  ),
+  queues: serve(
+    queueLimits,
+    [],
+    'the queues with more than one run at once, each with its limit: `db=2`, in a file `{name: db, maxConcurrent: 2}`',
+    '--queues <list>',
+  ),
+  onShutdown: serve(
+    oneOf(['detach', 'stop', 'wait']),
+    'detach',
+    'what happens to runs when the daemon exits: they continue, are stopped, or the daemon waits for them',
+    '--on-shutdown <what>',
+  ),
+  requireLogin: serve(
+    flag,
+    false,
+    'requires a login; if none is set, the first start creates a token in `daemon/token`',
+    '--require-login',
+  ),
+  token: sharedSecret(text, null, 'the token for full access'),
+  tokenFile: login(path, null, 'a file that contains the token', '--token-file <file>'),
+  readOnlyToken: serveSecret(text, null, 'the token for read-only access'),
+  readOnlyTokenFile: serve(
+    path,
+    null,
+    'a file that contains the token for read-only access',
+    '--read-only-token-file <file>',
+  ),
+  username: login(text, null, 'the user name of the basic login', '--username <name>'),
+  password: sharedSecret(text, null, 'the password of the basic login'),
+  passwordFile: login(path, null, 'a file that contains the password of the basic login', '--password-file <file>'),
+  tlsCert: serve(path, null, 'the certificate (PEM) for https; requires the key', '--tls-cert <file>'),
+  tlsKey: serve(path, null, 'the key (PEM) of the certificate', '--tls-key <file>'),
+  allowedHosts: serve(
+    texts,
+    [],
+    'further names of the daemon that clients may use in their Host header',
+    '--allowed-hosts <list>',
+  ),
+  trustedProxies: serve(
+    texts,
+    [],
+    'addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto describe the client: 10.0.0.0/8',
+    '--trusted-proxies <list>',
+  ),
+  corsOrigins: serve(
+    texts,
+    [],
+    'origins whose pages may use the API: https://ops.example.com',
+    '--cors-origins <list>',
+  ),
 } satisfies { readonly [key: string]: Setting<unknown> };
 
 /** The name of a setting. */
@@ -339,39 +326,3 @@ export function variableOf(key: string): string {
 export const secretVariables: readonly string[] = Object.entries(settings)
   .filter(([key, setting]) => setting.secret || key === 'server')
   .map(([key]) => variableOf(key));
-
-function shared<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
-  return setting(row, { usedBy: 'every command', inProject: true, secret: false });
-}
-
-function run<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
-  return setting(row, { usedBy: 'runs', inProject: true, secret: false });
-}
-
-function own<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
-  return setting(row, { usedBy: 'runs', inProject: false, secret: false });
-}
-
-function serve<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
-  return setting(row, { usedBy: 'wf serve', inProject: false, secret: false });
-}
-
-/** A project must not decide where commands, and with them logins, are sent. */
-function client<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
-  return setting(row, { usedBy: 'clients', inProject: false, secret: false });
-}
-
-function login<T, const F extends T | null>(row: Row<T, F>): Setting<T | F> {
-  return setting(row, { usedBy: 'wf serve and clients', inProject: false, secret: false });
-}
-
-function secret<T, const F extends T | null>(row: Row<T, F>, usedBy: SettingUser): Setting<T | F> {
-  return setting(row, { usedBy, inProject: false, secret: true });
-}
-
-function setting<T, const F extends T | null>(
-  { kind, flag: option = '', ...row }: Row<T, F>,
-  rules: Pick<Setting<T>, 'usedBy' | 'inProject' | 'secret'>,
-): Setting<T | F> {
-  return { ...row, ...rules, flag: option === '' ? null : option, kind: kind as Kind<NonNullable<T | F>> };
-}
