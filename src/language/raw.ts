@@ -9,6 +9,8 @@ import type {
 } from '#core/workflow.ts';
 import type { Path } from './diagnostic.ts';
 
+/** Optional keys with values of one type. */
+type Keys<K extends string, T> = { readonly [key in K]?: T };
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
 /** A map of texts. */
@@ -20,72 +22,47 @@ export type OpenTexts = OpenTextMap | readonly (string | OpenTextMap)[];
 /** A map of texts, in which null stands for a missing value; lists are for the `enum` of a declared parameter. */
 export type OpenTextMap = { readonly [name: string]: string | null | readonly string[] };
 export type RawCondition = string | RawConditionMap;
-type RawConditionMap = { readonly condition?: string; readonly expected?: string; readonly negate?: boolean };
+type RawConditionMap = Keys<'condition' | 'expected', string> & Keys<'negate', boolean>;
 export type RawConditions = RawCondition | readonly RawCondition[];
 type RawExecutor = string | { readonly type?: string; readonly config?: JsonObject };
 
 /** A number, or a text that is one variable. */
 export type RawNumber = number | string;
 
-export type RawTolerance = {
-  readonly failure?: boolean;
-  readonly skipped?: boolean;
+export type RawTolerance = Keys<'failure' | 'skipped' | 'markSuccess', boolean> & {
   readonly exitCode?: RawNumber | readonly RawNumber[];
   readonly output?: TextOrList;
-  readonly markSuccess?: boolean;
 };
 
 /** The keys of a policy that repeats something after waits. */
-export type RawWaits = {
-  readonly limit?: RawNumber;
-  readonly intervalSec?: RawNumber;
+export type RawWaits = Keys<'limit' | 'intervalSec' | 'maxIntervalSec', RawNumber> & {
   readonly backoff?: boolean | RawNumber;
-  readonly maxIntervalSec?: RawNumber;
   readonly exitCode?: RawNumber | readonly RawNumber[];
 };
 export type RawRetry = RawWaits & { readonly jitter?: RawNumber };
 export type RawRepeat = RawWaits & RawConditionMap & { readonly repeat?: boolean | 'while' | 'until' };
 
 /** A container to create, or to run in; a text is the name of a running one. */
-export type RawContainer = {
-  readonly image?: string;
-  readonly exec?: string;
-  readonly pullPolicy?: 'missing' | 'always' | 'never' | boolean;
-  readonly name?: string;
-  readonly platform?: string;
-  readonly env?: NamedTexts;
-  readonly user?: string;
-  readonly workingDir?: string;
-  readonly volumes?: readonly string[];
-  readonly ports?: readonly string[];
-  readonly network?: string;
-  readonly restartPolicy?: string;
-  readonly keepContainer?: boolean;
-  readonly startup?: 'keepalive' | 'entrypoint' | 'command';
-  readonly command?: readonly string[];
-  readonly waitFor?: 'running' | 'healthy';
-  readonly logPattern?: string;
-  readonly healthcheck?: {
-    readonly test?: TextOrList;
-    readonly interval?: string;
-    readonly timeout?: string;
-    readonly startPeriod?: string;
-    readonly retries?: number;
+export type RawContainer = Keys<
+  'image' | 'exec' | 'name' | 'platform' | 'user' | 'workingDir' | 'network' | 'restartPolicy' | 'logPattern',
+  string
+> &
+  Keys<'volumes' | 'ports' | 'command', readonly string[]> & {
+    readonly pullPolicy?: 'missing' | 'always' | 'never' | boolean;
+    readonly env?: NamedTexts;
+    readonly keepContainer?: boolean;
+    readonly startup?: 'keepalive' | 'entrypoint' | 'command';
+    readonly waitFor?: 'running' | 'healthy';
+    readonly healthcheck?: Keys<'interval' | 'timeout' | 'startPeriod', string> & {
+      readonly test?: TextOrList;
+      readonly retries?: number;
+    };
+    readonly shell?: TextOrList;
   };
-  readonly shell?: TextOrList;
-};
 
 /** `service` as a map. */
-export type RawService = {
-  readonly readyWhen?: {
-    readonly command?: string;
-    readonly port?: string;
-    readonly http?: string;
-    readonly line?: string;
-    readonly healthy?: boolean;
-  };
-  readonly intervalSec?: RawNumber;
-  readonly timeoutSec?: RawNumber;
+export type RawService = Keys<'intervalSec' | 'timeoutSec', RawNumber> & {
+  readonly readyWhen?: Keys<'command' | 'port' | 'http' | 'line', string> & { readonly healthy?: boolean };
 };
 
 /** A scalar as written in the file; deeper values are passed on as JSON. */
@@ -108,105 +85,72 @@ export type RawFanOut = {
 };
 
 /** The common keys of steps and handlers; checked against the schema, no default filled in. */
-export type RawAction = {
-  readonly description?: string;
-  readonly dir?: string;
-  readonly command?: TextOrList;
-  readonly script?: string;
-  readonly args?: readonly string[];
-  readonly shell?: string;
-  readonly preconditions?: RawConditions;
-  readonly continueOn?: string | RawTolerance;
-  readonly retryPolicy?: RawRetry;
-  readonly repeatPolicy?: RawRepeat;
-  readonly stdout?: string;
-  readonly stderr?: string;
-  readonly logOutput?: LogOutput;
-  readonly output?: string | JsonObject;
-  readonly executor?: RawExecutor;
-  readonly container?: string | RawContainer;
-  readonly service?: boolean | RawService;
-  readonly signalOnStop?: string;
-  readonly mailOn?: { readonly failure?: boolean; readonly success?: boolean };
-  readonly mailOnError?: boolean;
-  readonly env?: NamedTexts;
-  readonly timeoutSec?: RawNumber;
-  readonly leaveBackground?: boolean;
-  readonly call?: { readonly function?: string; readonly args?: TextMap };
-  readonly run?: string;
-  readonly params?: string | NamedTexts;
-  /** Not of handlers. */
-  readonly approval?: boolean | RawApproval;
-};
+export type RawAction = Keys<
+  'description' | 'dir' | 'script' | 'shell' | 'stdout' | 'stderr' | 'signalOnStop' | 'run',
+  string
+> &
+  Keys<'mailOnError' | 'leaveBackground', boolean> & {
+    readonly command?: TextOrList;
+    readonly args?: readonly string[];
+    readonly preconditions?: RawConditions;
+    readonly continueOn?: string | RawTolerance;
+    readonly retryPolicy?: RawRetry;
+    readonly repeatPolicy?: RawRepeat;
+    readonly logOutput?: LogOutput;
+    readonly output?: string | JsonObject;
+    readonly executor?: RawExecutor;
+    readonly container?: string | RawContainer;
+    readonly service?: boolean | RawService;
+    readonly mailOn?: Keys<'failure' | 'success', boolean>;
+    readonly env?: NamedTexts;
+    readonly timeoutSec?: RawNumber;
+    readonly call?: { readonly function?: string; readonly args?: TextMap };
+    readonly params?: string | NamedTexts;
+    /** Not of handlers. */
+    readonly approval?: boolean | RawApproval;
+  };
 
 /** The keys that steps have besides those of `Action`. */
 export type RawDefaults = Pick<
   RawAction,
-  | 'retryPolicy'
-  | 'continueOn'
-  | 'repeatPolicy'
-  | 'timeoutSec'
-  | 'mailOnError'
-  | 'signalOnStop'
-  | 'logOutput'
-  | 'env'
-  | 'preconditions'
->;
+  'retryPolicy' | 'continueOn' | 'repeatPolicy' | 'timeoutSec' | 'mailOnError'
+> &
+  Pick<RawAction, 'signalOnStop' | 'logOutput' | 'env' | 'preconditions'>;
 
 /** A step as written in the file. */
-export type RawStep = RawAction & {
-  readonly name?: string;
-  readonly id?: string;
-  readonly depends?: TextOrList;
-  readonly parallel?: string | readonly RawItem[] | RawFanOut;
-  readonly matrix?: RawMatrix;
-  readonly 'x-ignore'?: TextOrList;
-};
+export type RawStep = RawAction &
+  Keys<'name' | 'id', string> &
+  Keys<'depends' | 'x-ignore', TextOrList> & {
+    readonly parallel?: string | readonly RawItem[] | RawFanOut;
+    readonly matrix?: RawMatrix;
+  };
 
 /** `by` and `input` may be one entry; an entry of `input` is a name or declares a value as in `params`. */
-export type RawApproval = {
+export type RawApproval = Keys<'required' | 'by', TextOrList> & {
   readonly prompt?: string;
   readonly input?: string | readonly (string | OpenTextMap)[];
-  readonly required?: TextOrList;
-  readonly by?: TextOrList;
   readonly timeoutSec?: RawNumber;
   readonly onTimeout?: 'reject' | 'approve';
 };
 
-export type RawFunction = {
-  readonly name?: string;
-  readonly params?: TextOrList;
-  readonly command?: TextOrList;
-  readonly script?: string;
-};
+export type RawFunction = Keys<'name' | 'script', string> & Keys<'params' | 'command', TextOrList>;
 
-export type RawMail = {
-  readonly from?: string;
+export type RawMail = Keys<'from' | 'prefix', string> & {
   readonly to?: TextOrList;
-  readonly prefix?: string;
   readonly attachLogs?: boolean;
 };
 
-export type RawNotification = {
-  readonly to?: NotificationService;
-  readonly url?: string;
-  readonly on?: TextOrList;
-  readonly title?: string;
-  readonly message?: string;
-  readonly lines?: RawNumber;
-  readonly timeoutSec?: RawNumber;
-  readonly method?: string;
-  readonly headers?: TextMap;
-  readonly body?: string | JsonObject;
-  readonly secret?: string;
-  readonly priority?: string;
-  readonly tags?: TextOrList;
-  readonly token?: string;
-};
+export type RawNotification = Keys<'url' | 'title' | 'message' | 'method' | 'secret' | 'priority' | 'token', string> &
+  Keys<'on' | 'tags', TextOrList> &
+  Keys<'lines' | 'timeoutSec', RawNumber> & {
+    readonly to?: NotificationService;
+    readonly headers?: TextMap;
+    readonly body?: string | JsonObject;
+  };
 
-export type RawSecret = string | { readonly name?: string; readonly env?: string; readonly file?: string };
+export type RawSecret = string | Keys<'name' | 'env' | 'file', string>;
 
-export type RawDotenv = string | { readonly path?: string; readonly required?: boolean; readonly secret?: boolean };
+export type RawDotenv = string | ({ readonly path?: string } & Keys<'required' | 'secret', boolean>);
 
 /** A cron expression, or the same in the words of Dagu 2; `kind: at` is a single moment. */
 export type RawScheduleEntry =
@@ -215,11 +159,8 @@ export type RawScheduleEntry =
 
 type RawScheduleEntries = RawScheduleEntry | readonly RawScheduleEntry[];
 
-export type RawSchedule =
-  | RawScheduleEntries
-  | { readonly start?: RawScheduleEntries; readonly stop?: RawScheduleEntries; readonly restart?: RawScheduleEntries };
+export type RawSchedule = RawScheduleEntries | Keys<'start' | 'stop' | 'restart', RawScheduleEntries>;
 
-/** A file checked against the schema: documented spelling, correct types, every key optional. */
 /** Whether the two streams of a step have one log, or one each. */
 type LogOutput = 'merged' | 'separate';
 
@@ -230,70 +171,41 @@ export type Presets = {
   readonly shell: string | null;
 };
 
-export type RawWorkflow = {
-  readonly name?: string;
-  readonly description?: string;
-  readonly group?: string;
-  readonly tags?: TextOrList;
-  readonly labels?: TextOrList | TextMap;
-  readonly type?: 'graph' | 'chain';
-  readonly params?: string | OpenTexts;
-  readonly runConfig?: Partial<RunConfig>;
-  readonly env?: NamedTexts;
-  readonly dotenv?: RawDotenv | readonly RawDotenv[];
-  readonly secrets?: RawSecret | readonly RawSecret[];
-  readonly preconditions?: RawConditions;
-  readonly defaults?: RawDefaults;
-  /** Null stands for an entry that is not a step. */
-  readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
-  readonly handlerOn?: { readonly [kind in HandlerKind]?: RawAction };
-  readonly mailOn?: {
-    readonly failure?: boolean;
-    readonly success?: boolean;
-    readonly cancel?: boolean;
-    readonly wait?: boolean;
+/** A file checked against the schema: documented spelling, correct types, every key optional. */
+export type RawWorkflow = Keys<'name' | 'description' | 'group' | 'timezone' | 'catchupWindow', string> &
+  Keys<'logDir' | 'queue' | 'shell' | 'workingDir', string> &
+  // `x-ignore`: codes of warnings.
+  Keys<'tags' | 'imports' | 'notOn' | 'x-ignore', TextOrList> &
+  Keys<'histRetentionDays' | 'histRetentionRuns' | 'maxActiveRuns' | 'maxConcurrent', number> &
+  Keys<'restartWaitSec' | 'MaxCleanUpTimeSec', number> &
+  Keys<'delaySec' | 'maxActiveSteps' | 'maxOutputSize' | 'timeoutSec', RawNumber> &
+  Keys<'errorMail' | 'infoMail' | 'waitMail', RawMail> & {
+    readonly labels?: TextOrList | TextMap;
+    readonly type?: 'graph' | 'chain';
+    readonly params?: string | OpenTexts;
+    readonly runConfig?: Partial<RunConfig>;
+    readonly env?: NamedTexts;
+    readonly dotenv?: RawDotenv | readonly RawDotenv[];
+    readonly secrets?: RawSecret | readonly RawSecret[];
+    readonly preconditions?: RawConditions;
+    readonly defaults?: RawDefaults;
+    /** Null stands for an entry that is not a step. */
+    readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
+    readonly handlerOn?: { readonly [kind in HandlerKind]?: RawAction };
+    readonly mailOn?: Keys<'failure' | 'success' | 'cancel' | 'wait', boolean>;
+    readonly smtp?: Keys<'host' | 'port' | 'username' | 'password', string>;
+    readonly notify?: RawNotification | readonly RawNotification[];
+    readonly functions?: readonly RawFunction[];
+    readonly schedule?: RawSchedule;
+    readonly overlap?: 'skip' | 'queue' | 'latest' | 'all';
+    readonly skipIfSuccessful?: boolean;
+    readonly retryPolicy?: Omit<RawWaits, 'exitCode'>;
+    readonly catchup?: 'none' | 'latest' | 'all';
+    readonly logOutput?: LogOutput;
+    /** Shared by the steps that name no executor or container of their own. */
+    readonly container?: string | RawContainer;
+    readonly registryAuths?: string | { readonly [host: string]: string | RegistryAuth };
   };
-  readonly smtp?: {
-    readonly host?: string;
-    readonly port?: string;
-    readonly username?: string;
-    readonly password?: string;
-  };
-  readonly errorMail?: RawMail;
-  readonly infoMail?: RawMail;
-  readonly waitMail?: RawMail;
-  readonly notify?: RawNotification | readonly RawNotification[];
-  readonly imports?: TextOrList;
-  readonly functions?: readonly RawFunction[];
-  readonly schedule?: RawSchedule;
-  readonly timezone?: string;
-  readonly overlap?: 'skip' | 'queue' | 'latest' | 'all';
-  readonly skipIfSuccessful?: boolean;
-  readonly retryPolicy?: Omit<RawWaits, 'exitCode'>;
-  readonly notOn?: TextOrList;
-  readonly catchup?: 'none' | 'latest' | 'all';
-  readonly catchupWindow?: string;
-  readonly logDir?: string;
-  readonly logOutput?: LogOutput;
-  readonly histRetentionDays?: number;
-  readonly histRetentionRuns?: number;
-  readonly delaySec?: RawNumber;
-  readonly maxActiveRuns?: number;
-  readonly maxActiveSteps?: RawNumber;
-  readonly maxConcurrent?: number;
-  readonly queue?: string;
-  readonly maxOutputSize?: RawNumber;
-  readonly timeoutSec?: RawNumber;
-  readonly restartWaitSec?: number;
-  readonly MaxCleanUpTimeSec?: number;
-  readonly shell?: string;
-  readonly workingDir?: string;
-  /** Codes of warnings. */
-  readonly 'x-ignore'?: TextOrList;
-  /** Shared by the steps that name no executor or container of their own. */
-  readonly container?: string | RawContainer;
-  readonly registryAuths?: string | { readonly [host: string]: string | RegistryAuth };
-};
 
 /** Converts a value that may be given alone or as a list to a list. */
 export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
