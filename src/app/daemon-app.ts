@@ -148,7 +148,6 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     isAlive: mayBeAlive,
     isElsewhere,
     memory: state.watched,
-    recentCache: state.recentRuns,
     endDeadGroups,
     over: (run) => {
       metrics.countRun(run);

@@ -5,7 +5,7 @@ import { type AcceptedRun, newRunId, type RunActions } from '#service/service.ts
 import { type Carrier, createLocalRuns, refuseQueued, type StartRequest } from '#service/start-runs.ts';
 import type { ReadWorkflow, WorkflowDirectories } from '#service/workflows.ts';
 import { createTurns } from '#system/turns.ts';
-import { createRunIndex, type RunIndex, type RunIndexParts } from './run-index.ts';
+import { createRunIndex, type RunIndex } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { createSpacedWork, type SpacedWork } from './spaced-work.ts';
 import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
@@ -54,7 +54,6 @@ export type DaemonRunsParts = {
   readonly isAlive: (process: ProcessIdentity) => boolean;
   readonly isElsewhere?: (process: ProcessIdentity) => boolean;
   readonly memory: LifecycleParts['memory'];
-  readonly recentCache: RunIndexParts['recentCache'];
   /** Ends the processes that dead carriers left in their control groups. */
   readonly endDeadGroups: () => Promise<void>;
   /** Called once for each finished run. */

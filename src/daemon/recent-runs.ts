@@ -1,16 +1,14 @@
+import type { FinishedStatus } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead } from '#core/summary/summary.ts';
 import { readFinished, readPastRun, summarizePastRun } from '#service/history.ts';
 import type { RecentRun } from '#service/served.ts';
-import type { DurableText, RunArchive, StoredRun } from '#store/store.ts';
-import { WfError } from '#system/errors.ts';
+import type { RunArchive, RunStatuses, StoredRun } from '#store/store.ts';
 import { createSlices, nextTurn } from '#system/turns.ts';
 
 export type RecentRunsParts = {
   readonly archive: RunArchive;
-  /** Losing it costs time. */
-  readonly recentCache: Pick<DurableText, 'read' | 'write'>;
   /** Returns the files of all workflows with runs. */
   readonly files: () => readonly string[];
   /** Returns the ids of the last `most` runs of a workflow, newest first. */
@@ -21,30 +19,27 @@ export type RecentRunsParts = {
   readonly report: (error: unknown) => void;
 };
 
-/** A finished run, and the stamp of its journal, which changes if a step is marked. */
-type Kept = { readonly run: RecentRun; readonly stamp: string };
-
 /** Runs kept for each workflow. */
 const MAX_RECENT = 20;
 /** The maximum number of journals for which a request waits. */
 const MAX_AWAITED_READS = 500;
-/** Runs read before the cache is written, at the end of a request. */
-const MAX_UNCACHED_RUNS = 500;
 /** The maximum time of reading runs per turn of the event loop. */
 const sliceMs = 10;
 
-/** The last runs of workflows. A finished run is read once, by this daemon or an earlier one. */
+type Pause = ReturnType<typeof createSlices>;
+
+/** The last runs of workflows. Only the journals of runs without a remembered status are read. */
 export class RecentRuns {
   readonly #parts: RecentRunsParts;
   readonly #files = new Set<string>();
   /** Finished runs by id. */
-  readonly #runs = new Map<string, Kept>();
-  /** The runs that an earlier daemon has read and this one has not compared with their journals; null: not loaded. */
-  #cached: Map<string, Kept> | null = null;
+  readonly #runs = new Map<string, RecentRun>();
   /** The workflows without last runs in an answer, which are read in the background. */
   readonly #later = new Set<string>();
+  /** The remembered statuses of all runs, while workflows are read: they take much memory. */
+  #statuses: RunStatuses | null = null;
+  #readers = 0;
   #isReadingLater = false;
-  #uncached = 0;
   #reads = 0;
 
   constructor(parts: RecentRunsParts) {
@@ -63,23 +58,23 @@ export class RecentRuns {
    */
   readonly read = async (files: readonly string[]): Promise<void> => {
     const missing = files.filter((file) => !this.#files.has(file));
-    const pause = createSlices(sliceMs);
+    if (missing.length === 0) return;
     const before = this.#reads;
-    for (const [index, file] of missing.entries()) {
-      this.#readOne(file);
-      await pause();
-      if (this.#reads - before < MAX_AWAITED_READS) continue;
-      this.#readLater(missing.slice(index + 1));
-      return;
-    }
-    if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
+    await this.#reading(async (pause) => {
+      await this.#takeRemembered(missing, pause);
+      for (const [index, file] of missing.entries()) {
+        this.#readOne(file);
+        await pause();
+        if (this.#reads - before < MAX_AWAITED_READS) continue;
+        this.#readLater(missing.slice(index + 1));
+        return;
+      }
+    });
   };
 
   /** Keeps a finished run that was read for another reason. */
-  keep(head: RunHead, stamp: string): void {
-    const known = this.#runs.get(head.runId) ?? this.#loadCache().get(head.runId);
-    if (known?.stamp !== stamp) this.#uncached += 1;
-    this.#runs.set(head.runId, { run: recentRun(head), stamp });
+  keep(head: RunHead): void {
+    this.#runs.set(head.runId, recentRun(head));
     if (this.#runs.size > 2 * MAX_RECENT * (this.#files.size + 100)) this.#forgetOld();
   }
 
@@ -88,9 +83,41 @@ export class RecentRuns {
     this.#runs.delete(runId);
   }
 
-  /** Writes the cache for the next daemon. */
-  close(): void {
-    if (this.#uncached > 0) this.#writeCache();
+  /** Opens the remembered statuses for the time of the work, and stores those that were added. */
+  async #reading(work: (pause: Pause) => Promise<void>): Promise<void> {
+    this.#readers += 1;
+    try {
+      await work(createSlices(sliceMs));
+    } finally {
+      this.#readers -= 1;
+      if (this.#readers === 0) {
+        this.#statuses?.save();
+        this.#statuses = null;
+      }
+    }
+  }
+
+  /** Takes the remembered runs of workflows in the order of the list, in which they are found fastest. */
+  async #takeRemembered(files: readonly string[], pause: Pause): Promise<void> {
+    const { archive, knownRun } = this.#parts;
+    const wanted = new Set(files.flatMap((file) => this.#idsOf(file)));
+    for (const runId of wanted) if (this.#runs.has(runId) || knownRun(runId) !== null) wanted.delete(runId);
+    if (wanted.size === 0) return;
+    const ids = archive.list();
+    this.#statuses ??= archive.statuses(ids);
+    for (const runId of ids) {
+      if (!wanted.has(runId)) continue;
+      this.#remembered(runId);
+      await pause();
+    }
+  }
+
+  #remembered(runId: string): RecentRun | null {
+    const status = this.#statuses?.of(runId) ?? null;
+    if (status === null) return null;
+    const run = { runId, status, durationMs: this.#statuses?.durationOf(runId) ?? null };
+    this.#runs.set(runId, run);
+    return run;
   }
 
   /** Adds workflows to those that are read in the background. */
@@ -102,17 +129,18 @@ export class RecentRuns {
   async #readInBackground(): Promise<void> {
     this.#isReadingLater = true;
     try {
-      for (const file of this.#later) {
-        this.#later.delete(file);
-        // Another request may have read it, but the first one has no last runs of it.
-        if (!this.#files.has(file)) this.#readOne(file);
-        this.#parts.changed(file);
-        await nextTurn();
-      }
+      await this.#reading(async () => {
+        for (const file of this.#later) {
+          this.#later.delete(file);
+          // Another request may have read it, but the first one has no last runs of it.
+          if (!this.#files.has(file)) this.#readOne(file);
+          this.#parts.changed(file);
+          await nextTurn();
+        }
+      });
     } finally {
       this.#isReadingLater = false;
     }
-    if (this.#uncached >= MAX_UNCACHED_RUNS) this.#writeCache();
   }
 
   #readOne(file: string): void {
@@ -128,67 +156,23 @@ export class RecentRuns {
     const { archive, knownRun } = this.#parts;
     const known = knownRun(runId);
     if (known !== null) return recentRun(known);
-    const kept = this.#runs.get(runId);
-    if (kept !== undefined) return kept.run;
-    const stamp = archive.stampOf(runId) ?? '';
-    const cached = this.#loadCache().get(runId);
-    if (cached?.stamp === stamp) {
-      this.#runs.set(runId, cached);
-      return cached.run;
-    }
+    const kept = this.#runs.get(runId) ?? this.#remembered(runId);
+    if (kept !== null) return kept;
     this.#reads += 1;
     const found = readHead(archive, runId);
-    if (found?.isFinished) this.keep(found.head, stamp);
-    return found === null ? null : recentRun(found.head);
+    if (found === null) return null;
+    const { status, durationMs } = found.head;
+    if (found.isFinished) {
+      this.#statuses?.keep(runId, status as FinishedStatus, durationMs);
+      this.keep(found.head);
+    }
+    return recentRun(found.head);
   }
 
   #forgetOld(): void {
-    const recent = this.#recentIds();
+    const recent = new Set(this.#parts.files().flatMap((file) => this.#idsOf(file)));
     for (const runId of this.#runs.keys()) if (!recent.has(runId)) this.#runs.delete(runId);
   }
-
-  #recentIds(): ReadonlySet<string> {
-    return new Set(this.#parts.files().flatMap((file) => this.#idsOf(file)));
-  }
-
-  #loadCache(): ReadonlyMap<string, Kept> {
-    this.#cached ??= this.#tried(() => parseCache(this.#parts.recentCache.read() ?? '')) ?? new Map();
-    return this.#cached;
-  }
-
-  #writeCache(): void {
-    this.#uncached = 0;
-    const cached = this.#loadCache();
-    const kept = [...this.#recentIds()].flatMap((runId) => this.#runs.get(runId) ?? cached.get(runId) ?? []);
-    const lines = kept.map(({ run: { runId, status, durationMs }, stamp }) =>
-      JSON.stringify([runId, status, durationMs, stamp]),
-    );
-    this.#tried(() => this.#parts.recentCache.write(`${lines.join('\n')}\n`));
-  }
-
-  #tried<Result>(work: () => Result): Result | null {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof WfError)) throw error;
-      this.#parts.report(error);
-      return null;
-    }
-  }
-}
-
-/** Lines that this version does not understand are skipped. */
-function parseCache(text: string): Map<string, Kept> {
-  const cached = new Map<string, Kept>();
-  for (const line of text.split('\n')) {
-    try {
-      const [runId, status, durationMs, stamp] = JSON.parse(line);
-      cached.set(runId, { run: { runId, status, durationMs }, stamp });
-    } catch {
-      // The run is read from its journal.
-    }
-  }
-  return cached;
 }
 
 function recentRun({ runId, status, durationMs }: RunHead): RecentRun {

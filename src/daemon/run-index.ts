@@ -1,7 +1,7 @@
 import type { RunHead } from '#core/summary/summary.ts';
 import type { ServedRuns } from '#service/served.ts';
 import { createSlices } from '#system/turns.ts';
-import { RecentRuns, type RecentRunsParts, readHead } from './recent-runs.ts';
+import { RecentRuns, readHead } from './recent-runs.ts';
 import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';
 import { RunList } from './run-list.ts';
 
@@ -18,10 +18,8 @@ const usualPauseMs = 1000;
 /** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
-export type RunIndexParts = LifecycleParts & Pick<RecentRunsParts, 'recentCache'>;
-
 /** Creates an empty index; the first `refresh`, or `open`, fills it. */
-export function createRunIndex(parts: RunIndexParts): RunIndex {
+export function createRunIndex(parts: LifecycleParts): RunIndex {
   return new LocalRunIndex(parts);
 }
 
@@ -31,7 +29,7 @@ export function createRunIndex(parts: RunIndexParts): RunIndex {
  * unfinished runs, and for lists when `refresh` is called. All other methods return the state of the last check.
  */
 class LocalRunIndex implements ServedRuns {
-  readonly #parts: RunIndexParts;
+  readonly #parts: LifecycleParts;
   readonly #list: RunList;
   readonly #lifecycle: RunLifecycle;
   #number = 0;
@@ -53,7 +51,7 @@ class LocalRunIndex implements ServedRuns {
   #takeBackTimer = () => {};
   #isClosed = false;
 
-  constructor(parts: RunIndexParts) {
+  constructor(parts: LifecycleParts) {
     this.#parts = parts;
     this.#list = new RunList(parts);
     this.#lifecycle = new RunLifecycle(parts);
@@ -81,7 +79,6 @@ class LocalRunIndex implements ServedRuns {
     this.#isClosed = true;
     this.#takeBackTimer();
     await this.#checking?.catch(this.#parts.report);
-    this.recent.close();
     await this.#lifecycle.close();
   };
 
@@ -253,7 +250,7 @@ class LocalRunIndex implements ServedRuns {
     const { head, isFinished, events } = found;
     const known = this.#entries.get(runId);
     this.#entries.set(runId, { head, isFinished, stamp });
-    if (isFinished) this.recent.keep(head, stamp);
+    if (isFinished) this.recent.keep(head);
     if (isUnfinished && events !== null) this.#lifecycle.learn(runId, events, stamp);
     this.#number += 1;
     for (const look of this.#attended.get(runId) ?? []) look();

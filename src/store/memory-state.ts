@@ -36,7 +36,6 @@ export function createMemoryDaemonState(now: () => number = Date.now): DaemonSta
     sessions: memorySessions(),
     suspensions: memorySuspensions(now),
     schedule: memoryText(),
-    recentRuns: memoryText(),
     watched: memoryRunIds(),
     retries: memoryRunIds(),
     forwarding: memoryNotes(),

@@ -378,8 +378,6 @@ export type DaemonState = {
   readonly suspensions: Suspensions;
   /** What the scheduler has started last. */
   readonly schedule: DurableText;
-  /** A cache of the last runs of each workflow. */
-  readonly recentRuns: DurableText;
   /** The runs whose finish is not reported yet. */
   readonly watched: StoredRunIds;
   /** The runs that may be retried. */

@@ -42,9 +42,9 @@ function world(files: readonly string[]) {
         return { events: [], damage: [] };
       },
       read: () => null,
-      stampOf: () => null,
+      list: () => [],
+      statuses: () => ({ of: () => null, durationOf: () => null, keep: () => {}, save: () => {} }),
     } as unknown as RecentRunsParts['archive'],
-    recentCache: { read: () => null, write: () => {} },
     files: () => files,
     idsOf: (file, most) => Array.from({ length: most }, (_, index) => `${file}-${index}`),
     knownRun: () => null,

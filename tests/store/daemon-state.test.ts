@@ -46,15 +46,13 @@ describe.each([
   });
 
   it('keeps texts, run ids, notes and sessions apart', async () => {
-    const { schedule, recentRuns, watched, retries, forwarding, sessions } = create();
-    expect([schedule.read(), recentRuns.read(), watched.read(), retries.read()]).toEqual([null, null, [], []]);
+    const { schedule, watched, retries, forwarding, sessions } = create();
+    expect([schedule.read(), watched.read(), retries.read()]).toEqual([null, [], []]);
     schedule.write('due');
-    recentRuns.write('last');
     await watched.writeInBackground(['r1']);
     retries.write(['r2']);
-    expect([schedule.read(), recentRuns.read(), watched.read(), retries.read()]).toEqual([
+    expect([schedule.read(), watched.read(), retries.read()]).toEqual([
       'due',
-      'last',
       ['r1'],
       ['r2'],
     ]);

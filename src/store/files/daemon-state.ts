@@ -27,7 +27,6 @@ export function createDaemonState(runsDir: string, processes: Processes): Daemon
     sessions: sessionFile(directory),
     suspensions: createSuspensions(join(home, 'suspended')),
     schedule: durableText(join(home, 'schedule.json')),
-    recentRuns: durableText(join(directory, 'recent-runs')),
     watched: runIdsIn(join(directory, 'watched.json')),
     retries: runIdsIn(join(directory, 'retries.json')),
     forwarding: createRunNotes(join(directory, 'forwarding')),
