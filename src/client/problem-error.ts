@@ -1,6 +1,6 @@
 import type { ClientSettings } from '#config/part-settings.ts';
 import { isUntrusted } from '#core/certificate-problem.ts';
-import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
+import type { Diagnostic, Position, Source } from '#language/diagnostic.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
 import { type ErrorCode, WfError } from '#system/errors.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
@@ -113,7 +113,7 @@ export function diagnosticOf(diagnostic: JsonMap): Diagnostic {
     severity: textIn(diagnostic, 'severity') === 'warning' ? 'warning' : 'error',
     code: textIn(diagnostic, 'code') ?? '',
     message: textIn(diagnostic, 'message') ?? '',
-    place: positionOf(diagnostic),
+    position: positionOf(diagnostic),
     label,
     related: listIn(diagnostic, 'related').filter(isObject).flatMap(relatedOf),
     importedFrom: listIn(diagnostic, 'importedFrom')
@@ -125,10 +125,10 @@ export function diagnosticOf(diagnostic: JsonMap): Diagnostic {
 
 function relatedOf(related: JsonMap): Diagnostic['related'] {
   const position = positionOf(objectIn(related, 'place') ?? related);
-  return position === null ? [] : [{ place: position, message: textIn(related, 'message') ?? '' }];
+  return position === null ? [] : [{ position: position, message: textIn(related, 'message') ?? '' }];
 }
 
-function positionOf(from: JsonMap): Place | null {
+function positionOf(from: JsonMap): Position | null {
   const file = textIn(from, 'file');
   const line = numberIn(from, 'line');
   if (file === null || line === null) return null;

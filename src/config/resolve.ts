@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fileProblem, placesOf } from '#language/diagnostic.ts';
+import { fileProblem, positionsIn } from '#language/diagnostic.ts';
 import { decode, type MapEntry, type MapNode, type Node, parse, textOf } from '#language/read/yaml.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import { messageOf, WfError } from '#system/errors.ts';
@@ -44,7 +44,7 @@ export function readConfigFile(path: string): readonly Entry[] | null {
   const [problem] = found;
   if (problem !== undefined) throw fileProblem(problem);
   if (document === null || document.contents === null) return [];
-  const positionAt = placesOf(source);
+  const positionAt = positionsIn(source);
   const entries = entriesOf(document.contents, { positionAt, base: dirname(path) });
   if (entries !== null) return entries;
   throw new WfError('usage', `${positionAt(document.contents.start).text}: the configuration must be a map`);
@@ -57,7 +57,7 @@ export function unknownKey({ key, position }: Pick<Entry, 'key' | 'position'>, k
 }
 
 type Reading = {
-  readonly positionAt: ReturnType<typeof placesOf>;
+  readonly positionAt: ReturnType<typeof positionsIn>;
   readonly base: string;
 };
 

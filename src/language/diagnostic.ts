@@ -2,15 +2,15 @@ import { WfError } from '#system/errors.ts';
 import type { DiagnosticCode } from './codes.ts';
 
 /** A range in a file. Lines and columns count from 1; columns count UTF-16 code units; `end` is exclusive. */
-export type Place = {
+export type Position = {
   /** Absolute path, or `-` for standard input. */
   readonly file: string;
-  readonly start: Position;
-  readonly end: Position;
+  readonly start: LinePosition;
+  readonly end: LinePosition;
 };
 
 /** Line and column, both from 1. */
-type Position = { readonly line: number; readonly column: number };
+type LinePosition = { readonly line: number; readonly column: number };
 
 /** One problem of a workflow file. */
 export type Diagnostic = {
@@ -20,13 +20,13 @@ export type Diagnostic = {
   /** The problem, with names in quotes, without the position. */
   readonly message: string;
   /** Null if the problem concerns the file as a whole (not found, not UTF-8). */
-  readonly place: Place | null;
+  readonly position: Position | null;
   /** A short text beside the mark in the code frame (`did you mean "command"?`); may be empty. */
   readonly label: string;
   /** Other positions that belong to the problem: the first of two duplicates, the edges of a cycle. */
-  readonly related: readonly { readonly place: Place; readonly message: string }[];
+  readonly related: readonly { readonly position: Position; readonly message: string }[];
   /** For a problem in an imported file: the `imports` entries that led to it, outermost first. */
-  readonly importedFrom: readonly Place[];
+  readonly importedFrom: readonly Position[];
   /** Advice, as a sentence; null if the message is sufficient. */
   readonly help: string | null;
   /** Only for `more-problems`: the problems it stands for. */
@@ -92,10 +92,10 @@ export function problem(code: DiagnosticCode, spot: Spot, message: string, optio
 }
 
 /** Converts offsets in a text to positions: finds the line starts once, then each position by bisection. */
-export function lineIndex(source: Source): (start: number, end: number) => Place {
+export function lineIndex(source: Source): (start: number, end: number) => Position {
   const starts = [0];
   for (let at = source.text.indexOf('\n'); at !== -1; at = source.text.indexOf('\n', at + 1)) starts.push(at + 1);
-  const position = (offset: number): Position => {
+  const position = (offset: number): LinePosition => {
     let low = 0;
     let high = starts.length - 1;
     while (low < high) {
@@ -109,7 +109,7 @@ export function lineIndex(source: Source): (start: number, end: number) => Place
 }
 
 /** Positions in a file that is not a workflow: the line from 1, and `params.yaml:3:5` for messages. */
-export function placesOf(source: Source): (offset: number) => { readonly line: number; readonly text: string } {
+export function positionsIn(source: Source): (offset: number) => { readonly line: number; readonly text: string } {
   const index = lineIndex(source);
   return (offset) => {
     const { line, column } = index(offset, offset).start;
@@ -119,6 +119,6 @@ export function placesOf(source: Source): (offset: number) => { readonly line: n
 
 /** Converts a problem of a file that is not a workflow to the error of the request that named the file. */
 export function fileProblem({ spot, message, help }: Problem): WfError {
-  const place = 'range' in spot ? placesOf(spot.source)(spot.range[0]).text : spot.source.path;
-  return new WfError('usage', `${place}: ${message}`, help === null ? {} : { help });
+  const position = 'range' in spot ? positionsIn(spot.source)(spot.range[0]).text : spot.source.path;
+  return new WfError('usage', `${position}: ${message}`, help === null ? {} : { help });
 }

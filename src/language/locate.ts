@@ -1,4 +1,4 @@
-import { lineIndex, type Place, type Source } from './diagnostic.ts';
+import { lineIndex, type Position, type Source } from './diagnostic.ts';
 import { type MapNode, type Node, textOf } from './read/node.ts';
 import { parse } from './read/parse.ts';
 import { canonicalKey } from './schema/schema-type.ts';
@@ -7,21 +7,21 @@ import { canonicalKey } from './schema/schema-type.ts';
  * Finds the positions of steps, and of handlers as `handlerOn.<kind>`, in the texts of a workflow. The position of a
  * step is the first line of its entry. Unknown names are left out. Parses the texts, so call it only after a failure.
  */
-export function locateSteps(sources: readonly Source[], names: readonly string[]): Map<string, Place> {
+export function locateSteps(sources: readonly Source[], names: readonly string[]): Map<string, Position> {
   const missing = new Set(names);
-  const places = new Map<string, Place>();
+  const positions = new Map<string, Position>();
   for (const source of sources) {
     if (missing.size === 0) break;
-    const toPlace = lineIndex(source);
+    const toPosition = lineIndex(source);
     for (const { name, start, end } of namedEntries(source)) {
-      if (missing.delete(name)) places.set(name, toPlace(start, endOfLine(source.text, start, end)));
+      if (missing.delete(name)) positions.set(name, toPosition(start, endOfLine(source.text, start, end)));
     }
   }
-  return places;
+  return positions;
 }
 
 /** Finds the entry of `env` or `secrets` that sets a variable; of several the last one, which counts. Parses the texts. */
-export function locateVariable(sources: readonly Source[], name: string): Place | null {
+export function locateVariable(sources: readonly Source[], name: string): Position | null {
   for (const source of sources) {
     const contents = parse(source).document?.contents;
     if (contents?.kind !== 'map') continue;

@@ -5,7 +5,7 @@ import { endOfUnit } from '#core/words/shell-words.ts';
 import type { ParamDefault } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
-import { fileProblem, placesOf, type Source } from './diagnostic.ts';
+import { fileProblem, positionsIn, type Source } from './diagnostic.ts';
 import { isJsonObject, type OpenTextMap, type OpenTexts } from './raw.ts';
 import { decode } from './read/decode.ts';
 import type { Recorder } from './read/node.ts';
@@ -126,16 +126,16 @@ function paramsOfMap(source: Source): Param[] {
   return Object.entries(result.value).map(([name, value]) => {
     if (typeof value === 'string' && VARIABLE.test(name)) return { name, value };
     const wrong = typeof value === 'string' ? 'is not the name of a variable' : 'must be text';
-    throw new WfError('usage', `${placesOf(source)(starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
+    throw new WfError('usage', `${positionsIn(source)(starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
   });
 }
 
-function paramLine(line: string, place: string): Param[] {
+function paramLine(line: string, position: string): Param[] {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return [];
   const name = NAMED.exec(text)?.[0];
   if (name === undefined) {
-    throw new WfError('usage', `${place}: the line is not "NAME=value"`, {
+    throw new WfError('usage', `${position}: the line is not "NAME=value"`, {
       help: 'comments start with #; a file with a map must end in .json, .yaml or .yml',
     });
   }

@@ -4,7 +4,7 @@ import {
   type Diagnostic,
   lineIndex,
   type Path,
-  type Place,
+  type Position,
   type Problem,
   pathMark,
   problem,
@@ -57,19 +57,19 @@ export function toDiagnostics(problems: readonly Problem[], loaded: Loaded): Dia
   return [...diagnostics, moreProblems(placed.filter((entry) => !kept.has(entry)).map(({ problem }) => problem))];
 }
 
-function toDiagnostic(problem: Problem, { placeOf }: Locator, loaded: Loaded): Diagnostic {
+function toDiagnostic(problem: Problem, { positionOf }: Locator, loaded: Loaded): Diagnostic {
   const { severity, code, message, label, help, spot } = problem;
   return {
     severity,
     code,
     message: shortened(message),
-    place: placeOf(spot) ?? beginning(spot.source, loaded),
+    position: positionOf(spot) ?? beginning(spot.source, loaded),
     label: shortened(typeof label === 'string' ? label : label()),
     related: problem.related.slice(0, MOST_RELATED).flatMap((entry) => {
-      const where = placeOf(entry.spot);
-      return where === null ? [] : [{ place: where, message: shortened(entry.message) }];
+      const where = positionOf(entry.spot);
+      return where === null ? [] : [{ position: where, message: shortened(entry.message) }];
     }),
-    importedFrom: (loaded.importedFrom.get(spot.source) ?? []).flatMap((entry) => placeOf(entry) ?? []),
+    importedFrom: (loaded.importedFrom.get(spot.source) ?? []).flatMap((entry) => positionOf(entry) ?? []),
     help: help === null ? null : shortened(help),
   };
 }
@@ -84,7 +84,7 @@ function shortened(text: string): string {
  * A problem of an import or the base as a whole is reported at its start, which names the file; null for the root
  * file.
  */
-function beginning({ path }: Source, { sources: [root] }: Loaded): Place | null {
+function beginning({ path }: Source, { sources: [root] }: Loaded): Position | null {
   const start = { line: 1, column: 1 };
   return path === root?.path ? null : { file: path, start, end: start };
 }
@@ -103,7 +103,7 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const files = [...new Set(problems.map(({ spot }) => spot.source.path))];
   const message = `${count} more ${count === 1 ? 'problem is' : 'problems are'} not shown`;
-  const nowhere = { place: null, label: '', related: [], importedFrom: [] };
+  const nowhere = { position: null, label: '', related: [], importedFrom: [] };
   return {
     severity: errors > 0 ? 'error' : 'warning',
     code: 'more-problems',
@@ -117,7 +117,7 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
 /** Finds a spot as offsets in its text and as a position; null for the file as a whole. */
 type Locator = {
   readonly rangeOf: (spot: Spot) => Range | null;
-  readonly placeOf: (spot: Spot) => Place | null;
+  readonly positionOf: (spot: Spot) => Position | null;
 };
 
 /**
@@ -125,7 +125,7 @@ type Locator = {
  * path is found by reading the document again and recording all positions.
  */
 function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
-  const indexes = new Map<Source, (start: number, end: number) => Place>();
+  const indexes = new Map<Source, (start: number, end: number) => Position>();
   const positions = new Map<Source, Positions>();
   const rangeOf = (spot: Spot): Range | null => {
     if ('range' in spot) return spot.range;
@@ -137,14 +137,14 @@ function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
     const word = spot.word === undefined ? null : wordIn(spot.source.text, range, spot.word);
     return word ?? [range[0], endOfFirstLine(spot.source.text, range)];
   };
-  const placeOf = (spot: Spot): Place | null => {
+  const positionOf = (spot: Spot): Position | null => {
     const range = rangeOf(spot);
     if (range === null) return null;
-    const toPlace = indexes.get(spot.source) ?? lineIndex(spot.source);
-    indexes.set(spot.source, toPlace);
-    return toPlace(range[0], range[1]);
+    const toPosition = indexes.get(spot.source) ?? lineIndex(spot.source);
+    indexes.set(spot.source, toPosition);
+    return toPosition(range[0], range[1]);
   };
-  return { rangeOf, placeOf };
+  return { rangeOf, positionOf };
 }
 
 type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;

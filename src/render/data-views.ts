@@ -61,7 +61,7 @@ type DiagnosticJson = {
 };
 
 /** Returns the JSON form of a diagnostic. Without a `help` its label takes that place too. */
-export function diagnosticJson({ severity, code, message, place, label, help }: Diagnostic): DiagnosticJson {
+export function diagnosticJson({ severity, code, message, position: place, label, help }: Diagnostic): DiagnosticJson {
   return {
     severity,
     code,
@@ -77,7 +77,7 @@ export function diagnosticJson({ severity, code, message, place, label, help }: 
 }
 
 /** Formats a diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
-export function diagnosticText({ message, place, label }: Diagnostic): string {
+export function diagnosticText({ message, position: place, label }: Diagnostic): string {
   const position = place === null ? '' : `${place.start.line}:${place.start.column}: `;
   return `${position}${message}${label === '' ? '' : ` (${label})`}`;
 }

@@ -157,7 +157,7 @@ describe('an error of the daemon is reported like a local one', () => {
             severity: 'error',
             code: 'c',
             message: 'm',
-            place: { file: '/w.yaml', start: { line: 2, column: 3 }, end: { line: 2, column: 3 } },
+            position: { file: '/w.yaml', start: { line: 2, column: 3 }, end: { line: 2, column: 3 } },
           },
         ],
       },

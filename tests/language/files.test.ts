@@ -45,7 +45,7 @@ describe('a file', () => {
   it('is read only up to the limit', () => {
     const { workflow, diagnostics } = loadWorkflow({ file: '/dev/zero', mayBePipe: true });
     expect(workflow).toBeNull();
-    expect(diagnostics).toMatchObject([{ code: 'file-too-large', place: null }]);
+    expect(diagnostics).toMatchObject([{ code: 'file-too-large', position: null }]);
   });
 });
 
@@ -83,7 +83,7 @@ describe('imports', () => {
     const file = write('inner/main.yaml', `imports: [link]\n${step('b')}`);
     symlinkSync(join(dir, 'secret.yaml'), join(dir, 'inner/link.yaml'));
     const { diagnostics, sources } = loadWorkflow({ file });
-    expect(diagnostics).toMatchObject([{ code: 'import-outside', place: { start: { line: 1, column: 11 } } }]);
+    expect(diagnostics).toMatchObject([{ code: 'import-outside', position: { start: { line: 1, column: 11 } } }]);
     expect(sources).toHaveLength(1);
   });
 
@@ -169,6 +169,6 @@ steps: [{name: a, call: {function: f}}]
     mkdirSync(join(dir, 'base.yaml'));
     chmodSync(join(dir, 'base.yaml'), 0o755);
     const { diagnostics } = loadWorkflow({ file: write('main.yaml', step('a')), base: join(dir, 'base.yaml') });
-    expect(diagnostics).toMatchObject([{ code: 'unreadable', place: { file: join(dir, 'base.yaml') } }]);
+    expect(diagnostics).toMatchObject([{ code: 'unreadable', position: { file: join(dir, 'base.yaml') } }]);
   });
 });

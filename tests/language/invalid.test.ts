@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { diagnosticCodes } from '#language/codes.ts';
-import type { Diagnostic, Place } from '#language/diagnostic.ts';
+import type { Diagnostic, Position } from '#language/diagnostic.ts';
 import { loadWorkflow } from '#language/load.ts';
 
 const root = fileURLToPath(new URL('../../fixtures/invalid', import.meta.url));
@@ -22,12 +22,12 @@ function diagnosticsOf(name: string): readonly Diagnostic[] {
   const runTargets = () => ({ exists: (name: string) => name === 'other', names: () => ['nightly'] });
   const request = { file: join(dir, 'workflow.yaml'), base: join(dir, 'base.yaml'), runTargets, ...checksOf(name) };
   const { diagnostics } = loadWorkflow(request);
-  const place = (at: Place): Place => ({ ...at, file: relative(dir, at.file) });
+  const position = (at: Position): Position => ({ ...at, file: relative(dir, at.file) });
   return diagnostics.map((diagnostic) => ({
     ...diagnostic,
-    place: diagnostic.place && place(diagnostic.place),
-    related: diagnostic.related.map((entry) => ({ ...entry, place: place(entry.place) })),
-    importedFrom: diagnostic.importedFrom.map(place),
+    position: diagnostic.position && position(diagnostic.position),
+    related: diagnostic.related.map((entry) => ({ ...entry, position: position(entry.position) })),
+    importedFrom: diagnostic.importedFrom.map(position),
   }));
 }
 

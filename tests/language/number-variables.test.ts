@@ -21,8 +21,8 @@ function numberKeys(): readonly (readonly [key: string, file: object])[] {
   const { $defs = {}, ...top } = documentedSchema;
   const parts = Object.entries($defs).flatMap(([name, schema]) => {
     const type = /^executor-(.*)/.exec(name)?.[1];
-    const place = type === undefined ? places[name] : (config: object) => inStep({ executor: { type, config } });
-    return valuesIn(schema, name).map(([key, value]) => [key, (place ?? String)(value) as object] as const);
+    const position = type === undefined ? places[name] : (config: object) => inStep({ executor: { type, config } });
+    return valuesIn(schema, name).map(([key, value]) => [key, (position ?? String)(value) as object] as const);
   });
   return [...valuesIn(top, '').map(([key, value]) => [key, { ...inStep({}), ...value }] as const), ...parts];
 }
@@ -97,7 +97,7 @@ steps: [{name: a, command: x}]`);
 test('an unset variable is reported where a number uses it', () => {
   const text = 'params: [LIMIT]\ntimeoutSec: $LIMITT\nsteps: [{name: a, command: x}]';
   const { diagnostics } = loadWorkflow({ text, file: null, dir: '/', environment: [] });
-  expect(diagnostics.map(({ message, place }) => [message, place?.start.line])).toEqual([
+  expect(diagnostics.map(({ message, position }) => [message, position?.start.line])).toEqual([
     ['"timeoutSec": nothing sets "$LIMITT"', 2],
   ]);
 });

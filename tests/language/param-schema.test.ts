@@ -213,7 +213,7 @@ it.each<[string, object, string]>([
 
   expect(workflow).toBe(null);
   expect(diagnostics.map((found) => found.message)).toEqual([expect.stringContaining(message)]);
-  expect(diagnostics[0]?.place).not.toBe(null);
+  expect(diagnostics[0]?.position).not.toBe(null);
 });
 
 it.each([

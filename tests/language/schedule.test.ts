@@ -20,8 +20,8 @@ function load(lines: string, files: Readonly<Record<string, string>> = {}, base:
   writeFileSync(file, `${lines}\n${steps}`);
   if (base !== null) writeFileSync(join(dir, 'base.yaml'), base);
   const { workflow, diagnostics, sources } = loadWorkflow({ file, base: join(dir, 'base.yaml') });
-  const problems = diagnostics.map(({ message, place }) => {
-    return `${place?.file.slice(dir.length + 1)}:${place?.start.line}:${place?.start.column} ${message}`;
+  const problems = diagnostics.map(({ message, position }) => {
+    return `${position?.file.slice(dir.length + 1)}:${position?.start.line}:${position?.start.column} ${message}`;
   });
   return { schedule: workflow?.schedule ?? null, problems, paths: sources.map(({ path }) => path) };
 }

@@ -3,13 +3,13 @@ import type { ExecutorSpec, Json, JsonObject, Workflow } from '#core/workflow.ts
 import { asList, type NamedTexts, type RawContainer, type RawWorkflow } from '../raw.ts';
 
 /** `dir` of the step, and the directory of the file. */
-type Place = { readonly dir: string | undefined; readonly fileDir: string; readonly isService?: boolean };
+type Directories = { readonly dir: string | undefined; readonly fileDir: string; readonly isService?: boolean };
 
 /** Seconds that `wf` waits for a container that it does not start itself. */
 const RUNNING_TIMEOUT_SEC = 120;
 
 /** The executor of a step with a container: `docker`, with the settings that stand for the short form. */
-export function inContainer(container: string | RawContainer, { dir, fileDir, isService }: Place): ExecutorSpec {
+export function inContainer(container: string | RawContainer, { dir, fileDir, isService }: Directories): ExecutorSpec {
   const raw = typeof container === 'string' ? { exec: container } : container;
   const { env, user, exec, shell } = raw;
   const command = {
@@ -26,9 +26,9 @@ export function inContainer(container: string | RawContainer, { dir, fileDir, is
 }
 
 /** The executor of a step in the container of the workflow. */
-export function inSharedContainer(container: string | RawContainer, place: Place): ExecutorSpec {
-  if (typeof container === 'string' || container.exec !== undefined) return inContainer(container, place);
-  return { type: 'docker', config: defined({ shared: true, dir: place.dir }) };
+export function inSharedContainer(container: string | RawContainer, directories: Directories): ExecutorSpec {
+  if (typeof container === 'string' || container.exec !== undefined) return inContainer(container, directories);
+  return { type: 'docker', config: defined({ shared: true, dir: directories.dir }) };
 }
 
 /** The container that the steps of a run share; none if they use a running one. */

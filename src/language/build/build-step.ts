@@ -120,9 +120,9 @@ export function envOf(env: NamedTexts | undefined): Assignment[] {
 function executorOf(raw: RawAction, context: StepContext): ExecutorSpec {
   const container = containerOf(raw, context);
   if (container !== undefined) {
-    const place = { dir: raw.dir, fileDir: context.fileDir };
-    if (raw.container === undefined) return inSharedContainer(container, place);
-    return inContainer(container, { ...place, isService: isService(raw) });
+    const directories = { dir: raw.dir, fileDir: context.fileDir };
+    if (raw.container === undefined) return inSharedContainer(container, directories);
+    return inContainer(container, { ...directories, isService: isService(raw) });
   }
   if (raw.run !== undefined) return { type: 'workflow', config: { run: raw.run, ...runParams(raw.params) } };
   if (raw.executor === undefined) return { type: 'command', config: {} };

@@ -129,8 +129,8 @@ function comparisonsIn(file: SpecFile, path: Path, conditions: RawConditions | u
     // The expression takes quadratic time for many blanks, and a comparison is short.
     const [, , variable, operator = '', , value = ''] = text.length > 1000 ? [] : (COMPARISON.exec(text) ?? []);
     if (variable === undefined) return [];
-    const place = Array.isArray(conditions) ? [...path, index] : path;
-    const spot = spotIn(file, typeof condition === 'string' ? place : [...place, 'condition']);
+    const at = Array.isArray(conditions) ? [...path, index] : path;
+    const spot = spotIn(file, typeof condition === 'string' ? at : [...at, 'condition']);
     const message = `"${text.trim()}" is a command whose program is the value of ${variable}`;
     return [problem('wrong-value', spot, message, { help: comparison(variable, operator, value) })];
   });
@@ -187,8 +187,8 @@ function patternsIn(path: Path, conditions: RawConditions | undefined): Expected
   return asList(conditions).flatMap((condition, index) => {
     const expected = typeof condition === 'string' ? undefined : condition.expected;
     if (expected?.startsWith('re:') !== true) return [];
-    const place = Array.isArray(conditions) ? [...path, index, 'expected'] : [...path, 'expected'];
-    return [{ path: place, pattern: expected.slice(3) }];
+    const at = Array.isArray(conditions) ? [...path, index, 'expected'] : [...path, 'expected'];
+    return [{ path: at, pattern: expected.slice(3) }];
   });
 }
 

@@ -179,12 +179,12 @@ function looseQuote({ source, path, text, subject }: ParamText, at: number): Pro
   const quote = text.charAt(at);
   const kind = quote === "'" ? 'single' : 'double';
   const name = /\S*$/.exec(text.slice(0, at))?.[0].slice(-20) ?? '';
-  const place = name === '' ? `before "${text.slice(at + 1, at + 20).split(/\s/, 1)[0]}"` : `after "${name}"`;
+  const where = name === '' ? `before "${text.slice(at + 1, at + 20).split(/\s/, 1)[0]}"` : `after "${name}"`;
   const next = text.indexOf(quote, at + 1);
   const isClosed = next !== -1 && /\S/.test(text.charAt(next - 1));
   const what = isClosed ? 'does not enclose the whole value' : 'is not closed';
   const spot = { source, path, part: 'value', word: { at, text: quote } } as const;
-  return problem('open-quote', spot, `${subject}: the ${kind} quote ${place} ${what}, so it is part of the value`, {
+  return problem('open-quote', spot, `${subject}: the ${kind} quote ${where} ${what}, so it is part of the value`, {
     severity: 'warning',
     label: 'part of the value',
     help: isClosed ? 'End the value with the closing quote.' : 'Close it, or remove it.',

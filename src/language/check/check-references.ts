@@ -39,12 +39,12 @@ export function resultProblems(
   return users.flatMap(({ file, path, raw, what }) => {
     const { script: _, ...rest } = raw;
     const user = names.get(raw);
-    return textsWithDollar(rest, path).flatMap(([place, text]) => [
-      ...slices(text, { file, path: place, what }),
+    return textsWithDollar(rest, path).flatMap(([at, text]) => [
+      ...slices(text, { file, path: at, what }),
       ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
         const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
         if (used === undefined) return [];
-        const where = { file, path: place, what };
+        const where = { file, path: at, what };
         if (id.includes('-')) return [notOneWord(reference, id, where)];
         const isAvailable = user === undefined || before.has(before.index.get(user ?? '') ?? -1, used);
         if (!isAvailable) return [notBefore(reference, id, where)];

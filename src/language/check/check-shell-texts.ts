@@ -104,7 +104,7 @@ const starting: ReadonlySet<string> = new Set(['command', 'docker', 'ssh']);
 
 /** A text and its place. `isSplit`: a command, which is split into words if it needs no shell. */
 type Text = { readonly path: Path; readonly text: string; readonly isSplit?: boolean };
-type Place = { readonly file: SpecFile; readonly what: string; readonly isDeclared: (name: string) => boolean };
+type Scope = { readonly file: SpecFile; readonly what: string; readonly isDeclared: (name: string) => boolean };
 
 /**
  * Reports variables in the code of nested shells (`sh -c "... $X"`) that cannot be left to these shells: their values
@@ -123,8 +123,8 @@ export function nestedShellProblems(settings: readonly SpecFile[], files: readon
         entry.hasDollar ? ofAction(entry, isDeclared) : [],
       ),
       ...(file.raw.functions ?? []).flatMap((raw, index) => {
-        const place = { file, what: `function "${raw.name ?? ''}"`, isDeclared };
-        return ofWork({ args: [], ...raw }, ['functions', index], place);
+        const scope = { file, what: `function "${raw.name ?? ''}"`, isDeclared };
+        return ofWork({ args: [], ...raw }, ['functions', index], scope);
       }),
     ]),
   ];
@@ -142,30 +142,30 @@ function declaredNames(settings: readonly SpecFile[], files: readonly SpecFile[]
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
-function ofAction(entry: ActionEntry, isDeclared: Place['isDeclared']): Problem[] {
+function ofAction(entry: ActionEntry, isDeclared: Scope['isDeclared']): Problem[] {
   const { file, path, raw, what } = entry;
-  const place = { file, what, isDeclared };
+  const scope = { file, what, isDeclared };
   return [
-    ...(starting.has(executorType(raw)) ? ofWork({ ...raw, args: asList(raw.args) }, path, place) : []),
-    ...ofTexts([...settingTexts(raw, path), ...actionTexts(raw, path)], place),
+    ...(starting.has(executorType(raw)) ? ofWork({ ...raw, args: asList(raw.args) }, path, scope) : []),
+    ...ofTexts([...settingTexts(raw, path), ...actionTexts(raw, path)], scope),
   ];
 }
 
 type Work = Pick<RawAction, 'command' | 'script'> & { readonly args: readonly string[] };
 
-function ofWork({ command: given, args, script }: Work, path: Path, place: Place): Problem[] {
-  if (script !== undefined) return ofScript(script, path, place);
+function ofWork({ command: given, args, script }: Work, path: Path, scope: Scope): Problem[] {
+  if (script !== undefined) return ofScript(script, path, scope);
   const raw = given ?? null;
   const { command } = withCodeArgs({ command: raw, args });
   if (command === null) return [];
   const key = command === raw ? [...path, 'command'] : [...path, 'args'];
-  if (typeof command === 'string') return ofTexts([{ path: key, text: command, isSplit: true }], place);
-  const found = listProblem(command, place.isDeclared);
-  return found === null ? [] : [nested(found, { path: key, text: '' }, place)];
+  if (typeof command === 'string') return ofTexts([{ path: key, text: command, isSplit: true }], scope);
+  const found = listProblem(command, scope.isDeclared);
+  return found === null ? [] : [nested(found, { path: key, text: '' }, scope)];
 }
 
 /** A script is passed to its interpreter unchanged. */
-function ofScript(script: string, path: Path, { file, what, isDeclared }: Place): Problem[] {
+function ofScript(script: string, path: Path, { file, what, isDeclared }: Scope): Problem[] {
   const { code, problems } = sealNested(script, { isOwn: isDeclared, isDeclared });
   if (code === script && problems.every(({ kind }) => kind === 'position')) return [];
   const message = `${what}: a variable in the code of a nested shell ("sh -c") of the script becomes a part of that code`;
@@ -199,8 +199,8 @@ function actionTexts({ dir, parallel, matrix, repeatPolicy, service }: ActionEnt
 function ofCondition(item: RawCondition, path: Path): Text[] {
   if (typeof item === 'string') return [{ path, text: item }];
   const { condition = '', expected } = item;
-  const place = [...path, 'condition'];
-  return expected === undefined ? [{ path: place, text: condition }] : substituted(condition, place);
+  const conditionPath = [...path, 'condition'];
+  return expected === undefined ? [{ path: conditionPath, text: condition }] : substituted(condition, conditionPath);
 }
 
 /** The commands in every text within a value. */
@@ -216,20 +216,20 @@ function substituted(text: string, path: Path): Text[] {
   return splitBackticks(text).flatMap((part) => ('command' in part ? [{ path, text: part.command }] : []));
 }
 
-function ofTexts(texts: readonly Text[], place: Place): Problem[] {
+function ofTexts(texts: readonly Text[], scope: Scope): Problem[] {
   return texts.flatMap((found) => {
     const { text, isSplit = false } = found;
     if (!mayNest(text)) return [];
-    const { isDeclared } = place;
+    const { isDeclared } = scope;
     const local = bareNames(text);
     const isWords = isSplit && parseCommand(text).kind === 'words';
     const isOwn = (name: string) => isWords || isDeclared(name) || !local.has(name);
     const { problems } = sealNested(text, { isOwn, isDeclared, isSplit: isWords });
-    return problems.map((one) => nested(one, found, place));
+    return problems.map((one) => nested(one, found, scope));
   });
 }
 
-function nested(found: NestedProblem, { path, text }: Text, { file, what }: Place): Problem {
+function nested(found: NestedProblem, { path, text }: Text, { file, what }: Scope): Problem {
   const word = { at: text.indexOf(found.reference, found.at), text: found.reference };
   const spot = { source: file.source, path, part: 'value', ...(word.at < 0 ? {} : { word }) } as const;
   const severity = found.kind === 'unknown' ? 'warning' : 'error';

@@ -9,7 +9,7 @@ import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { type DeclarationEntry, declarationProblems } from './check-params.ts';
 
 /** A container in the file: `what` names its owner in messages. `isShared`: it starts before the commands in it. */
-type Place = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly isShared: boolean };
+type Scope = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly isShared: boolean };
 
 /** Keys of a container that `wf` does not start itself. */
 const OF_RUNNING: ReadonlySet<string> = new Set(['exec', 'user', 'workingDir', 'env', 'shell']);
@@ -24,28 +24,28 @@ export function stepContainerProblems({ file, path, raw, what }: ActionEntry): P
   const { container } = raw;
   if (container === undefined) return [];
   const other = (['executor', 'run'] as const).find((key) => raw[key] !== undefined);
-  const place = { file, path: [...path, 'container'], what, isShared: isService(raw) };
+  const scope = { file, path: [...path, 'container'], what, isShared: isService(raw) };
   const isRunning = typeof container === 'string' || container.exec !== undefined;
   const isIdle = isRunning && works.every((key) => raw[key] === undefined);
   return [
     ...(isIdle ? [problem('missing-key', spotIn(file, path), `${what} has nothing to run in the container`)] : []),
-    ...(other === undefined ? [] : [conflict(place, [...path, other], `${what} has both "container" and "${other}"`)]),
-    ...containerProblems(container, place),
+    ...(other === undefined ? [] : [conflict(scope, [...path, other], `${what} has both "container" and "${other}"`)]),
+    ...containerProblems(container, scope),
   ];
 }
 
 /** Checks the container of the workflow. */
 export function sharedContainerProblems(file: SpecFile): Problem[] {
   const { container } = file.raw;
-  const place = { file, path: ['container'], what: 'the workflow', isShared: true };
-  return container === undefined ? [] : containerProblems(container, place);
+  const scope = { file, path: ['container'], what: 'the workflow', isShared: true };
+  return container === undefined ? [] : containerProblems(container, scope);
 }
 
 /** Checks a container by itself. */
-function containerProblems(container: string | RawContainer, place: Place): Problem[] {
-  const { file, path, what, isShared } = place;
+function containerProblems(container: string | RawContainer, scope: Scope): Problem[] {
+  const { file, path, what, isShared } = scope;
   if (typeof container === 'string') {
-    return container.trim() === '' ? [wrong(place, [], 'the name of the container is empty')] : [];
+    return container.trim() === '' ? [wrong(scope, [], 'the name of the container is empty')] : [];
   }
   const { image, exec, startup, command } = container;
   if (image === undefined && exec === undefined) {
@@ -56,21 +56,21 @@ function containerProblems(container: string | RawContainer, place: Place): Prob
   const unused = Object.keys(container).filter((key) => !/^x-/i.test(key) && !OF_RUNNING.has(key));
   if (exec !== undefined) {
     return unused.map((key) =>
-      conflict(place, [...path, key], `${what}: "exec" runs in a running container, so "${key}" has no effect`),
+      conflict(scope, [...path, key], `${what}: "exec" runs in a running container, so "${key}" has no effect`),
     );
   }
   const early = isShared ? [] : OF_SHARED.filter((key) => container[key] !== undefined);
   return [
     ...early.map((key) =>
-      conflict(place, [...path, key], `${what}: "${key}" belongs to the container of the workflow or of a service`),
+      conflict(scope, [...path, key], `${what}: "${key}" belongs to the container of the workflow or of a service`),
     ),
     ...(startup === 'command' && command === undefined
       ? [problem('missing-key', spotIn(file, [...path, 'startup']), `${what}: "startup: command" needs "command"`)]
       : []),
     ...(command !== undefined && startup !== undefined && startup !== 'command'
-      ? [conflict(place, [...path, 'command'], `${what}: "startup: ${startup}" does not use "command"`)]
+      ? [conflict(scope, [...path, 'command'], `${what}: "startup: ${startup}" does not use "command"`)]
       : []),
-    ...valueProblems(container, place),
+    ...valueProblems(container, scope),
   ];
 }
 
@@ -79,37 +79,37 @@ const PORT = /^((\d+\.\d+\.\d+\.\d+|\[[\da-fA-F:.]+\]):)?((\d+)?:)?\d+(\/(tcp|ud
 const RESTART_POLICY = /^(no|always|unless-stopped|on-failure(:\d{1,9})?)$/;
 
 /** Checks constant values; those with variables are checked by Docker. */
-function valueProblems(container: RawContainer, place: Place): Problem[] {
+function valueProblems(container: RawContainer, scope: Scope): Problem[] {
   const { volumes = [], ports = [], restartPolicy, logPattern, healthcheck = {} } = container;
   const spans = (['interval', 'timeout', 'startPeriod'] as const).filter((key) => healthcheck[key] !== undefined);
   const badPattern = logPattern === undefined ? null : patternProblem(logPattern);
   return [
     ...volumes.flatMap((text, index) => {
       if (text.includes('$') || VOLUME.test(text)) return [];
-      return [wrong(place, ['volumes', index], `"${text}" is not a volume such as ./data:/data or cache:/data:ro`)];
+      return [wrong(scope, ['volumes', index], `"${text}" is not a volume such as ./data:/data or cache:/data:ro`)];
     }),
     ...ports.flatMap((text, index) => {
       if (text.includes('$') || PORT.test(text)) return [];
-      return [wrong(place, ['ports', index], `"${text}" is not a port such as 8080:80 or 0.0.0.0:8080:80`)];
+      return [wrong(scope, ['ports', index], `"${text}" is not a port such as 8080:80 or 0.0.0.0:8080:80`)];
     }),
     ...(restartPolicy === undefined || RESTART_POLICY.test(restartPolicy)
       ? []
-      : [wrong(place, ['restartPolicy'], `"${restartPolicy}" is not a restart policy of Docker`)]),
-    ...(badPattern === null ? [] : [wrong(place, ['logPattern'], `invalid pattern: ${badPattern}`)]),
+      : [wrong(scope, ['restartPolicy'], `"${restartPolicy}" is not a restart policy of Docker`)]),
+    ...(badPattern === null ? [] : [wrong(scope, ['logPattern'], `invalid pattern: ${badPattern}`)]),
     ...spans.flatMap((key) => {
       const text = healthcheck[key] ?? '';
       return parseSpan(text) === null
-        ? [wrong(place, ['healthcheck', key], `"${text}" is not a duration such as 5s or 1m30s`)]
+        ? [wrong(scope, ['healthcheck', key], `"${text}" is not a duration such as 5s or 1m30s`)]
         : [];
     }),
   ];
 }
 
-function wrong({ file, path, what }: Place, key: Path, message: string): Problem {
+function wrong({ file, path, what }: Scope, key: Path, message: string): Problem {
   return problem('wrong-value', spotIn(file, [...path, ...key]), `${what}: ${message}`);
 }
 
-function conflict({ file }: Place, path: Path, message: string): Problem {
+function conflict({ file }: Scope, path: Path, message: string): Problem {
   return problem('conflicting-keys', spotIn(file, path, 'key'), message);
 }
 
@@ -175,13 +175,13 @@ function isUrl(text: string): boolean {
 /** Checks the inputs of an approval. */
 export function approvalProblems(entry: ActionEntry): Problem[] {
   const { approval } = entry.raw;
-  if (approval === true) return placeProblems(entry);
+  if (approval === true) return contextProblems(entry);
   if (typeof approval !== 'object') return [];
-  return [...placeProblems(entry), ...inputProblems(entry), ...requiredProblems(entry)];
+  return [...contextProblems(entry), ...inputProblems(entry), ...requiredProblems(entry)];
 }
 
 /** Keys of steps that run several times or stay up, which have no single end to ask at. */
-function placeProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+function contextProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const other = ['parallel', 'matrix', 'service'].find((key) => key in raw);
   if (other === undefined) return [];
   return [
@@ -202,20 +202,22 @@ function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const isList = typeof approval === 'object' && Array.isArray(approval.input);
   const names = new Set<string>();
   return inputsOf(approval).flatMap((input, index) => {
-    const place = [...path, 'approval', 'input', ...(isList ? [index] : [])];
+    const inputPath = [...path, 'approval', 'input', ...(isList ? [index] : [])];
     const name = inputName(input);
     const isTaken = names.has(name);
     names.add(name);
     if (!VARIABLE_NAME.test(name)) {
       const help = 'A name has only letters, digits and "_", and does not start with a digit.';
-      return [problem('invalid-name', spotIn(file, place), `"${name}" is not the name of an input`, { help })];
+      return [problem('invalid-name', spotIn(file, inputPath), `"${name}" is not the name of an input`, { help })];
     }
     if (STEERING_NAME.test(name)) {
       const message = `the input "${name}" would change how later programs run`;
-      return [problem('reserved-name', spotIn(file, place), message, { help: 'Choose another name.' })];
+      return [problem('reserved-name', spotIn(file, inputPath), message, { help: 'Choose another name.' })];
     }
-    if (isTaken) return [problem('wrong-value', spotIn(file, place), `two inputs of ${what} are named "${name}"`)];
-    return typeof input === 'string' ? [] : inputFaults({ file, path: place, what: `input "${name}"`, entry: input });
+    if (isTaken) return [problem('wrong-value', spotIn(file, inputPath), `two inputs of ${what} are named "${name}"`)];
+    return typeof input === 'string'
+      ? []
+      : inputFaults({ file, path: inputPath, what: `input "${name}"`, entry: input });
   });
 }
 
@@ -234,9 +236,9 @@ function requiredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const names = inputs.map(inputName);
   const unknown = asList(approval.required).flatMap((name, index) => {
     if (names.includes(name)) return [];
-    const place = [...path, 'approval', 'required', ...(Array.isArray(approval.required) ? [index] : [])];
+    const inputPath = [...path, 'approval', 'required', ...(Array.isArray(approval.required) ? [index] : [])];
     const label = didYouMean(nearNames(name, names));
-    return [problem('wrong-value', spotIn(file, place), `"${name}" is not an input of ${what}`, { label })];
+    return [problem('wrong-value', spotIn(file, inputPath), `"${name}" is not an input of ${what}`, { label })];
   });
   if (unknown.length > 0 || approval.onTimeout !== 'approve') return unknown;
   const open = inputs.find((input) => isOpen(input, asList(approval.required)));

@@ -85,16 +85,16 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
     }),
     ...(file.raw.functions ?? []).flatMap((raw, index) => {
       const own = parameterNames(raw.params);
-      const place = { file, path: ['functions', index], what: `function "${raw.name ?? ''}"` };
+      const scope = { file, path: ['functions', index], what: `function "${raw.name ?? ''}"` };
       const isSetHere = isIn(set, stepEnv, new Set(own));
       const isSet = (name: string) => isItemVariable(name) || isSetHere(name);
-      return unset(workUses(raw, shell), { ...place, declared: () => [...own, ...declared], isSet });
+      return unset(workUses(raw, shell), { ...scope, declared: () => [...own, ...declared], isSet });
     }),
   ]);
   return [...ofSettings, ...ofActions];
 }
 
-type Place = {
+type Scope = {
   readonly file: SpecFile;
   readonly path: Path;
   readonly what: string;
@@ -106,7 +106,7 @@ type Place = {
 };
 
 /** One warning per name. */
-function unset(uses: readonly LocatedUse[], { file, path, what, declared, meant, isSet }: Place): Problem[] {
+function unset(uses: readonly LocatedUse[], { file, path, what, declared, meant, isSet }: Scope): Problem[] {
   const seen = new Set<string>();
   return uses.flatMap(({ name, at, path: way }) => {
     if (seen.has(name) || isSet(name)) return [];

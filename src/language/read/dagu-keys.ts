@@ -46,8 +46,8 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
   for (const [path, step] of actionsIn(value)) {
     const isUsual = typeof step.call !== 'string' && step.type === undefined && step.with === undefined;
     if (isUsual && written.size === 0) continue;
-    const place = target(path, step);
-    for (const change of [textCall, listOnly, typeWithSettings]) report(place, change);
+    const at = target(path, step);
+    for (const change of [textCall, listOnly, typeWithSettings]) report(at, change);
   }
   report(target([], value as JsonMap), overlapPolicy);
   if (isOfLaterDagu) report(target([], value as JsonMap), activeRuns);

@@ -30,7 +30,7 @@ export type PairContext = {
   readonly pair: MapEntry;
   readonly key: Key;
   readonly schema: Schema;
-  readonly place: Target;
+  readonly position: Target;
   readonly result: Record<string, Json>;
   readonly seen: Map<string, { key: string; range: Range }>;
 };
@@ -48,21 +48,21 @@ export function knownKey({ key, schema }: PairContext): KnownKey | null {
  * Reports an unknown key, and reads it as the key that was probably meant, so that the rest of the file is still
  * checked. Null for a free key, and if no key is similar.
  */
-export function guessedKey(reader: Reader, { key, schema, place, result }: PairContext): KnownKey | null {
+export function guessedKey(reader: Reader, { key, schema, position, result }: PairContext): KnownKey | null {
   if (/^x-/i.test(key.text)) return null;
-  const message = `unknown key "${key.text}"${inWhat(place, result)}`;
+  const message = `unknown key "${key.text}"${inWhat(position, result)}`;
   if (reader.suggestionsLeft-- <= 0) {
     report(reader, 'unknown-key', key.range, message);
     return null;
   }
-  const advice = adviceFor(key.text, place.path, executorOf(schema));
-  if (advice !== null) return readAsAdvised(reader, { key, schema, place, result }, advice);
+  const advice = adviceFor(key.text, position.path, executorOf(schema));
+  if (advice !== null) return readAsAdvised(reader, { key, schema, position, result }, advice);
   const keys = documentedKeys(schema);
   const near = nearNames(key.text, keys);
   const below = near.length === 0 ? holderOf(key.text, schema) : null;
   report(reader, 'unknown-key', key.range, message, {
     label: below === null ? didYouMean(near) : `belongs under "${below}"`,
-    help: keysHelp(keys, place, schema),
+    help: keysHelp(keys, position, schema),
   });
   const meant = near[0] === undefined ? undefined : knownKeys(schema).get(canonicalKey(near[0]));
   return meant === undefined || meant.name in result ? null : meant;
@@ -79,10 +79,10 @@ function holderOf(text: string, schema: Schema): string | null {
 /** Reports a key of another tool, with what to write instead; a value with the same meaning is read as that. */
 function readAsAdvised(
   reader: Reader,
-  { key, schema, place, result }: Pick<PairContext, 'key' | 'schema' | 'place' | 'result'>,
+  { key, schema, position, result }: Pick<PairContext, 'key' | 'schema' | 'position' | 'result'>,
   { key: meant, text, status }: Advice,
 ): KnownKey | null {
-  const where = inWhat(place, result);
+  const where = inWhat(position, result);
   if (status === 'foreign') {
     report(reader, 'unknown-key', key.range, `unknown key "${key.text}"${where}`, {
       label: meant === null ? '' : `use "${meant}"`,
@@ -106,7 +106,7 @@ function documentedKeys(schema: Schema): string[] {
 /** Whether the map already has the key, in this or another spelling. If so it is reported, otherwise recorded. */
 export function refuseDuplicate(
   reader: Reader,
-  { key, seen, place, result, schema }: PairContext,
+  { key, seen, position, result, schema }: PairContext,
   known: KnownKey,
 ): boolean {
   const isGuess = schema.properties !== undefined && knownKeys(schema).get(canonicalKey(key.text)) === undefined;
@@ -117,7 +117,7 @@ export function refuseDuplicate(
   }
   const same = first.key === key.text;
   const what = same ? `duplicate key "${key.text}"` : `"${first.key}" and "${key.text}" are the same key`;
-  report(reader, 'duplicate-key', key.range, `${what}${inWhat(place, result)}`, {
+  report(reader, 'duplicate-key', key.range, `${what}${inWhat(position, result)}`, {
     label: 'the second',
     related: [{ spot: { source: reader.source, range: first.range }, message: `"${first.key}" is given here first` }],
   });

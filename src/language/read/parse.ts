@@ -180,12 +180,12 @@ export function keyDepthCounter(): (lexeme: string) => number {
 function toNode(node: ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq): Node {
   const { isAlias, isMap, isSeq } = yamlPackage();
   const [start = 0, end = 0] = node.range ?? [];
-  const place = { start, end, anchor: isAlias(node) ? undefined : node.anchor };
-  if (isAlias(node)) return { kind: 'alias', name: node.source, ...place };
-  if (isMap(node)) return { kind: 'map', entries: node.items.map(toEntry), ...place };
-  if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => toNode(item as ParsedNode)), ...place };
+  const range = { start, end, anchor: isAlias(node) ? undefined : node.anchor };
+  if (isAlias(node)) return { kind: 'alias', name: node.source, ...range };
+  if (isMap(node)) return { kind: 'map', entries: node.items.map(toEntry), ...range };
+  if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => toNode(item as ParsedNode)), ...range };
   const { value, source, type } = node;
-  return { kind: 'scalar', value, text: source ?? String(value ?? ''), isPlain: type === 'PLAIN', ...place };
+  return { kind: 'scalar', value, text: source ?? String(value ?? ''), isPlain: type === 'PLAIN', ...range };
 }
 
 function toEntry({ key, value }: Pair): MapEntry {

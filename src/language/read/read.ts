@@ -69,28 +69,30 @@ export function read(source: Source, document: YamlDocument, schema: Schema, rec
   return { value, problems: reader.problems, damaged: reader.damaged, spellings: reader.spellings };
 }
 
-function readNode(reader: Reader, node: Node, place: Target): Json {
-  if (node.kind === 'alias') return readAlias(reader, node, place);
+function readNode(reader: Reader, node: Node, position: Target): Json {
+  if (node.kind === 'alias') return readAlias(reader, node, position);
   if (reader.aliases.depth > 0 && !admitsValue(reader, node)) return null;
   const { anchor } = node;
   if (anchor !== undefined) reader.anchors.set(anchor, { node, open: true });
-  const value = readPlain(reader, node, place);
+  const value = readPlain(reader, node, position);
   if (anchor !== undefined) reader.anchors.set(anchor, { node, open: false });
   return value;
 }
 
-function readPlain(reader: Reader, node: Exclude<Node, AliasNode>, place: Target): Json {
-  if (place.depth > DEEPEST) {
+function readPlain(reader: Reader, node: Exclude<Node, AliasNode>, position: Target): Json {
+  if (position.depth > DEEPEST) {
     report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists are nested more than ${DEEPEST} levels deep`);
     return null;
   }
   if (node.kind === 'scalar') {
-    const value = scalarOf(node, place.schema);
+    const value = scalarOf(node, position.schema);
     if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
     return value;
   }
-  if (node.kind === 'list') return readList(reader, node, place);
-  return reader.source.text.startsWith('{{', node.start) ? refuseTemplate(reader, node) : readMap(reader, node, place);
+  if (node.kind === 'list') return readList(reader, node, position);
+  return reader.source.text.startsWith('{{', node.start)
+    ? refuseTemplate(reader, node)
+    : readMap(reader, node, position);
 }
 
 /** For YAML this is a map with a map as its key. */
@@ -122,7 +124,7 @@ function refuseZero(reader: Reader, node: Node): null {
   return null;
 }
 
-function readAlias(reader: Reader, node: AliasNode, place: Target): Json {
+function readAlias(reader: Reader, node: AliasNode, position: Target): Json {
   const target = reader.anchors.get(node.name);
   if (target === undefined) {
     const { anchors } = reader;
@@ -140,43 +142,43 @@ function readAlias(reader: Reader, node: AliasNode, place: Target): Json {
     return null;
   }
   reader.aliases.depth++;
-  const value = readNode(reader, target.node, place);
+  const value = readNode(reader, target.node, position);
   reader.aliases.depth--;
   if (reader.aliases.depth === 0) reportAliasBomb(reader, node);
   return value;
 }
 
-function readList(reader: Reader, node: ListNode, place: Target): Json {
-  const schema = resolve(place.schema.items ?? {});
+function readList(reader: Reader, node: ListNode, position: Target): Json {
+  const schema = resolve(position.schema.items ?? {});
   return node.items.map((child, index) => {
-    const path = [...place.path, index];
+    const path = [...position.path, index];
     reader.record?.(path, rangeOf(child), rangeOf(child));
-    return readNode(reader, child, { path, schema, depth: place.depth + 1 });
+    return readNode(reader, child, { path, schema, depth: position.depth + 1 });
   });
 }
 
-function readMap(reader: Reader, node: MapNode, place: Target): Json {
+function readMap(reader: Reader, node: MapNode, position: Target): Json {
   const result: Record<string, Json> = {};
   const seen = new Map<string, { key: string; range: Range }>();
-  const schema = place.schema;
+  const schema = position.schema;
   const merges = node.entries.filter(isMerge);
-  for (const merge of merges) readMerge(reader, merge, { place, result });
+  for (const merge of merges) readMerge(reader, merge, { position, result });
   for (const pair of node.entries) {
     if (merges.includes(pair)) continue;
     const key = keyOf(reader, pair);
     if (key === null) reader.damaged.add(result);
-    else readPair(reader, { pair, key, schema: schemaFor(key.text, node, schema), place, result, seen });
+    else readPair(reader, { pair, key, schema: schemaFor(key.text, node, schema), position, result, seen });
   }
   return result;
 }
 
 /** `<<: *defaults`: the keys of other maps, read before the map's own keys, which replace them. */
-function readMerge(reader: Reader, merge: MapEntry, target: { place: Target; result: Record<string, Json> }): void {
+function readMerge(reader: Reader, merge: MapEntry, target: { position: Target; result: Record<string, Json> }): void {
   const { value } = merge;
   const sources = value?.kind === 'list' ? value.items : [value];
   for (const source of sources) {
     const before = reader.problems.length;
-    const merged = source === null ? null : readNode(reader, source, target.place);
+    const merged = source === null ? null : readNode(reader, source, target.position);
     if (merged === null && reader.problems.length > before) {
       reader.damaged.add(target.result);
       continue;
@@ -191,13 +193,13 @@ function readMerge(reader: Reader, merge: MapEntry, target: { place: Target; res
 }
 
 function readPair(reader: Reader, context: PairContext): void {
-  const { key, result, place } = context;
+  const { key, result, position } = context;
   const known = knownKey(context) ?? guessedKey(reader, context);
   if (known === null || refuseDuplicate(reader, context, known)) {
     skip(reader, context);
     return;
   }
-  const path = [...place.path, known.name];
+  const path = [...position.path, known.name];
   // An unknown key before this one may have been read as a guess for it.
   if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
   else reader.spellings.delete(pathMark(path));
@@ -205,7 +207,8 @@ function readPair(reader: Reader, context: PairContext): void {
   const range = node === null ? key.range : rangeOf(node);
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);
   const before = reader.problems.length;
-  const value = node === null ? null : readNode(reader, node, { path, schema: known.schema, depth: place.depth + 1 });
+  const value =
+    node === null ? null : readNode(reader, node, { path, schema: known.schema, depth: position.depth + 1 });
   if (value === null && reader.problems.length === before && isExpectedValue(context, known)) {
     noExpectedValue(reader, context);
   }
@@ -239,10 +242,10 @@ function emptyValue(types: readonly string[]): Json {
 }
 
 /** An ignored value may still contain anchors that others refer to. */
-function skip(reader: Reader, { pair, place }: PairContext): void {
+function skip(reader: Reader, { pair, position }: PairContext): void {
   const node = pair.value;
   if (node !== null)
-    readNode({ ...reader, record: null }, node, { path: place.path, schema: {}, depth: place.depth + 1 });
+    readNode({ ...reader, record: null }, node, { path: position.path, schema: {}, depth: position.depth + 1 });
 }
 
 function isMerge({ key }: MapEntry): boolean {

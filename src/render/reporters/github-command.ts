@@ -1,4 +1,4 @@
-import type { Place } from '#language/diagnostic.ts';
+import type { Position } from '#language/diagnostic.ts';
 import { fileText } from '../text/place-text.ts';
 
 /** The commands of GitHub Actions in use; see "Workflow commands" in its documentation. */
@@ -22,7 +22,7 @@ export function githubCommand(
  * column is the last one that belongs to the range, and given only for a range within one line.
  */
 export function githubPlace(
-  { file, start, end }: Pick<Place, 'file' | 'start'> & Partial<Place>,
+  { file, start, end }: Pick<Position, 'file' | 'start'> & Partial<Position>,
   cwd: string | null,
 ): readonly GithubProperty[] {
   const endColumn = end && Math.max(start.column, end.column - 1);

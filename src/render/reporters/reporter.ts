@@ -2,7 +2,7 @@ import type { StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { Place } from '#language/diagnostic.ts';
+import type { Position } from '#language/diagnostic.ts';
 
 /** New output of a step, as raw bytes in the order in which they were written to that log. */
 export type OutputChunk = {
@@ -19,7 +19,7 @@ export type Recap = {
   /** With its failures, as far as they are known. */
   readonly summary: RunSummary;
   /** The positions of failed steps in their files, as far as they are known. */
-  readonly positions: ReadonlyMap<string, Place>;
+  readonly positions: ReadonlyMap<string, Position>;
   /** The last lines of output of each failed step (of every step with `wantsTails`), without line breaks. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
   /** The child runs of running steps, which may wait for approval. */

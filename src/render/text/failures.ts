@@ -9,7 +9,7 @@ import {
   type StepSummary,
   shownFailures,
 } from '#core/summary/summary.ts';
-import type { Place } from '#language/diagnostic.ts';
+import type { Position } from '#language/diagnostic.ts';
 import { suggestLogs, suggestStatus } from './suggested-commands.ts';
 import { shortId } from './value-text.ts';
 
@@ -19,7 +19,7 @@ export type FailedRun = {
   /** The last lines of output of its failed steps and instances. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
   /** The positions of its steps in their files, as far as they are known. */
-  readonly positions: ReadonlyMap<string, Place>;
+  readonly positions: ReadonlyMap<string, Position>;
   /** For each step that a retry kept, the id of the run with its logs. */
   readonly origins: ReadonlyMap<string, string>;
   /** The child runs of its failed steps and instances; null or absent if a run cannot be read. */

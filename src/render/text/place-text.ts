@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Place } from '#language/diagnostic.ts';
+import type { Position } from '#language/diagnostic.ts';
 import { escapeControls } from './sanitize.ts';
 
 /** Returns the name of a file for display: relative if it is under `cwd` (null: never), `<stdin>` for `-`. */
@@ -12,6 +12,6 @@ export function fileText(file: string, cwd: string | null): string {
 }
 
 /** Formats a position that editors and terminals understand: `etl.yaml:14:5`. */
-export function placeText(place: Pick<Place, 'file' | 'start'>, cwd: string | null): string {
+export function placeText(place: Pick<Position, 'file' | 'start'>, cwd: string | null): string {
   return `${fileText(place.file, cwd)}:${place.start.line}:${place.start.column}`;
 }

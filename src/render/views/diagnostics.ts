@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Diagnostic, Place, Source } from '#language/diagnostic.ts';
+import type { Diagnostic, Position, Source } from '#language/diagnostic.ts';
 import { githubCommand, githubPlace } from '../reporters/github-command.ts';
 import { placeText } from '../text/place-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
@@ -29,7 +29,7 @@ export function renderDiagnostics(
 
 function inOrder(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
   const files = new Map(sources.map((source, index) => [source.path, index]));
-  const key = ({ place, code }: Diagnostic): [number, number, number] => {
+  const key = ({ position: place, code }: Diagnostic): [number, number, number] => {
     // The count of further problems follows the shown ones.
     if (place === null) return [code === 'more-problems' ? sources.length + 1 : -1, 0, 0];
     return [files.get(place.file) ?? sources.length, place.start.line, place.start.column];
@@ -45,14 +45,19 @@ function diagnosticLines(
   sources: ReadonlyMap<string, SourceLines>,
   { color, unicode, cwd }: DiagnosticOptions,
 ): readonly string[] {
-  const { severity, message, place, related, importedFrom, help } = diagnostic;
+  const { severity, message, position: place, related, importedFrom, help } = diagnostic;
   const colors = createColors(color);
   const style = { colors, glyphs: chooseGlyphs(unicode), cwd, width: frameWidth, gutter: gutterOf(diagnostic) };
   const paint = severity === 'error' ? colors.red : colors.yellow;
   const indent = ' '.repeat(style.gutter + 1);
   const frames = [
     ...(place === null ? [] : [{ place, label: diagnostic.label, mark: '^' as const, color: paint }]),
-    ...related.map((other) => ({ place: other.place, label: other.message, mark: '-' as const, color: colors.blue })),
+    ...related.map((other) => ({
+      place: other.position,
+      label: other.message,
+      mark: '-' as const,
+      color: colors.blue,
+    })),
   ];
   return [
     `${colors.bold(paint(severity))}${colors.bold(`: ${escapeControls(message)}`)}`,
@@ -62,8 +67,8 @@ function diagnosticLines(
   ];
 }
 
-function gutterOf({ place, related }: Diagnostic): number {
-  const lines = [place, ...related.map((other) => other.place)].map((found) => found?.start.line ?? 1);
+function gutterOf({ position: place, related }: Diagnostic): number {
+  const lines = [place, ...related.map((other) => other.position)].map((found) => found?.start.line ?? 1);
   return Math.max(...lines.map((line) => String(line).length));
 }
 
@@ -80,7 +85,9 @@ function countLine(diagnostics: readonly Diagnostic[], sources: readonly Source[
   const unshown = diagnostics.flatMap((diagnostic) => diagnostic.unshown ?? []);
   // A missing file has no source either: its message tells it apart.
   const files = new Set([
-    ...shown.map(({ place, code, message }) => place?.file ?? (code === 'not-found' ? message : sources[0]?.path)),
+    ...shown.map(
+      ({ position: place, code, message }) => place?.file ?? (code === 'not-found' ? message : sources[0]?.path),
+    ),
     ...unshown.flatMap((more) => more.files),
   ]);
   const shownErrors = shown.filter(({ severity }) => severity === 'error').length;
@@ -106,11 +113,11 @@ export function githubAnnotation(
   diagnostic: Diagnostic,
   { cwd = null }: { readonly cwd?: string | null } = {},
 ): string {
-  const { severity, code, message, place, label, related, help } = diagnostic;
+  const { severity, code, message, position: place, label, related, help } = diagnostic;
   const properties = [...(place === null ? [] : githubPlace(place, cwd)), ['title', code] as const];
   const text = [
     label === '' ? message : `${message} (${label})`,
-    ...related.map((other) => `${placeText(other.place, cwd)}: ${other.message}`),
+    ...related.map((other) => `${placeText(other.position, cwd)}: ${other.message}`),
     ...(help === null ? [] : [`help: ${help}`]),
   ]
     .map(escapeControls)
@@ -131,7 +138,7 @@ type FrameStyle = {
 
 /** A position to show, the label of its mark, and the symbol and colour of the mark. */
 type Frame = {
-  readonly place: Place;
+  readonly place: Position;
   readonly label: string;
   readonly mark: '^' | '-';
   readonly color: (text: string) => string;
@@ -154,7 +161,7 @@ function codeFrame({ place, label, mark, color }: Frame, source: SourceLines | u
 }
 
 /** A range over several lines is marked to the end of its first. */
-function lineRange(line: string, { start, end }: Place): { from: number; to: number } {
+function lineRange(line: string, { start, end }: Position): { from: number; to: number } {
   const from = Math.min(start.column - 1, line.length);
   return { from, to: end.line > start.line ? line.length : Math.min(end.column - 1, line.length) };
 }

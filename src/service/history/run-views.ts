@@ -4,7 +4,7 @@ import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-histor
 import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { handlerKind } from '#core/workflow.ts';
-import type { Place, Source } from '#language/diagnostic.ts';
+import type { Position, Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
 import { stepTitle } from '#render/text.ts';
 import type { StoredRun } from '#store/store.ts';
@@ -21,7 +21,7 @@ type DrawnRun = {
   /** By step. */
   readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
   /** The positions of steps in the sources. */
-  readonly positions: ReadonlyMap<string, Place>;
+  readonly positions: ReadonlyMap<string, Position>;
   /** As stored: secrets in the text of the file are masked. */
   readonly sources: readonly Source[];
   /** The sub-workflow runs that are in the history, by step. */
@@ -54,11 +54,11 @@ export async function drawRun(run: PastRun, history: Pick<History, 'read' | 'sum
 /** Reading a large file takes long, and a run that is read again has the same sources. */
 const located = new WeakMap<
   readonly Source[],
-  { readonly count: number; readonly positions: ReadonlyMap<string, Place> }
+  { readonly count: number; readonly positions: ReadonlyMap<string, Position> }
 >();
 
 /** The positions of the steps; instances of fan-outs may have been added since the last call. */
-function positionsOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string, Place> {
+function positionsOf({ sources }: StoredRun, { index }: Graph): ReadonlyMap<string, Position> {
   const known = located.get(sources);
   if (known?.count === index.size) return known.positions;
   const positions = locateSteps(sources, [...index.keys()]);

@@ -63,7 +63,7 @@ export function checkFile(
 function withDotenvHelp(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const read = new Map<string, ReadonlySet<string>>();
   return diagnostics.map((diagnostic) => {
-    const { code, message, place: position, label } = diagnostic;
+    const { code, message, position, label } = diagnostic;
     const name = code === 'unset-variable' ? /"\$(\w+)"$/.exec(message)?.[1] : undefined;
     if (name === undefined || position === null) return diagnostic;
     const path = join(dirname(position.file), '.env');

@@ -158,7 +158,9 @@ export class InvalidWorkflow extends WfError {
     const [first] = errors;
     if (first === undefined) return this.message;
     const position =
-      first.place === null ? '' : `${first.place.file}:${first.place.start.line}:${first.place.start.column}: `;
+      first.position === null
+        ? ''
+        : `${first.position.file}:${first.position.start.line}:${first.position.start.column}: `;
     const more = errors.length > 1 ? ` (the first of ${errors.length} errors that wf validate shows)` : '';
     return `${this.message}: ${position}${first.message}${more}`;
   }

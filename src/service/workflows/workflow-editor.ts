@@ -231,8 +231,8 @@ async function refuseInvalid(
   const { isValid, diagnostics, sources } = await check({ text, file: null, dir: dirname(file), base });
   if (isValid) return;
   const inFile = diagnostics.map((diagnostic) => {
-    const { place: position } = diagnostic;
-    return position?.file === '-' ? { ...diagnostic, place: { ...position, file } } : diagnostic;
+    const { position } = diagnostic;
+    return position?.file === '-' ? { ...diagnostic, position: { ...position, file } } : diagnostic;
   });
   throw new InvalidWorkflow(parse(file).name, inFile, sources);
 }

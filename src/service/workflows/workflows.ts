@@ -207,5 +207,5 @@ function toldOf(error: unknown): LoadResult {
 
 /** Creates the diagnostic for a file that cannot be read. */
 export function unreadable({ message, help }: WfError, code = 'unreadable'): LoadResult['diagnostics'][number] {
-  return { severity: 'error', code, message, place: null, label: '', related: [], importedFrom: [], help };
+  return { severity: 'error', code, message, position: null, label: '', related: [], importedFrom: [], help };
 }

@@ -4,9 +4,9 @@ import { loadWorkflow } from '#language/load.ts';
 /** The diagnostics of a text, with the text of the file that each one marks. */
 function found(text: string) {
   const { diagnostics } = loadWorkflow({ text, file: null, dir: '/' });
-  return diagnostics.map(({ code, message, place, help }) => {
-    const line = text.split('\n')[(place?.start.line ?? 0) - 1] ?? '';
-    const marked = line.slice((place?.start.column ?? 1) - 1, (place?.end.column ?? 1) - 1);
+  return diagnostics.map(({ code, message, position, help }) => {
+    const line = text.split('\n')[(position?.start.line ?? 0) - 1] ?? '';
+    const marked = line.slice((position?.start.column ?? 1) - 1, (position?.end.column ?? 1) - 1);
     return { code, message, marked, help };
   });
 }

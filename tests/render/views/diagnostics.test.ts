@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic, Place } from '#language/diagnostic.ts';
+import type { Diagnostic, Position } from '#language/diagnostic.ts';
 import { diagnosticJson } from '#render/data-views.ts';
 import { githubAnnotation, renderDiagnostics } from '#render/views/diagnostics.ts';
 import { expectGolden } from '../support/golden.ts';
@@ -12,7 +12,7 @@ function diagnostic(settings: Partial<Diagnostic> = {}): Diagnostic {
     severity: 'error',
     code: 'unknown-key',
     message: 'unknown key "comand" in step "fetch"',
-    place: null,
+    position: null,
     label: '',
     related: [],
     importedFrom: [],
@@ -22,7 +22,11 @@ function diagnostic(settings: Partial<Diagnostic> = {}): Diagnostic {
 }
 
 /** The position of the first `length` code units of `text` in a source (its first occurrence). */
-function placeOf(source: { readonly path: string; readonly text: string }, text: string, length = text.length): Place {
+function placeOf(
+  source: { readonly path: string; readonly text: string },
+  text: string,
+  length = text.length,
+): Position {
   const before = source.text.slice(0, source.text.indexOf(text)).split('\n');
   const start = { line: before.length, column: (before.at(-1) ?? '').length + 1 };
   return { file: source.path, start, end: { line: start.line, column: start.column + length } };
@@ -31,7 +35,7 @@ function placeOf(source: { readonly path: string; readonly text: string }, text:
 /** The frame for one mark in a file of one line: the line as shown, and the mark below it. */
 function frame(text: string, marked: string): readonly string[] {
   const source = { path: '/project/a.yaml', text };
-  const shown = renderDiagnostics([diagnostic({ place: placeOf(source, marked) })], [source], plain);
+  const shown = renderDiagnostics([diagnostic({ position: placeOf(source, marked) })], [source], plain);
   return shown.split('\n').slice(2, 4);
 }
 
@@ -57,29 +61,29 @@ const found: readonly Diagnostic[] = [
   diagnostic({
     code: 'cron',
     message: 'the day of the week of "* * * * 8" is not 0 to 7',
-    place: placeOf(fetch, '"* * * * 8"'),
+    position: placeOf(fetch, '"* * * * 8"'),
     importedFrom: [placeOf(etl, 'steps/fetch')],
   }),
   diagnostic({
-    place: placeOf(etl, 'comand'),
+    position: placeOf(etl, 'comand'),
     label: 'did you mean "command"?',
     help: 'a step takes name, command, script, executor, depends, ...   (wf schema steps)',
   }),
   diagnostic({
     code: 'cycle',
     message: 'the steps depend on each other: a -> c -> b -> a',
-    place: placeOf(etl, 'c]', 1),
+    position: placeOf(etl, 'c]', 1),
     label: 'a waits for c',
     related: [
-      { place: placeOf(etl, 'b]', 1), message: 'c waits for b' },
-      { place: placeOf(etl, 'a]', 1), message: 'b waits for a' },
+      { position: placeOf(etl, 'b]', 1), message: 'c waits for b' },
+      { position: placeOf(etl, 'a]', 1), message: 'b waits for a' },
     ],
   }),
   diagnostic({
     severity: 'warning',
     code: 'ignored-key',
     message: '"imports" is ignored',
-    place: placeOf(etl, 'imports'),
+    position: placeOf(etl, 'imports'),
   }),
 ];
 
@@ -102,7 +106,7 @@ test('a problem without a position has no frame and counts for its file', () => 
 
 test('a position in a file whose text is unknown is still printed', () => {
   const place = { file: '-', start: { line: 3, column: 9 }, end: { line: 3, column: 10 } };
-  const text = renderDiagnostics([diagnostic({ message: 'odd', place, label: 'here' })], [], plain);
+  const text = renderDiagnostics([diagnostic({ message: 'odd', position: place, label: 'here' })], [], plain);
   expect(text).toBe('error: odd\n  ┌─ <stdin>:3:9 here\n\n1 error in 1 file\n');
 });
 
@@ -124,7 +128,7 @@ describe('the mark is below its text', () => {
     const at = (line: number, column: number) => ({ line, column });
     const marks = [at(1, 5), at(1, 50), at(7, 3)].map((start) => {
       const place = { file: source.path, start, end: start };
-      return renderDiagnostics([diagnostic({ place })], [source], plain)
+      return renderDiagnostics([diagnostic({ position: place })], [source], plain)
         .split('\n')
         .slice(2, 4);
     });
@@ -139,7 +143,7 @@ describe('the mark is below its text', () => {
     const source = { path: '/project/a.yaml', text: 'a: |\n  b\n  c\n' };
     const place = { file: source.path, start: { line: 1, column: 4 }, end: { line: 3, column: 4 } };
     expect(
-      renderDiagnostics([diagnostic({ place })], [source], plain)
+      renderDiagnostics([diagnostic({ position: place })], [source], plain)
         .split('\n')
         .slice(2, 4),
     ).toEqual(['1 │ a: |', '  │    ^']);
@@ -178,8 +182,8 @@ test('nothing in a file, a name or a message can control the terminal', () => {
     message: nasty,
     label: nasty,
     help: nasty,
-    place,
-    related: [{ place, message: nasty }],
+    position: place,
+    related: [{ position: place, message: nasty }],
     importedFrom: [place],
   });
   const text = renderDiagnostics([bad], [source], plain);
@@ -191,7 +195,7 @@ test('thousands of problems in one file are printed without splitting it each ti
   const source = { path: '/project/a.yaml', text: 'key: 1\n'.repeat(5000) };
   const many = Array.from({ length: 5000 }, (_, index) => {
     const line = 5000 - index;
-    return diagnostic({ place: { file: source.path, start: { line, column: 1 }, end: { line, column: 4 } } });
+    return diagnostic({ position: { file: source.path, start: { line, column: 1 }, end: { line, column: 4 } } });
   });
   const lines = renderDiagnostics(many, [source], plain).trimEnd().split('\n');
   expect([lines[1], lines.at(-1)]).toEqual(
@@ -203,7 +207,7 @@ test('the number of omitted problems comes last', () => {
   const source = { path: '/project/a.yaml', text: 'key: 1\n' };
   const unshown = { errors: 4, warnings: 3, files: [source.path, '/project/b.yaml'] };
   const more = diagnostic({ code: 'more-problems', message: '7 more problems are not shown', unshown });
-  const shown = renderDiagnostics([more, diagnostic({ place: placeOf(source, 'key') })], [source], plain);
+  const shown = renderDiagnostics([more, diagnostic({ position: placeOf(source, 'key') })], [source], plain);
   expect(shown.split('\n').filter((line) => line.startsWith('error: '))).toEqual([
     'error: unknown key "comand" in step "fetch"',
     'error: 7 more problems are not shown',
@@ -214,7 +218,7 @@ test('the number of omitted problems comes last', () => {
 test('as JSON a diagnostic has all its keys', () => {
   const place = placeOf(etl, 'comand');
   expect([
-    diagnosticJson(diagnostic({ place, label: 'did you mean "command"?' })),
+    diagnosticJson(diagnostic({ position: place, label: 'did you mean "command"?' })),
     diagnosticJson(diagnostic()),
   ]).toEqual([
     {
@@ -247,7 +251,9 @@ test('as JSON a diagnostic has all its keys', () => {
 describe('as a command of GitHub Actions', () => {
   test('a diagnostic has its position and severity', () => {
     const place = placeOf(etl, 'comand');
-    expect(githubAnnotation(diagnostic({ place, label: 'did you mean "command"?' }), { cwd: '/project' })).toBe(
+    expect(
+      githubAnnotation(diagnostic({ position: place, label: 'did you mean "command"?' }), { cwd: '/project' }),
+    ).toBe(
       '::error file=etl.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +
         'unknown key "comand" in step "fetch" (did you mean "command"?)',
     );
@@ -255,9 +261,9 @@ describe('as a command of GitHub Actions', () => {
 
   test('text cannot end the command or start another', () => {
     const place = { ...placeOf(etl, 'comand'), file: '/project/a,b:c%.yaml' };
-    const related = [{ place: placeOf(etl, 'c]', 1), message: 'first' }];
+    const related = [{ position: placeOf(etl, 'c]', 1), message: 'first' }];
     const annotation = githubAnnotation(
-      diagnostic({ severity: 'warning', message: '100%\r\n::error::no', place, related, help: 'mend it' }),
+      diagnostic({ severity: 'warning', message: '100%\r\n::error::no', position: place, related, help: 'mend it' }),
     );
     expect(annotation).toBe(
       '::warning file=/project/a%2Cb%3Ac%25.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +

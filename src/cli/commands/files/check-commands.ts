@@ -87,7 +87,7 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
   }
 }
 
-function ignoredLine({ place, code, message }: Diagnostic): string {
+function ignoredLine({ position: place, code, message }: Diagnostic): string {
   const at = place === null ? '' : `${relative(process.cwd(), place.file)}:${place.start.line}:${place.start.column}: `;
   return `${at}ignored ${code}: ${message}`;
 }
@@ -95,7 +95,7 @@ function ignoredLine({ place, code, message }: Diagnostic): string {
 /** A base configuration or an import that several files share is reported once. */
 function once(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const shown = new Set<string>();
-  return diagnostics.filter(({ place, code, message }) => {
+  return diagnostics.filter(({ position: place, code, message }) => {
     const mark = JSON.stringify([place, code, message]);
     if (place !== null && shown.has(mark)) return false;
     shown.add(mark);
@@ -105,9 +105,9 @@ function once(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 
 /** A problem of a whole file is shown at its first line, so that the message names the file. */
 function inItsFile(diagnostic: Diagnostic, { sources: [source] }: Checked): Diagnostic {
-  if (diagnostic.place !== null || diagnostic.code === 'more-problems' || source === undefined) return diagnostic;
+  if (diagnostic.position !== null || diagnostic.code === 'more-problems' || source === undefined) return diagnostic;
   const start = { line: 1, column: 1 };
-  return { ...diagnostic, place: { file: source.path, start, end: start } };
+  return { ...diagnostic, position: { file: source.path, start, end: start } };
 }
 
 /** The options of `wf graph`. */

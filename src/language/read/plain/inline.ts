@@ -210,8 +210,8 @@ function flowAt(text: string, start: number, depth: number): Node {
     if (text.charCodeAt(at) === COMMA) at = afterSpaces(text, at + 1);
     else if (text.charCodeAt(at) !== close) throw unusual;
   }
-  const place = { start, end: at + 1, anchor: undefined };
-  return isList ? { kind: 'list', ...place, items } : { kind: 'map', ...place, entries };
+  const range = { start, end: at + 1, anchor: undefined };
+  return isList ? { kind: 'list', ...range, items } : { kind: 'map', ...range, entries };
 }
 
 /** A value in brackets or braces, with its key if it has one. */

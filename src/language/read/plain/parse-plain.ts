@@ -203,8 +203,8 @@ function blockScalarAt(text: string, start: number, { column, length }: { column
   const { lines, next } = linesAt(text, headEnd + 1, column);
   const content = isLiteral ? lines.join('\n') : folded(lines);
   const value = isStripped ? content : `${content}\n`;
-  const place = { start, end: Math.min(next, length), anchor: undefined };
-  const node: ScalarNode = { kind: 'scalar', ...place, value, text: value, isPlain: false };
+  const range = { start, end: Math.min(next, length), anchor: undefined };
+  const node: ScalarNode = { kind: 'scalar', ...range, value, text: value, isPlain: false };
   return { node, next };
 }
 

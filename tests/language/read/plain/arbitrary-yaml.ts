@@ -16,12 +16,12 @@ const textOf = (parts: fc.Arbitrary<string>, most = 4) =>
   fc.array(parts, { maxLength: most }).map((all) => all.join(''));
 
 /** Words that form one plain text, on the rest of a line or in brackets. */
-const plainIn = (place: 'line' | 'brackets') =>
+const plainIn = (position: 'line' | 'brackets') =>
   fc
     .array(word, { minLength: 1, maxLength: 4 })
     .map((parts) => parts.join(' '))
     .filter((text) => !/^[?:,&*!|>%@`#\ufeff]|^-(?: |$)|(?:^| )#|:(?: |$)/.test(text))
-    .filter((text) => place === 'line' || !/[{}]/.test(text));
+    .filter((text) => position === 'line' || !/[{}]/.test(text));
 
 const escapes = String.raw`\n \t \" \\ \/ \0 \e \_ \N`.split(' ');
 const quoted = fc.oneof(
