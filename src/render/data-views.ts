@@ -61,23 +61,23 @@ type DiagnosticJson = {
 };
 
 /** Returns the JSON form of a diagnostic. Without a `help` its label takes that place too. */
-export function diagnosticJson({ severity, code, message, position: place, label, help }: Diagnostic): DiagnosticJson {
+export function diagnosticJson({ severity, code, message, position, label, help }: Diagnostic): DiagnosticJson {
   return {
     severity,
     code,
     message,
-    file: place?.file ?? null,
-    line: place?.start.line ?? null,
-    column: place?.start.column ?? null,
-    endLine: place?.end.line ?? null,
-    endColumn: place?.end.column ?? null,
+    file: position?.file ?? null,
+    line: position?.start.line ?? null,
+    column: position?.start.column ?? null,
+    endLine: position?.end.line ?? null,
+    endColumn: position?.end.column ?? null,
     label: label === '' ? null : label,
     help: help ?? (label === '' ? null : label),
   };
 }
 
 /** Formats a diagnostic in one line, without its file: `3:5: unknown key "comand" (did you mean "command"?)`. */
-export function diagnosticText({ message, position: place, label }: Diagnostic): string {
-  const position = place === null ? '' : `${place.start.line}:${place.start.column}: `;
-  return `${position}${message}${label === '' ? '' : ` (${label})`}`;
+export function diagnosticText({ message, position, label }: Diagnostic): string {
+  const start = position === null ? '' : `${position.start.line}:${position.start.column}: `;
+  return `${start}${message}${label === '' ? '' : ` (${label})`}`;
 }

@@ -11,15 +11,15 @@ import {
   type LogName,
   lineAnchor,
   moment,
-  placeLink,
+  positionLink,
   type ReportAssets,
   type ReportStep,
   type ReportView,
   reportHint,
   reportSteps,
-  type SourcePlaces,
+  type SourceNames,
   sourceName,
-  sourcePlaces,
+  sourceNames,
   zonedTime,
 } from './report/report-parts.tsx';
 import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './report/step-part.tsx';
@@ -42,7 +42,7 @@ const MAX_SOURCE = 2 * 1024 * 1024;
  */
 export async function* renderReport(report: ReportView, assets: ReportAssets): AsyncGenerator<string, void> {
   const steps = reportSteps(report.view);
-  const places = sourcePlaces(report.view);
+  const places = sourceNames(report.view);
   const critical = new Set(criticalPath(report.view.steps, report.view.graph?.edges ?? []));
   yield documentHead(report.view.run, assets);
   yield markup(<Header report={report} />);
@@ -101,7 +101,7 @@ function Tools(): JSX.Element {
 async function* stepParts(
   report: ReportView,
   steps: readonly ReportStep[],
-  places: SourcePlaces,
+  places: SourceNames,
 ): AsyncGenerator<string, void> {
   const detailed = detailedSteps(steps);
   const anchors = new Map(detailed.map(({ step, anchor }) => [step.name, anchor]));
@@ -116,7 +116,7 @@ async function* stepParts(
         shown={each}
         report={report}
         earlier={earlier}
-        places={places}
+        names={places}
         anchors={anchors}
         logs={logs}
         isOpen={isOpen}
@@ -163,7 +163,7 @@ async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Pr
 }
 
 /** A source file of the workflow, with numbered lines. */
-function SourcePart({ index, places }: { index: number; places: SourcePlaces }): JSX.Element | null {
+function SourcePart({ index, places }: { index: number; places: SourceNames }): JSX.Element | null {
   const source = places.sources[index];
   if (source === undefined) return null;
   const text = source.text.slice(0, MAX_SOURCE);
@@ -252,7 +252,7 @@ function documentFoot({ view: { run }, now, version }: ReportView, { js }: Repor
 type FailuresProps = {
   readonly view: RunView;
   readonly steps: readonly ReportStep[];
-  readonly places: SourcePlaces;
+  readonly places: SourceNames;
 };
 
 /**
@@ -273,13 +273,13 @@ function Failures({ view, steps, places }: FailuresProps): JSX.Element | null {
   };
   const placeOf = (failure: RunFailure) => {
     const { path, place } = failure;
-    if (path.length === 1) return placeLink(stepOf(failure)?.node ?? null, places);
+    if (path.length === 1) return positionLink(stepOf(failure)?.node ?? null, places);
     return place && <code>{`${sourceName(place.file, places)}:${place.line}:${place.column}`}</code>;
   };
   return (
     <section id="failures">
       <h2>What failed</h2>
-      <FailureList view={view} hrefOf={hrefOf} placeOf={placeOf} below={Commands} />
+      <FailureList view={view} hrefOf={hrefOf} positionOf={placeOf} below={Commands} />
       {canRetry && (
         <p class="note">
           Retry what failed: <code>{suggestRetry(runId, '', view.masked)}</code>

@@ -113,13 +113,13 @@ type FactsProps = {
   readonly node: GraphNode | null;
   readonly moment: ShowMoment;
   readonly needs: ComponentChildren;
-  readonly place: ComponentChildren;
+  readonly position: ComponentChildren;
   /** The sub-run of the step. */
   readonly child: ComponentChildren;
 };
 
 /** The details of a step other than its output. */
-export function StepFacts({ step, node, moment, needs, place, child }: FactsProps): JSX.Element | null {
+export function StepFacts({ step, node, moment, needs, position, child }: FactsProps): JSX.Element | null {
   return (
     <FactList
       facts={[
@@ -143,7 +143,7 @@ export function StepFacts({ step, node, moment, needs, place, child }: FactsProp
         ['Answer', step.approval && answerText(step.approval, moment)],
         ['Comment', step.approval && shortened(step.approval.comment ?? '', MAX_TEXT)],
         ['Result', step.kept && 'kept from an earlier run'],
-        ['Defined at', place],
+        ['Defined at', position],
       ]}
     />
   );

@@ -11,18 +11,18 @@ type FailuresProps = {
   /** The address of a failed step; null: it has none. */
   readonly hrefOf: (failure: RunFailure) => string | null;
   /** The position of a failed step in its file. */
-  readonly placeOf: (failure: RunFailure) => ComponentChildren;
+  readonly positionOf: (failure: RunFailure) => ComponentChildren;
   /** What is below the last lines. */
   readonly below?: (failure: RunFailure) => ComponentChildren;
 };
 
 /** What failed in a run: instances of fan-outs and steps of sub-workflows, with the reasons and the last lines. */
-export function FailureList({ view, hrefOf, placeOf, below }: FailuresProps): JSX.Element {
+export function FailureList({ view, hrefOf, positionOf, below }: FailuresProps): JSX.Element {
   const { failures, moreFailures } = view;
   return (
     <>
       {failures.map((failure) => (
-        <FailureBox key={failurePath(failure)} failure={failure} href={hrefOf(failure)} place={placeOf(failure)}>
+        <FailureBox key={failurePath(failure)} failure={failure} href={hrefOf(failure)} position={positionOf(failure)}>
           {below?.(failure)}
         </FailureBox>
       ))}
@@ -34,11 +34,11 @@ export function FailureList({ view, hrefOf, placeOf, below }: FailuresProps): JS
 type BoxProps = {
   readonly failure: RunFailure;
   readonly href: string | null;
-  readonly place: ComponentChildren;
+  readonly position: ComponentChildren;
   readonly children: ComponentChildren;
 };
 
-function FailureBox({ failure, href, place, children }: BoxProps): JSX.Element {
+function FailureBox({ failure, href, position, children }: BoxProps): JSX.Element {
   const { runId, step, tolerated, kept, lines } = failure;
   const name = <bdi>{failurePath(failure)}</bdi>;
   return (
@@ -57,7 +57,7 @@ function FailureBox({ failure, href, place, children }: BoxProps): JSX.Element {
             in run <code>{shortId(runId)}</code>, not run again
           </span>
         )}
-        {place && <span class="quiet">at {place}</span>}
+        {position && <span class="quiet">at {position}</span>}
       </h3>
       <LastLines lines={lines.map((line) => line.slice(line.lastIndexOf('\r') + 1))} label={`Last lines of ${step}`} />
       {children}

@@ -52,7 +52,7 @@ type RowProps = {
   /** The earlier run to compare the step with. */
   readonly earlier?: EarlierRun | null;
   /** For a list with rows outside of the document: the index of the row, and the total. */
-  readonly place?: { readonly index: number; readonly count: number };
+  readonly position?: { readonly index: number; readonly count: number };
   /** Whether the instances of a fan-out are expanded; absent if they cannot be. */
   readonly unfolding?: Unfolding;
   /** The fan-out of an instance, and the instance. */
@@ -62,7 +62,7 @@ type RowProps = {
 
 /** A step, or an instance of a fan-out, as a row that selects it. */
 export function StepRow(props: RowProps): JSX.Element {
-  const { step, href, isSelected, now, earlier = null, place, unfolding, of = null, instance = null } = props;
+  const { step, href, isSelected, now, earlier = null, position, unfolding, of = null, instance = null } = props;
   const name = (
     <span class="name">
       {instance === null ? <bdi>{countedName(step)}</bdi> : <InstanceName instance={instance} />}
@@ -71,7 +71,7 @@ export function StepRow(props: RowProps): JSX.Element {
   const isFanOut = step.items !== undefined && unfolding !== undefined;
   const kind = isFanOut ? 'fan-out' : of === null ? undefined : 'instance';
   return (
-    <li class={kind} {...(place && { 'aria-posinset': place.index + 1, 'aria-setsize': place.count })}>
+    <li class={kind} {...(position && { 'aria-posinset': position.index + 1, 'aria-setsize': position.count })}>
       {isFanOut && <FoldButton step={step} unfolding={unfolding} />}
       <a class={`step-row ${step.status}`} href={href} aria-current={isSelected ? 'true' : undefined}>
         <StepLine step={step} now={now} name={name} item={instance && itemText(instance)} earlier={earlier} />

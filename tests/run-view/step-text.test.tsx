@@ -30,7 +30,7 @@ it('a failure has the path of its steps, the reason, what tolerates it, its last
     <FailureList
       view={{ failures, moreFailures: 2 }}
       hrefOf={({ step }) => `#${step}`}
-      placeOf={() => 'one.yaml:7:5'}
+      positionOf={() => 'one.yaml:7:5'}
     />,
   );
   const [first = '', second = ''] = text.split('<article').slice(1);

@@ -260,7 +260,7 @@ function ProblemList({ problems, onChoose }: ProblemListProps): JSX.Element {
                   {problem.message}
                   {advice(problem) !== '' && <span class="quiet"> {advice(problem)}</span>}
                 </span>
-                <span class="quiet">{place(problem)}</span>
+                <span class="quiet">{positionText(problem)}</span>
               </button>
             </li>
           ))}
@@ -280,7 +280,7 @@ function summary(problems: readonly Diagnostic[]): string {
   return parts.length === 0 ? 'No problems' : parts.join(', ');
 }
 
-function place({ file, line, column }: Diagnostic): string {
+function positionText({ file, line, column }: Diagnostic): string {
   if (line === null) return '';
   const name = file === null || file === '-' ? 'line ' : `${file.slice(file.lastIndexOf('/') + 1)}:`;
   return `${name}${line}${column === null ? '' : `:${column}`}`;

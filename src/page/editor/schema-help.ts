@@ -8,7 +8,7 @@ import {
 import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, type Tooltip } from '@codemirror/view';
 import { canonicalKey, isOffered, type Schema, typeText } from '#language/schema/schema-type.ts';
-import { keyAt, type LineAt, type PathStep, placeAt } from './yaml-place.ts';
+import { keyAt, type LineAt, type PathStep, positionAt } from './yaml-position.ts';
 
 /** Completion and documentation from the schema of workflow files. */
 export function schemaHelp(schema: Schema): Extension {
@@ -21,27 +21,27 @@ export function schemaHelp(schema: Schema): Extension {
 /** Offers the keys and values allowed at the cursor by the schema of workflow files. */
 function complete(root: Schema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
   const { number, from } = state.doc.lineAt(pos);
-  const place = placeAt(lineOf(state.doc), { line: number, column: pos - from });
-  if (place === null) return null;
-  const schema = schemaAt(root, place.path);
-  const word = state.sliceDoc(from + place.from, pos);
-  if (schema === null || (word === '' && !explicit && place.kind !== 'value')) return null;
+  const position = positionAt(lineOf(state.doc), { line: number, column: pos - from });
+  if (position === null) return null;
+  const schema = schemaAt(root, position.path);
+  const word = state.sliceDoc(from + position.from, pos);
+  if (schema === null || (word === '' && !explicit && position.kind !== 'value')) return null;
   const options = [
-    ...(place.kind === 'key' ? keysOf(root, schema, place.present).map(keyOption(place.isFlow === true)) : []),
-    ...(place.kind === 'key' && !isListEntry(place.path) ? [] : words(root, schema, place.path, state.doc)),
-    ...(place.kind === 'entry' ? entryOptions(root, schema) : []),
+    ...(position.kind === 'key' ? keysOf(root, schema, position.present).map(keyOption(position.isFlow === true)) : []),
+    ...(position.kind === 'key' && !isListEntry(position.path) ? [] : words(root, schema, position.path, state.doc)),
+    ...(position.kind === 'entry' ? entryOptions(root, schema) : []),
   ];
   if (options.length === 0) return null;
-  return { from: from + place.from, options, validFor: /^[\w.$-]*$/ };
+  return { from: from + position.from, options, validFor: /^[\w.$-]*$/ };
 }
 
 /** Returns the documentation of the key at a position. */
 function explain(root: Schema, { state }: EditorView, pos: number): Tooltip | null {
   const { number, from } = state.doc.lineAt(pos);
   const found = keyAt(lineOf(state.doc), { line: number, column: pos - from });
-  const schema = found === null ? null : schemaAt(root, found.place.path);
+  const schema = found === null ? null : schemaAt(root, found.position.path);
   if (found === null || schema === null || schema.description === undefined) return null;
-  const key = found.place.path.map((step) => step.key).filter((name) => name !== null);
+  const key = found.position.path.map((step) => step.key).filter((name) => name !== null);
   return {
     pos: from + found.from,
     end: from + found.to,

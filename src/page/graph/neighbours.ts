@@ -8,8 +8,8 @@ export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
   const boxes: Box[] = [];
   items.forEach((item, index) => {
     const origin = layout.boxes[index] ?? { x: 0, y: 0 };
-    item.nodes.forEach((step, place) => {
-      const { x, y } = positionIn(item, place);
+    item.nodes.forEach((step, cell) => {
+      const { x, y } = positionIn(item, cell);
       boxes[step] = { x: origin.x + x, y: origin.y + y, ...sizeIn(item) };
     });
   });

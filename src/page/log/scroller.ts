@@ -50,7 +50,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     const own = element === undefined ? 0 : element.offsetTop + (top - line) * element.offsetHeight;
     return isLastDrawn && (isAtEnd() || own > most) ? most : own;
   };
-  const place = () => {
+  const arrange = () => {
     block.style.transform = `translateY(${-Math.round(hiddenPixels())}px)`;
   };
   const sync = () => {
@@ -60,7 +60,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
   const moveTo = (wanted: number, isByUser: boolean) => {
     const before = top;
     top = Math.min(lastTop(room()), Math.max(0, wanted));
-    place();
+    arrange();
     onMoved(top, area.clientHeight, isByUser ? Math.sign(top - before) : 0);
   };
   /** The first visible line after the block moves by `pixels`; only drawn wrapped lines have a known height. */
@@ -129,7 +129,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     isTouched = pointerType === 'touch';
   };
   const resized = new ResizeObserver(() => {
-    place();
+    arrange();
     onMoved(top, area.clientHeight, 0);
   });
   area.addEventListener('scroll', onScroll, { passive: true });
@@ -145,7 +145,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
       const begins = next.isFollowing && !state.isFollowing;
       state = next;
       top = next.isFollowing && (isLonger || begins) ? lastTop(room()) : Math.min(top, lastTop(room()));
-      place();
+      arrange();
       if (!isLonger && !begins) return;
       sync();
       onMoved(top, area.clientHeight, 0);

@@ -79,7 +79,7 @@ export function Diagnostics(props: {
         <li key={index}>
           <p>
             <strong class={diagnostic.severity}>{diagnostic.severity}</strong> {diagnostic.message}
-            {diagnostic.line === null ? null : <span class="quiet"> {place(diagnostic)}</span>}
+            {diagnostic.line === null ? null : <span class="quiet"> {positionText(diagnostic)}</span>}
           </p>
           <Frame diagnostic={diagnostic} text={props.text} />
           {advice(diagnostic) !== '' && <p class="quiet">{advice(diagnostic)}</p>}
@@ -89,7 +89,7 @@ export function Diagnostics(props: {
   );
 }
 
-function place({ file, line, column }: Diagnostic): string {
+function positionText({ file, line, column }: Diagnostic): string {
   const name = file === null || file === '-' ? 'line ' : `${file.slice(file.lastIndexOf('/') + 1)}:`;
   return `${name}${line}${column === null ? '' : `:${column}`}`;
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { GraphNode, RunView, StepView } from '#run-view/api/types.ts';
 import type { LogStream, LogTime, RunLogs } from '#store/logs.ts';
-import { fileText } from '../text/place-text.ts';
+import { fileText } from '../text/position-text.ts';
 import { shellQuote } from '../text/suggested-commands.ts';
 import { dateAndTime, shortId } from '../text/value-text.ts';
 
@@ -68,19 +68,19 @@ export function zonedTime(at: number): string {
 }
 
 /** Names of source files and links to their lines in the page. */
-export type SourcePlaces = {
+export type SourceNames = {
   readonly sources: RunView['sources'];
   /** File names are relative to it; null: absolute. */
   readonly dir: string | null;
 };
 
 /** The sources of a run. */
-export function sourcePlaces({ sources, run }: RunView): SourcePlaces {
+export function sourceNames({ sources, run }: RunView): SourceNames {
   return { sources, dir: run.file === null ? null : dirname(run.file) };
 }
 
 /** The display name of a source. */
-export function sourceName(path: string, { dir }: SourcePlaces): string {
+export function sourceName(path: string, { dir }: SourceNames): string {
   return fileText(path, dir);
 }
 
@@ -90,13 +90,13 @@ export function lineAnchor(source: number, line: number): string {
 }
 
 /** The position of a step in its file, as a link; null if it is not known. */
-export function placeLink(node: GraphNode | null, places: SourcePlaces): JSX.Element | null {
-  const place = node?.place ?? null;
-  if (place === null) return null;
-  const path = places.sources[place.source]?.path ?? '-';
+export function positionLink(node: GraphNode | null, names: SourceNames): JSX.Element | null {
+  const position = node?.place ?? null;
+  if (position === null) return null;
+  const path = names.sources[position.source]?.path ?? '-';
   return (
-    <a href={`#${lineAnchor(place.source, place.line)}`}>
-      <code>{`${sourceName(path, places)}:${place.line}:${place.column}`}</code>
+    <a href={`#${lineAnchor(position.source, position.line)}`}>
+      <code>{`${sourceName(path, names)}:${position.line}:${position.column}`}</code>
     </a>
   );
 }

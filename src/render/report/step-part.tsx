@@ -10,11 +10,11 @@ import {
   type LogName,
   logsHint,
   moment,
-  placeLink,
+  positionLink,
   type ReportStep,
   type ReportView,
   reportHint,
-  type SourcePlaces,
+  type SourceNames,
 } from './report-parts.tsx';
 
 /** Of many attempts the first few and the last are shown. */
@@ -57,7 +57,7 @@ type PartProps = {
   readonly shown: ReportStep;
   readonly report: ReportView;
   readonly earlier: EarlierRun | null;
-  readonly places: SourcePlaces;
+  readonly names: SourceNames;
   /** The ids of the sections of the steps, by name. */
   readonly anchors: ReadonlyMap<string, string>;
   readonly logs: ShownLogs;
@@ -66,7 +66,7 @@ type PartProps = {
 };
 
 /** The section of one step or handler. */
-export function StepPart({ shown, report, earlier, places, anchors, logs, isOpen }: PartProps): JSX.Element {
+export function StepPart({ shown, report, earlier, names, anchors, logs, isOpen }: PartProps): JSX.Element {
   const { step, node, anchor, needs } = shown;
   const { name, status, child } = step;
   const heading = (
@@ -85,7 +85,7 @@ export function StepPart({ shown, report, earlier, places, anchors, logs, isOpen
           node={node}
           moment={moment}
           needs={needs.length === 0 ? null : <Names names={needs} anchors={anchors} />}
-          place={placeLink(node, places)}
+          position={positionLink(node, names)}
           child={child && <code>{reportHint(child)}</code>}
         />
         {step.items !== undefined && <Instances items={step.items} />}

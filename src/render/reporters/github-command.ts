@@ -1,5 +1,5 @@
 import type { Position } from '#language/diagnostic.ts';
-import { fileText } from '../text/place-text.ts';
+import { fileText } from '../text/position-text.ts';
 
 /** The commands of GitHub Actions in use; see "Workflow commands" in its documentation. */
 type GithubCommandName = 'error' | 'warning' | 'group' | 'endgroup';
@@ -21,7 +21,7 @@ export function githubCommand(
  * The properties that show an annotation at a place; the file is named relative to `cwd` (null: never). GitHub's end
  * column is the last one that belongs to the range, and given only for a range within one line.
  */
-export function githubPlace(
+export function githubPosition(
   { file, start, end }: Pick<Position, 'file' | 'start'> & Partial<Position>,
   cwd: string | null,
 ): readonly GithubProperty[] {

@@ -12,7 +12,7 @@ import { suggestApprove } from '../text/suggested-commands.ts';
 import { createColors } from '../text/terminal-style.ts';
 import { formatDuration, formatElapsed, timeOfDay } from '../text/value-text.ts';
 import { headerLine, type RecapOptions, renderRecap } from '../views/recap.ts';
-import { githubCommand, githubPlace } from './github-command.ts';
+import { githubCommand, githubPosition } from './github-command.ts';
 import { createHeldLines, type HeldLines } from './held-lines.ts';
 import { plainEvent } from './plain-event.ts';
 import type { OutputChunk, Recap, Reporter, Terminal } from './reporter.ts';
@@ -150,10 +150,10 @@ class GithubLog {
   #annotate(failure: Failure, { positions }: Recap): void {
     const { path, step, key, place: start, tolerated, lines } = failure;
     const fanOut = key === null ? step : step.slice(0, -key.length - 2);
-    const place = path.length > 1 || start === null ? start && { file: start.file, start } : positions.get(fanOut);
+    const position = path.length > 1 || start === null ? start && { file: start.file, start } : positions.get(fanOut);
     const tail = lines.map((line) => escapeControls(stripControls(line)));
     const message = [escapeControls(failureReason(failure)), ...tail].join('\n');
-    const where = place == null ? [] : githubPlace(place, this.#options.workspace);
+    const where = position == null ? [] : githubPosition(position, this.#options.workspace);
     const title = ['title', escapeControls(failurePath(failure))] as const;
     this.#command(tolerated === undefined ? 'error' : 'warning', message, [...where, title]);
   }

@@ -1,7 +1,7 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { failureCommand, failurePath, failureReason, failuresIn } from '../text/failures.ts';
-import { fileText } from '../text/place-text.ts';
+import { fileText } from '../text/position-text.ts';
 import { stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import type { Recap } from './reporter.ts';
@@ -106,12 +106,12 @@ function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
 }
 
 function caseLines({ step, verdict }: TestCase, { summary, positions, tails, cwd }: View): readonly string[] {
-  const place = positions.get(step.name) ?? positions.get(splitInstanceName(step.name)?.step ?? '');
+  const position = positions.get(step.name) ?? positions.get(splitInstanceName(step.name)?.step ?? '');
   const head = attributes({
     name: step.name,
     classname: summary.workflow,
     time: seconds(step.durationMs),
-    ...(place === undefined ? {} : { file: fileText(place.file, cwd), line: String(place.start.line) }),
+    ...(position === undefined ? {} : { file: fileText(position.file, cwd), line: String(position.start.line) }),
   });
   const own = (tails.get(step.name) ?? []).join('\n');
   const inner = verdict === null ? [] : failuresIn(summary).failures.filter(({ path }) => path[0] === step.name);

@@ -108,7 +108,7 @@ function failureOf(
   const fanOut = 'key' in step ? (splitInstanceName(name)?.step ?? name) : name;
   const origin = origins.get(name) ?? origins.get(fanOut);
   const runId = child?.summary.runId ?? origin ?? summary.runId;
-  const place = positions.get(fanOut);
+  const position = positions.get(fanOut);
   const command = child === null ? suggestLogs(runId, name) : suggestStatus(runId);
   return {
     path: [...path, name],
@@ -122,7 +122,7 @@ function failureOf(
     attempts,
     ...(tolerated === undefined || summary.strict ? {} : { tolerated }),
     ...(origin === undefined || child !== null ? {} : { kept: true }),
-    place: place === undefined ? null : { file: place.file, ...place.start },
+    place: position === undefined ? null : { file: position.file, ...position.start },
     lines: step.child === undefined ? (tails.get(name) ?? []) : [],
     log: child === null && step.child === undefined ? step.log : null,
     command: kept ? command : null,

@@ -96,7 +96,7 @@ export function attemptText(step: Step | undefined, attempt: number): string {
 }
 
 /** Returns the details of a running attempt: whether a service is `ready`, and its container. */
-export function attemptPlace({ isReady, container }: Pick<StepState, 'isReady' | 'container'>): readonly string[] {
+export function attemptState({ isReady, container }: Pick<StepState, 'isReady' | 'container'>): readonly string[] {
   const id = container === null ? [] : [`container ${escapeControls(container.id.slice(0, SHORT_CONTAINER_ID))}`];
   return [...(isReady ? ['ready'] : []), ...id];
 }

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { Diagnostic, Position, Source } from '#language/diagnostic.ts';
-import { githubCommand, githubPlace } from '../reporters/github-command.ts';
-import { placeText } from '../text/place-text.ts';
+import { githubCommand, githubPosition } from '../reporters/github-command.ts';
+import { positionText } from '../text/position-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs, createColors, type Glyphs } from '../text/terminal-style.ts';
 import { type Cluster, clusters } from '../text/width.ts';
@@ -29,10 +29,10 @@ export function renderDiagnostics(
 
 function inOrder(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
   const files = new Map(sources.map((source, index) => [source.path, index]));
-  const key = ({ position: place, code }: Diagnostic): [number, number, number] => {
+  const key = ({ position, code }: Diagnostic): [number, number, number] => {
     // The count of further problems follows the shown ones.
-    if (place === null) return [code === 'more-problems' ? sources.length + 1 : -1, 0, 0];
-    return [files.get(place.file) ?? sources.length, place.start.line, place.start.column];
+    if (position === null) return [code === 'more-problems' ? sources.length + 1 : -1, 0, 0];
+    return [files.get(position.file) ?? sources.length, position.start.line, position.start.column];
   };
   return diagnostics
     .map((diagnostic) => ({ diagnostic, key: key(diagnostic) }))
@@ -45,15 +45,15 @@ function diagnosticLines(
   sources: ReadonlyMap<string, SourceLines>,
   { color, unicode, cwd }: DiagnosticOptions,
 ): readonly string[] {
-  const { severity, message, position: place, related, importedFrom, help } = diagnostic;
+  const { severity, message, position, related, importedFrom, help } = diagnostic;
   const colors = createColors(color);
   const style = { colors, glyphs: chooseGlyphs(unicode), cwd, width: frameWidth, gutter: gutterOf(diagnostic) };
   const paint = severity === 'error' ? colors.red : colors.yellow;
   const indent = ' '.repeat(style.gutter + 1);
   const frames = [
-    ...(place === null ? [] : [{ place, label: diagnostic.label, mark: '^' as const, color: paint }]),
+    ...(position === null ? [] : [{ position, label: diagnostic.label, mark: '^' as const, color: paint }]),
     ...related.map((other) => ({
-      place: other.position,
+      position: other.position,
       label: other.message,
       mark: '-' as const,
       color: colors.blue,
@@ -61,21 +61,21 @@ function diagnosticLines(
   ];
   return [
     `${colors.bold(paint(severity))}${colors.bold(`: ${escapeControls(message)}`)}`,
-    ...frames.flatMap((frame) => codeFrame(frame, sources.get(frame.place.file), style)),
+    ...frames.flatMap((frame) => codeFrame(frame, sources.get(frame.position.file), style)),
     ...importLines(importedFrom, style).map((line) => indent + line),
     ...(help === null ? [] : [`${indent}${colors.cyan('help:')} ${escapeControls(help)}`]),
   ];
 }
 
-function gutterOf({ position: place, related }: Diagnostic): number {
-  const lines = [place, ...related.map((other) => other.position)].map((found) => found?.start.line ?? 1);
+function gutterOf({ position, related }: Diagnostic): number {
+  const lines = [position, ...related.map((other) => other.position)].map((found) => found?.start.line ?? 1);
   return Math.max(...lines.map((line) => String(line).length));
 }
 
 /** Renders the chain of imports from the root file to the file of the problem, innermost last. */
 function importLines(importedFrom: Diagnostic['importedFrom'], { cwd, colors }: FrameStyle): readonly string[] {
   return importedFrom.map(
-    (place, index) => `${colors.dim(index === 0 ? 'imported at' : 'then at')} ${placeText(place, cwd)}`,
+    (position, index) => `${colors.dim(index === 0 ? 'imported at' : 'then at')} ${positionText(position, cwd)}`,
   );
 }
 
@@ -86,7 +86,7 @@ function countLine(diagnostics: readonly Diagnostic[], sources: readonly Source[
   // A missing file has no source either: its message tells it apart.
   const files = new Set([
     ...shown.map(
-      ({ position: place, code, message }) => place?.file ?? (code === 'not-found' ? message : sources[0]?.path),
+      ({ position, code, message }) => position?.file ?? (code === 'not-found' ? message : sources[0]?.path),
     ),
     ...unshown.flatMap((more) => more.files),
   ]);
@@ -113,11 +113,11 @@ export function githubAnnotation(
   diagnostic: Diagnostic,
   { cwd = null }: { readonly cwd?: string | null } = {},
 ): string {
-  const { severity, code, message, position: place, label, related, help } = diagnostic;
-  const properties = [...(place === null ? [] : githubPlace(place, cwd)), ['title', code] as const];
+  const { severity, code, message, position, label, related, help } = diagnostic;
+  const properties = [...(position === null ? [] : githubPosition(position, cwd)), ['title', code] as const];
   const text = [
     label === '' ? message : `${message} (${label})`,
-    ...related.map((other) => `${placeText(other.position, cwd)}: ${other.message}`),
+    ...related.map((other) => `${positionText(other.position, cwd)}: ${other.message}`),
     ...(help === null ? [] : [`help: ${help}`]),
   ]
     .map(escapeControls)
@@ -138,24 +138,28 @@ type FrameStyle = {
 
 /** A position to show, the label of its mark, and the symbol and colour of the mark. */
 type Frame = {
-  readonly place: Position;
+  readonly position: Position;
   readonly label: string;
   readonly mark: '^' | '-';
   readonly color: (text: string) => string;
 };
 
 /** Renders the position, its line of source and the mark with its label; only the position if there is no source. */
-function codeFrame({ place, label, mark, color }: Frame, source: SourceLines | undefined, style: FrameStyle): string[] {
+function codeFrame(
+  { position, label, mark, color }: Frame,
+  source: SourceLines | undefined,
+  style: FrameStyle,
+): string[] {
   const { colors, glyphs, gutter } = style;
   const space = ' '.repeat(gutter);
   const text = escapeControls(label);
-  const head = `${space} ${colors.dim(glyphs.corner)} ${placeText(place, style.cwd)}`;
+  const head = `${space} ${colors.dim(glyphs.corner)} ${positionText(position, style.cwd)}`;
   if (source === undefined) return [text === '' ? head : `${head} ${color(text)}`];
-  const line = source.line(place.start.line);
-  const shown = markLine(line, lineRange(line, place), style.width, glyphs.ellipsis);
+  const line = source.line(position.start.line);
+  const shown = markLine(line, lineRange(line, position), style.width, glyphs.ellipsis);
   return [
     head,
-    `${colors.dim(`${String(place.start.line).padStart(gutter)} ${glyphs.bar}`)} ${shown.text}`.trimEnd(),
+    `${colors.dim(`${String(position.start.line).padStart(gutter)} ${glyphs.bar}`)} ${shown.text}`.trimEnd(),
     `${colors.dim(`${space} ${glyphs.bar}`)} ${' '.repeat(shown.before)}${color(`${mark.repeat(shown.length)} ${text}`.trimEnd())}`,
   ];
 }

@@ -5,7 +5,7 @@ import type { Workflow } from '#core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { failureCommand, failuresIn } from '../text/failures.ts';
 import { behindGutter, columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
-import { fileText, placeText } from '../text/place-text.ts';
+import { fileText, positionText } from '../text/position-text.ts';
 import { answerText, hideSecretParams, paramsText, statusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import {
@@ -131,7 +131,7 @@ function approvedLines({ steps }: RunSummary, { colors }: RecapStyle): readonly 
 }
 
 /** Returns the steps that wait for approval, those of child runs too, each with the command that approves it. */
-function approvalLines({ summary, children }: Recap, style: RecapStyle, place = ''): readonly string[] {
+function approvalLines({ summary, children }: Recap, style: RecapStyle, where = ''): readonly string[] {
   const { commands, colors, columns } = style;
   const waiting = summary.steps.filter(({ waitingFor }) => waitingFor === 'approval');
   const own = waiting.flatMap((step) => {
@@ -139,7 +139,7 @@ function approvalLines({ summary, children }: Recap, style: RecapStyle, place = 
     const prompt = escapeControls(approval?.prompt ?? '');
     const command = suggestApprove(summary.runId, name, `${commands.options ?? ''}${neededInputs(approval?.input)}`);
     return [
-      `${colors.bold(nameText(name))}${place} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
+      `${colors.bold(nameText(name))}${where} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
       ...commandLines('  approve:', command, columns).map((line) => colors.dim(line)),
     ];
   });
@@ -195,7 +195,7 @@ function oneFailure(failure: Failure, style: RecapStyle): readonly string[] {
 }
 
 function factsOf(failure: Failure, { colors, glyphs, cwd }: RecapStyle): readonly LinePart[] {
-  const { path, place, tolerated, attempts, kept, runId, note } = failure;
+  const { path, place: position, tolerated, attempts, kept, runId, note } = failure;
   const plain = (text: string): LinePart => ({ text, paint: (shown) => shown });
   const mark = `${tolerated === undefined ? glyphs.status.failed : glyphs.tolerated} `;
   const paintMark = tolerated === undefined ? colors.red : colors.yellow;
@@ -209,7 +209,9 @@ function factsOf(failure: Failure, { colors, glyphs, cwd }: RecapStyle): readonl
     ...(attempts > 1 ? [plain(`after ${attempts} attempts`)] : []),
     ...(kept ? [plain(`in run ${escapeControls(shortId(runId))}, not run again`)] : []),
     ...(note === undefined ? [] : [plain(escapeControls(note))]),
-    ...(place === null ? [] : [{ text: placeText({ file: place.file, start: place }, cwd), paint: colors.cyan }]),
+    ...(position === null
+      ? []
+      : [{ text: positionText({ file: position.file, start: position }, cwd), paint: colors.cyan }]),
   ];
 }
 

@@ -23,7 +23,7 @@ import {
   waitingLine,
   withCount,
 } from '../reporters/tree/tree-lines.ts';
-import { attemptPlace, attemptText } from '../text/run-text.ts';
+import { attemptState, attemptText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs, createColors } from '../text/terminal-style.ts';
 import { dateAndTime, formatElapsed, shortId } from '../text/value-text.ts';
@@ -138,7 +138,7 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
         time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
         detail: [
           attemptText(style.steps.get(name), attempt),
-          ...attemptPlace(step),
+          ...attemptState(step),
           ...(step.child === undefined ? [] : [`run ${shortId(step.child)}`]),
         ]
           .filter((text) => text !== '')

@@ -158,10 +158,10 @@ type SquaresProps = {
  */
 function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps): JSX.Element {
   const [moved, setMoved] = useState<number | null>(null);
-  const place = useRef<SVGSVGElement>(null);
+  const cell = useRef<SVGSVGElement>(null);
   // Each instance has its own element, so that screen readers announce it. Focused before the next key.
   useLayoutEffect(() => {
-    if (moved !== null) place.current?.querySelector('a')?.focus();
+    if (moved !== null) cell.current?.querySelector('a')?.focus();
   }, [moved]);
   const chosen = items.findIndex(({ name }) => name === selected);
   const at = moved ?? Math.max(0, chosen);
@@ -193,7 +193,7 @@ function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps): JSX.E
         <path key={kind} class={`cells ${kind}`} d={path} />
       ))}
       {instance !== undefined && (
-        <svg ref={place} {...cellAt(grid, at)} width={grid.cellWidth} height={grid.cellHeight} overflow="visible">
+        <svg ref={cell} {...cellAt(grid, at)} width={grid.cellWidth} height={grid.cellHeight} overflow="visible">
           <a
             key={instance.key}
             href={hrefOf(instance.key)}
@@ -208,10 +208,10 @@ function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps): JSX.E
   );
 }
 
-type Place = { readonly at: number; readonly columns: number; readonly last: number };
+type Cell = { readonly at: number; readonly columns: number; readonly last: number };
 
 /** The number of the instance that a key moves to, the same one at an edge; null for any other key. */
-function neighbourIn(key: string, { at, columns, last }: Place): number | null {
+function neighbourIn(key: string, { at, columns, last }: Cell): number | null {
   const steps: Readonly<Record<string, number>> = {
     ArrowRight: 1,
     ArrowLeft: -1,

@@ -55,13 +55,13 @@ export function Item({ drawn, index, drawNode, isShown, found = null, aboutBlock
           </text>
         </>
       )}
-      {item.nodes.map((number, place) => {
+      {item.nodes.map((number, cell) => {
         const { width, height } = sizeIn(item);
         if (isShown?.(number) === false) return null;
         return (
           <svg
             key={number}
-            {...positionIn(item, place)}
+            {...positionIn(item, cell)}
             width={width}
             height={height}
             class={found?.has(number) ? 'found' : undefined}
@@ -92,12 +92,12 @@ export function sizeIn({ grid, width, height }: GraphItem): { readonly width: nu
 }
 
 /** The top left corner of a step in its item. */
-export function positionIn({ grid }: GraphItem, place: number): { readonly x: number; readonly y: number } {
+export function positionIn({ grid }: GraphItem, cell: number): { readonly x: number; readonly y: number } {
   if (grid === null) return { x: 0, y: 0 };
   const { padding, cellGap, titleHeight } = drawing;
   return {
-    x: padding + (place % grid.columns) * (grid.cellWidth + cellGap),
-    y: padding + titleHeight + Math.floor(place / grid.columns) * (grid.cellHeight + cellGap),
+    x: padding + (cell % grid.columns) * (grid.cellWidth + cellGap),
+    y: padding + titleHeight + Math.floor(cell / grid.columns) * (grid.cellHeight + cellGap),
   };
 }
 
@@ -239,9 +239,9 @@ function pathsByStatus(
   items.forEach((item, index) => {
     const box = layout.boxes[index] ?? { x: 0, y: 0 };
     const { width, height } = sizeIn(item);
-    item.nodes.forEach((step, place) => {
+    item.nodes.forEach((step, cell) => {
       if (!isWanted(step)) return;
-      const { x, y } = positionIn(item, place);
+      const { x, y } = positionIn(item, cell);
       const status = statusOf(step);
       const path = paths.get(status) ?? [];
       path.push(`M${box.x + x} ${box.y + y}h${width}v${height}h-${width}z`);

@@ -52,9 +52,9 @@ function toTheRight(layers: Layers, sizes: GraphShape['sizes'], gap: typeof gaps
   const { vertices, edges } = layers;
   const sizeOf = (vertex: number) => sizes[vertices[vertex]?.item ?? -1] ?? { width: 0, height: 0 };
   const heights = vertices.map((_, vertex) => sizeOf(vertex).height);
-  const places = placeAcross(layers, heights, gap.across);
-  const top = Math.min(...places.map((place, vertex) => place - (heights[vertex] ?? 0) / 2)) - margin;
-  const y = (vertex: number) => Math.round((places[vertex] ?? 0) - top);
+  const positions = positionsAcross(layers, heights, gap.across);
+  const top = Math.min(...positions.map((position, vertex) => position - (heights[vertex] ?? 0) / 2)) - margin;
+  const y = (vertex: number) => Math.round((positions[vertex] ?? 0) - top);
   const widths = layers.order.map((layer) => Math.max(...layer.map((vertex) => sizeOf(vertex).width)));
   const starts = startsOf(widths, gap.along);
   const start = (vertex: number) => starts[vertices[vertex]?.layer ?? 0] ?? 0;
@@ -141,20 +141,20 @@ function sortedBy(order: Layers['order'], towards: readonly (readonly number[])[
   return sorted;
 }
 
-function mean(vertices: readonly number[], places: ReadonlyMap<number, number>): number | null {
+function mean(vertices: readonly number[], positions: ReadonlyMap<number, number>): number | null {
   if (vertices.length === 0) return null;
-  return vertices.reduce((sum, vertex) => sum + (places.get(vertex) ?? 0), 0) / vertices.length;
+  return vertices.reduce((sum, vertex) => sum + (positions.get(vertex) ?? 0), 0) / vertices.length;
 }
 
 /** The number of pairs of edges that cross. */
 function crossings(order: Layers['order'], forward: readonly (readonly number[])[]): number {
   let count = 0;
   for (let layer = 0; layer + 1 < order.length; layer++) {
-    const places = new Map(order[layer + 1]?.map((vertex, index) => [vertex, index]));
+    const positions = new Map(order[layer + 1]?.map((vertex, index) => [vertex, index]));
     const ends = (order[layer] ?? []).flatMap((vertex) =>
-      (forward[vertex] ?? []).map((to) => places.get(to) ?? 0).sort((a, b) => a - b),
+      (forward[vertex] ?? []).map((to) => positions.get(to) ?? 0).sort((a, b) => a - b),
     );
-    count += inversions(ends, places.size);
+    count += inversions(ends, positions.size);
   }
   return count;
 }
@@ -180,22 +180,22 @@ const bendWeight = 4;
  * The centre of each vertex across the layers: near the meanOf position of its neighbours, in the order of its layer, and
  * no closer to the next vertex than their sizes and the gap allow.
  */
-function placeAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
+function positionsAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
   const { vertices, order, edges } = layers;
   const after = neighbours(vertices.length, edges);
   const before = neighbours(vertices.length, edges.map(flipped));
-  const places = new Array<number>(vertices.length).fill(0);
+  const positions = new Array<number>(vertices.length).fill(0);
   const weights = vertices.map(({ item }) => (item === null ? bendWeight : 1));
   const settle = (layer: readonly number[], towards: readonly (readonly number[])[]): void => {
-    const wanted = layer.map((vertex) => meanOf(towards[vertex] ?? [], places) ?? places[vertex] ?? 0);
+    const wanted = layer.map((vertex) => meanOf(towards[vertex] ?? [], positions) ?? positions[vertex] ?? 0);
     const offsets = offsetsOf(layer, sizes, gap);
-    const free = wanted.map((place, index) => place - (offsets[index] ?? 0));
+    const free = wanted.map((position, index) => position - (offsets[index] ?? 0));
     const fitted = ascending(
       free,
       layer.map((vertex) => weights[vertex] ?? 1),
     );
     layer.forEach((vertex, index) => {
-      places[vertex] = (fitted[index] ?? 0) + (offsets[index] ?? 0);
+      positions[vertex] = (fitted[index] ?? 0) + (offsets[index] ?? 0);
     });
   };
   for (const layer of order) settle(layer, before);
@@ -205,12 +205,12 @@ function placeAcross(layers: Layers, sizes: readonly number[], gap: number): rea
   }
   const both = before.map((list, vertex) => [...list, ...(after[vertex] ?? [])]);
   for (const layer of order) settle(layer, both);
-  return places;
+  return positions;
 }
 
-function meanOf(vertices: readonly number[], places: readonly number[]): number | null {
+function meanOf(vertices: readonly number[], positions: readonly number[]): number | null {
   if (vertices.length === 0) return null;
-  return vertices.reduce((sum, vertex) => sum + (places[vertex] ?? 0), 0) / vertices.length;
+  return vertices.reduce((sum, vertex) => sum + (positions[vertex] ?? 0), 0) / vertices.length;
 }
 
 /** The least distance of each vertex of a layer from the first. */

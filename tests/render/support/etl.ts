@@ -1,6 +1,6 @@
 import type { Reporter } from '#render/reporters/reporter.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
-import { etlPlace, failedSummary, recapOf, type StoryHooks, stepSummary, tell } from './story.ts';
+import { etlPosition, failedSummary, recapOf, type StoryHooks, stepSummary, tell } from './story.ts';
 
 /** A workflow with all kinds of steps. */
 export const etl = workflow({
@@ -79,6 +79,6 @@ export const etlEnd = {
     ],
     handlers: [stepSummary('handlerOn.failure')],
   },
-  positions: new Map([['load', etlPlace(14, 5)]]),
+  positions: new Map([['load', etlPosition(14, 5)]]),
   tails: new Map([['load', ['red', 'connection refused']]]),
 } as const;

@@ -145,7 +145,7 @@ export function recapOf(summary: Partial<RunSummary> = {}, settings: RecapSettin
 }
 
 /** A position in `/project/etl.yaml`. */
-export function etlPlace(line: number, column: number) {
+export function etlPosition(line: number, column: number) {
   return { file: '/project/etl.yaml', start: { line, column }, end: { line, column: column + 4 } };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InstanceSummary, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { type FailedRun, failureCommand, failurePath, failuresIn, failuresOf } from '#render/text/failures.ts';
-import { etlPlace, failedSummary, runSummary, stepSummary } from '../support/story.ts';
+import { etlPosition, failedSummary, runSummary, stepSummary } from '../support/story.ts';
 
 const childId = '01997aaa-0000-7c4d-8e5f-001122334455';
 
@@ -23,7 +23,7 @@ function texts(run: FailedRun): readonly string[] {
 
 test('a fan-out is replaced by its first three failed instances, and the others are counted', () => {
   const items = ['a', 'b', 'c', 'd', 'e'].map((key) => instance('build', key));
-  const positions = new Map([['build', etlPlace(3, 5)]]);
+  const positions = new Map([['build', etlPosition(3, 5)]]);
   const tails = new Map([['build[a]', ['why']]]);
   const { failures, moreFailures } = failuresOf(
     failedRun([fanOut(items), failedSummary('last')], { positions, tails }),

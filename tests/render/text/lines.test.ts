@@ -13,8 +13,8 @@ function linesOf(
 }
 
 /** Cuts bytes at the given positions. */
-function chop(bytes: Uint8Array, positions: readonly number[]): readonly Uint8Array[] {
-  const sorted = [0, ...positions.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+function chop(bytes: Uint8Array, offsets: readonly number[]): readonly Uint8Array[] {
+  const sorted = [0, ...offsets.map((offset) => offset % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
 }
 
@@ -73,8 +73,8 @@ test('the lines depend on the bytes alone, not on their chunks', () => {
   const stream = fc.array(piece, { maxLength: 40 }).map((pieces) => Buffer.concat(pieces));
   const returns = fc.constantFrom<CarriageReturn>('overwrite', 'keep');
   fc.assert(
-    fc.property(stream, fc.array(fc.nat(), { maxLength: 20 }), returns, (bytes, positions, carriageReturn) => {
-      expect(linesOf(chop(bytes, positions), carriageReturn)).toEqual(linesOf([bytes], carriageReturn));
+    fc.property(stream, fc.array(fc.nat(), { maxLength: 20 }), returns, (bytes, offsets, carriageReturn) => {
+      expect(linesOf(chop(bytes, offsets), carriageReturn)).toEqual(linesOf([bytes], carriageReturn));
     }),
   );
 });

@@ -22,7 +22,7 @@ function diagnostic(settings: Partial<Diagnostic> = {}): Diagnostic {
 }
 
 /** The position of the first `length` code units of `text` in a source (its first occurrence). */
-function placeOf(
+function positionOf(
   source: { readonly path: string; readonly text: string },
   text: string,
   length = text.length,
@@ -35,7 +35,7 @@ function placeOf(
 /** The frame for one mark in a file of one line: the line as shown, and the mark below it. */
 function frame(text: string, marked: string): readonly string[] {
   const source = { path: '/project/a.yaml', text };
-  const shown = renderDiagnostics([diagnostic({ position: placeOf(source, marked) })], [source], plain);
+  const shown = renderDiagnostics([diagnostic({ position: positionOf(source, marked) })], [source], plain);
   return shown.split('\n').slice(2, 4);
 }
 
@@ -61,29 +61,29 @@ const found: readonly Diagnostic[] = [
   diagnostic({
     code: 'cron',
     message: 'the day of the week of "* * * * 8" is not 0 to 7',
-    position: placeOf(fetch, '"* * * * 8"'),
-    importedFrom: [placeOf(etl, 'steps/fetch')],
+    position: positionOf(fetch, '"* * * * 8"'),
+    importedFrom: [positionOf(etl, 'steps/fetch')],
   }),
   diagnostic({
-    position: placeOf(etl, 'comand'),
+    position: positionOf(etl, 'comand'),
     label: 'did you mean "command"?',
     help: 'a step takes name, command, script, executor, depends, ...   (wf schema steps)',
   }),
   diagnostic({
     code: 'cycle',
     message: 'the steps depend on each other: a -> c -> b -> a',
-    position: placeOf(etl, 'c]', 1),
+    position: positionOf(etl, 'c]', 1),
     label: 'a waits for c',
     related: [
-      { position: placeOf(etl, 'b]', 1), message: 'c waits for b' },
-      { position: placeOf(etl, 'a]', 1), message: 'b waits for a' },
+      { position: positionOf(etl, 'b]', 1), message: 'c waits for b' },
+      { position: positionOf(etl, 'a]', 1), message: 'b waits for a' },
     ],
   }),
   diagnostic({
     severity: 'warning',
     code: 'ignored-key',
     message: '"imports" is ignored',
-    position: placeOf(etl, 'imports'),
+    position: positionOf(etl, 'imports'),
   }),
 ];
 
@@ -105,8 +105,8 @@ test('a problem without a position has no frame and counts for its file', () => 
 });
 
 test('a position in a file whose text is unknown is still printed', () => {
-  const place = { file: '-', start: { line: 3, column: 9 }, end: { line: 3, column: 10 } };
-  const text = renderDiagnostics([diagnostic({ message: 'odd', position: place, label: 'here' })], [], plain);
+  const position = { file: '-', start: { line: 3, column: 9 }, end: { line: 3, column: 10 } };
+  const text = renderDiagnostics([diagnostic({ message: 'odd', position: position, label: 'here' })], [], plain);
   expect(text).toBe('error: odd\n  ┌─ <stdin>:3:9 here\n\n1 error in 1 file\n');
 });
 
@@ -127,8 +127,8 @@ describe('the mark is below its text', () => {
     const source = { path: '/project/a.yaml', text: 'key:\r\n' };
     const at = (line: number, column: number) => ({ line, column });
     const marks = [at(1, 5), at(1, 50), at(7, 3)].map((start) => {
-      const place = { file: source.path, start, end: start };
-      return renderDiagnostics([diagnostic({ position: place })], [source], plain)
+      const position = { file: source.path, start, end: start };
+      return renderDiagnostics([diagnostic({ position: position })], [source], plain)
         .split('\n')
         .slice(2, 4);
     });
@@ -141,9 +141,9 @@ describe('the mark is below its text', () => {
 
   test('when the range continues in the next lines', () => {
     const source = { path: '/project/a.yaml', text: 'a: |\n  b\n  c\n' };
-    const place = { file: source.path, start: { line: 1, column: 4 }, end: { line: 3, column: 4 } };
+    const position = { file: source.path, start: { line: 1, column: 4 }, end: { line: 3, column: 4 } };
     expect(
-      renderDiagnostics([diagnostic({ position: place })], [source], plain)
+      renderDiagnostics([diagnostic({ position: position })], [source], plain)
         .split('\n')
         .slice(2, 4),
     ).toEqual(['1 │ a: |', '  │    ^']);
@@ -177,14 +177,14 @@ describe('a long line', () => {
 test('nothing in a file, a name or a message can control the terminal', () => {
   const nasty = 'x\u001b[2J\u0007\u009b1m\u202e';
   const source = { path: `/project/${nasty}.yaml`, text: `key: ${nasty}\n` };
-  const place = placeOf(source, nasty);
+  const position = positionOf(source, nasty);
   const bad = diagnostic({
     message: nasty,
     label: nasty,
     help: nasty,
-    position: place,
-    related: [{ position: place, message: nasty }],
-    importedFrom: [place],
+    position: position,
+    related: [{ position: position, message: nasty }],
+    importedFrom: [position],
   });
   const text = renderDiagnostics([bad], [source], plain);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be found
@@ -207,7 +207,7 @@ test('the number of omitted problems comes last', () => {
   const source = { path: '/project/a.yaml', text: 'key: 1\n' };
   const unshown = { errors: 4, warnings: 3, files: [source.path, '/project/b.yaml'] };
   const more = diagnostic({ code: 'more-problems', message: '7 more problems are not shown', unshown });
-  const shown = renderDiagnostics([more, diagnostic({ position: placeOf(source, 'key') })], [source], plain);
+  const shown = renderDiagnostics([more, diagnostic({ position: positionOf(source, 'key') })], [source], plain);
   expect(shown.split('\n').filter((line) => line.startsWith('error: '))).toEqual([
     'error: unknown key "comand" in step "fetch"',
     'error: 7 more problems are not shown',
@@ -216,9 +216,9 @@ test('the number of omitted problems comes last', () => {
 });
 
 test('as JSON a diagnostic has all its keys', () => {
-  const place = placeOf(etl, 'comand');
+  const position = positionOf(etl, 'comand');
   expect([
-    diagnosticJson(diagnostic({ position: place, label: 'did you mean "command"?' })),
+    diagnosticJson(diagnostic({ position: position, label: 'did you mean "command"?' })),
     diagnosticJson(diagnostic()),
   ]).toEqual([
     {
@@ -250,9 +250,9 @@ test('as JSON a diagnostic has all its keys', () => {
 
 describe('as a command of GitHub Actions', () => {
   test('a diagnostic has its position and severity', () => {
-    const place = placeOf(etl, 'comand');
+    const position = positionOf(etl, 'comand');
     expect(
-      githubAnnotation(diagnostic({ position: place, label: 'did you mean "command"?' }), { cwd: '/project' }),
+      githubAnnotation(diagnostic({ position: position, label: 'did you mean "command"?' }), { cwd: '/project' }),
     ).toBe(
       '::error file=etl.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +
         'unknown key "comand" in step "fetch" (did you mean "command"?)',
@@ -260,10 +260,10 @@ describe('as a command of GitHub Actions', () => {
   });
 
   test('text cannot end the command or start another', () => {
-    const place = { ...placeOf(etl, 'comand'), file: '/project/a,b:c%.yaml' };
-    const related = [{ position: placeOf(etl, 'c]', 1), message: 'first' }];
+    const position = { ...positionOf(etl, 'comand'), file: '/project/a,b:c%.yaml' };
+    const related = [{ position: positionOf(etl, 'c]', 1), message: 'first' }];
     const annotation = githubAnnotation(
-      diagnostic({ severity: 'warning', message: '100%\r\n::error::no', position: place, related, help: 'mend it' }),
+      diagnostic({ severity: 'warning', message: '100%\r\n::error::no', position: position, related, help: 'mend it' }),
     );
     expect(annotation).toBe(
       '::warning file=/project/a%2Cb%3Ac%25.yaml,line=10,col=5,endLine=10,endColumn=10,title=unknown-key::' +

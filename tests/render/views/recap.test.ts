@@ -3,7 +3,7 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { renderRecap } from '#render/views/recap.ts';
 import { etlEnd } from '../support/etl.ts';
 import { expectGolden } from '../support/golden.ts';
-import { etlPlace, failedSummary, recapOf, recapOptions, stepSummary } from '../support/story.ts';
+import { etlPosition, failedSummary, recapOf, recapOptions, stepSummary } from '../support/story.ts';
 
 const style = { color: false, unicode: true };
 
@@ -112,7 +112,7 @@ test('the message of a run that timed out is printed', () => {
 test('failed handlers are printed like steps, with attempts and position', () => {
   const text = recap(
     { status: 'failed', reason: 'handler', handlers: [failedSummary('handlerOn.exit', { attempts: 3, log: null })] },
-    { positions: new Map([['handlerOn.exit', etlPlace(30, 3)]]) },
+    { positions: new Map([['handlerOn.exit', etlPosition(30, 3)]]) },
   );
   expect(text).toBe('FAILED nightly-etl in 14s\n✖ handlerOn.exit   exit 3   after 3 attempts   etl.yaml:30:3\n');
 });

@@ -18,7 +18,7 @@ export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): J
         node={graph?.nodes.find(({ name }) => name === step.name) ?? null}
         moment={moment}
         needs={needs.join(', ')}
-        place={null}
+        position={null}
         child={step.child && <a href={to.run(step.child)}>{shortId(step.child)}</a>}
       />
       {step.items !== undefined && <Instances items={step.items} />}

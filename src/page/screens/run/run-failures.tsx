@@ -20,7 +20,7 @@ export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly Ste
   return (
     <section class="failures" aria-labelledby="failures-title">
       <h2 id="failures-title">What failed</h2>
-      <FailureList view={view} hrefOf={(failure) => hrefOf(failure, view)} placeOf={placeOf} />
+      <FailureList view={view} hrefOf={(failure) => hrefOf(failure, view)} positionOf={positionOf} />
     </section>
   );
 }
@@ -36,6 +36,6 @@ function hrefOf({ runId, step, key, command }: RunFailure, { run }: RunView): st
   return command?.startsWith('wf status') ? to.run(runId) : to.runOfStep(runId, name, key ?? undefined);
 }
 
-function placeOf({ place }: RunFailure): JSX.Element | null {
-  return place && <code>{`${place.file.replace(/^.*\//, '')}:${place.line}:${place.column}`}</code>;
+function positionOf({ place: position }: RunFailure): JSX.Element | null {
+  return position && <code>{`${position.file.replace(/^.*\//, '')}:${position.line}:${position.column}`}</code>;
 }

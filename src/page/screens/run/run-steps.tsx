@@ -54,7 +54,7 @@ export function StepRows(props: RowsProps & { readonly unfolding: Unfolding }): 
           now={now.value}
           earlier={earlier}
           unfolding={unfolding}
-          place={{ index: first + index, count: rows.length }}
+          position={{ index: first + index, count: rows.length }}
         />
       ))}
       {after > 0 && <li aria-hidden="true" style={{ height: `${after}px` }} />}

@@ -79,7 +79,7 @@ type BrushProps = {
 /** An area over the axis that selects a part of the time by dragging. */
 function Brush({ scale, onChoose }: BrushProps): JSX.Element {
   const drag = useSignal<{ readonly start: number; readonly end: number } | null>(null);
-  const place = (event: PointerEvent & { currentTarget: HTMLElement }) =>
+  const offsetAt = (event: PointerEvent & { currentTarget: HTMLElement }) =>
     event.clientX - event.currentTarget.getBoundingClientRect().left;
   return (
     <div
@@ -87,10 +87,10 @@ function Brush({ scale, onChoose }: BrushProps): JSX.Element {
       title="Drag to zoom in on a part"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        drag.value = { start: place(event), end: place(event) };
+        drag.value = { start: offsetAt(event), end: offsetAt(event) };
       }}
       onPointerMove={(event) => {
-        if (drag.value !== null) drag.value = { start: drag.value.start, end: place(event) };
+        if (drag.value !== null) drag.value = { start: drag.value.start, end: offsetAt(event) };
       }}
       onPointerUp={(event) => {
         const width = event.currentTarget.clientWidth;

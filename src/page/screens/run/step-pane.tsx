@@ -22,8 +22,8 @@ type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly hea
 export function StepPane({ run, step, head }: StepProps): JSX.Element {
   const [query, change] = useQuery();
   const view = run.view.value;
-  const place = view?.graph?.nodes.find(({ name }) => name === step.name)?.place ?? null;
-  const source = place === null ? undefined : view?.sources[place.source];
+  const position = view?.graph?.nodes.find(({ name }) => name === step.name)?.place ?? null;
+  const source = position === null ? undefined : view?.sources[position.source];
   const names = ['Logs', 'Details', ...(source === undefined ? [] : ['Source'])];
   const tab = names.find((name) => name.toLowerCase() === query['tab']) ?? 'Logs';
   const look = presentLook(step);
@@ -70,9 +70,9 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           <StepDetails run={run} step={step} />
         </ErrorBoundary>
       )}
-      {tab === 'Source' && source !== undefined && place !== null && (
+      {tab === 'Source' && source !== undefined && position !== null && (
         <ErrorBoundary>
-          <SourceText path={source.path} text={source.text} marked={{ from: place.line, to: place.endLine }} />
+          <SourceText path={source.path} text={source.text} marked={{ from: position.line, to: position.endLine }} />
         </ErrorBoundary>
       )}
     </section>

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import type { Step } from '#core/workflow.ts';
-import { type Answered, answerText, attemptPlace, attemptText, settlesLeftOut } from '../../text/run-text.ts';
+import { type Answered, answerText, attemptState, attemptText, settlesLeftOut } from '../../text/run-text.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import type { Glyphs } from '../../text/terminal-style.ts';
 import { formatDuration, formatElapsed } from '../../text/value-text.ts';
@@ -117,7 +117,7 @@ export function activeLine(
     glyph: glyphs.spinner[frame % glyphs.spinner.length] ?? '',
     name: nameText(step.name),
     time: formatElapsed(now - step.startedAt),
-    detail: joined(attempt, ...attemptPlace(step), last === '' ? '' : `${glyphs.bar} ${last}`),
+    detail: joined(attempt, ...attemptState(step), last === '' ? '' : `${glyphs.bar} ${last}`),
     paintGlyph: colors.cyan,
     paintDetail: colors.dim,
   };

@@ -58,7 +58,7 @@ test('failures are printed last, outside groups, with an annotation at their lin
   const { reporter, text } = github();
   tell(reporter, etl).begin().start('load').output('load', 'boom\n').fail('load').start('index').finish('index');
   expect(text()).not.toContain('boom');
-  const place = { file: '/project/a,b.yaml', start: { line: 14, column: 5 }, end: { line: 14, column: 9 } };
+  const position = { file: '/project/a,b.yaml', start: { line: 14, column: 5 }, end: { line: 14, column: 9 } };
   reporter.end(
     recapOf(
       {
@@ -66,7 +66,7 @@ test('failures are printed last, outside groups, with an annotation at their lin
         reason: 'step',
         steps: [failedSummary('load', { error: 'exit 3: 100%' }), stepSummary('index')],
       },
-      { positions: new Map([['load', place]]), tails: new Map([['load', ['boom', '\u001b[31mcrash\u001b[0m']]]) },
+      { positions: new Map([['load', position]]), tails: new Map([['load', ['boom', '\u001b[31mcrash\u001b[0m']]]) },
     ),
   );
   const end = text().slice(text().lastIndexOf('::endgroup::'));

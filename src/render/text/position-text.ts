@@ -12,6 +12,6 @@ export function fileText(file: string, cwd: string | null): string {
 }
 
 /** Formats a position that editors and terminals understand: `etl.yaml:14:5`. */
-export function placeText(place: Pick<Position, 'file' | 'start'>, cwd: string | null): string {
-  return `${fileText(place.file, cwd)}:${place.start.line}:${place.start.column}`;
+export function positionText(position: Pick<Position, 'file' | 'start'>, cwd: string | null): string {
+  return `${fileText(position.file, cwd)}:${position.start.line}:${position.start.column}`;
 }

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Schema } from '#language/schema/schema-type.ts';
 import { keysOf, schemaAt, wordsOf } from '#page/editor/schema-help.ts';
-import { keyAt, placeAt, type YamlPlace } from '#page/editor/yaml-place.ts';
+import { keyAt, positionAt, type YamlPosition } from '#page/editor/yaml-position.ts';
 
 const schema: Schema = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/language/schema/workflow.schema.json'), 'utf8'),
 );
 
 /** The position of `|` in a text. */
-function at(marked: string): YamlPlace | null {
+function at(marked: string): YamlPosition | null {
   const before = marked.slice(0, marked.indexOf('|')).split('\n');
   const lines = marked.replace('|', '').split('\n');
   const position = { line: before.length, column: before.at(-1)?.length ?? 0 };
-  return placeAt((line) => lines[line - 1] ?? null, position);
+  return positionAt((line) => lines[line - 1] ?? null, position);
 }
 
 const pathAt = (marked: string) =>
@@ -57,9 +57,9 @@ test.each([
   ['params: [{"name": DAY, type: |}]', 'value', 'params.[].type', []],
   ['tags: [one, |', 'key', 'tags.[]', []],
 ] as const)('%j: positions in flow style are determined from the brackets of the line', (text, kind, path, present) => {
-  const place = at(text);
+  const position = at(text);
 
-  expect([place?.kind, pathAt(text), [...(place?.present.keys() ?? [])], place?.isFlow]).toEqual([
+  expect([position?.kind, pathAt(text), [...(position?.present.keys() ?? [])], position?.isFlow]).toEqual([
     kind,
     path,
     present,
@@ -86,11 +86,11 @@ test.each([
   ],
   ['steps:\n  - { name: one,\n      env: {A: "b\n        c"}, di|', 'steps.[]', ['name', 'env']],
 ] as const)('%j: values in flow style may take several lines', (text, path, present) => {
-  const place = at(text);
+  const position = at(text);
   const [before = ''] = text.split('|');
 
-  expect([place?.kind, pathAt(text), [...(place?.present.keys() ?? [])]]).toEqual(['key', path, present]);
-  expect(before.slice(before.lastIndexOf('\n') + 1 + (place?.from ?? 0))).toMatch(/^\w*$/);
+  expect([position?.kind, pathAt(text), [...(position?.present.keys() ?? [])]]).toEqual(['key', path, present]);
+  expect(before.slice(before.lastIndexOf('\n') + 1 + (position?.from ?? 0))).toMatch(/^\w*$/);
 });
 
 test('a value in flow style has an end, after which its lines count as one key', () => {
@@ -106,8 +106,8 @@ test('the word at a position in flow style begins after the bracket, the comma o
 });
 
 test('an executor in flow style has the settings of its type', () => {
-  const place = at('steps: [{name: one, executor: {type: docker, config: {|}}}]');
-  const offered = keysOf(schema, schemaAt(schema, place?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
+  const position = at('steps: [{name: one, executor: {type: docker, config: {|}}}]');
+  const offered = keysOf(schema, schemaAt(schema, position?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
 
   expect(offered).toContain('image');
 });
@@ -131,9 +131,9 @@ test('an entry of a list is determined from the entries above it', () => {
 });
 
 test('keys of the same map are not offered again, in any spelling, above or below', () => {
-  const place = at('steps:\n  - name: one\n    |\n    retry_policy:\n      limit: 2\n  - name: two\n    dir: x\n');
-  const step = schemaAt(schema, place?.path ?? []);
-  const offered = keysOf(schema, step ?? {}, place?.present ?? new Map()).map(({ key }) => key);
+  const position = at('steps:\n  - name: one\n    |\n    retry_policy:\n      limit: 2\n  - name: two\n    dir: x\n');
+  const step = schemaAt(schema, position?.path ?? []);
+  const offered = keysOf(schema, step ?? {}, position?.present ?? new Map()).map(({ key }) => key);
 
   expect(offered).toContain('command');
   expect(offered).toContain('dir');
@@ -154,8 +154,8 @@ test('keys of Dagu 2 and second names are explained, but not offered', () => {
 
 test('the settings of an executor depend on its type', () => {
   const settings = (type: string) => {
-    const place = at(`steps:\n  - name: one\n    executor:\n      type: ${type}\n      config:\n        |`);
-    return keysOf(schema, schemaAt(schema, place?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
+    const position = at(`steps:\n  - name: one\n    executor:\n      type: ${type}\n      config:\n        |`);
+    return keysOf(schema, schemaAt(schema, position?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
   };
 
   expect(settings('docker')).toContain('image');
@@ -177,9 +177,9 @@ test('the key under the pointer has the documentation of its path', () => {
   const found = keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 8 });
 
   expect([found?.from, found?.to]).toEqual([4, 16]);
-  expect(schemaAt(schema, found?.place.path ?? [])?.description).toBe('Retries after a failure.');
+  expect(schemaAt(schema, found?.position.path ?? [])?.description).toBe('Retries after a failure.');
   expect(keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 26 })).toBeNull();
   const inner = keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 20 });
   expect([inner?.from, inner?.to]).toEqual([19, 24]);
-  expect(schemaAt(schema, inner?.place.path ?? [])?.description).toBe('Maximum number of retries.');
+  expect(schemaAt(schema, inner?.position.path ?? [])?.description).toBe('Maximum number of retries.');
 });

@@ -15,16 +15,16 @@ type Line = {
  * Finds the location of a position by the indentation of the lines above it, so that it works in an incomplete text
  * that is not valid YAML. Null in comments, block scalars and texts that continue on another line.
  */
-export function placeAt(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null {
+export function positionAt(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPosition | null {
   const written = (lineAt(line) ?? '').slice(0, column);
   if (/(?:^|\s)#/.test(written)) return null;
-  const flow = placeInFlow(lineAt, { line, column });
+  const flow = positionInFlow(lineAt, { line, column });
   if (flow !== undefined) return flow;
   const own = partsOf(written);
   const present = new Map<string, string>();
   const path: PathStep[] = [];
   let current = present;
-  let kind: YamlPlace['kind'] = 'key';
+  let kind: YamlPosition['kind'] = 'key';
   let from = own.column;
   if (own.key !== null) {
     kind = 'value';
@@ -71,29 +71,32 @@ export function placeAt(lineAt: LineAt, { line, column }: { line: number; column
 export function keyAt(
   lineAt: LineAt,
   { line, column }: { line: number; column: number },
-): { readonly place: YamlPlace; readonly from: number; readonly to: number } | null {
+): { readonly position: YamlPosition; readonly from: number; readonly to: number } | null {
   const text = lineAt(line) ?? '';
-  const inFlow = placeInFlow(lineAt, { line, column });
+  const inFlow = positionInFlow(lineAt, { line, column });
   if (inFlow?.kind === 'key') return flowKeyAt(text, inFlow);
   const { key, column: from } = partsOf(text);
   if (key === null || column < from || column > from + key.length) return null;
-  const place = placeAt(lineAt, { line, column: text.indexOf(':', from + key.length) + 1 });
-  return place === null ? null : { place, from, to: from + key.length };
+  const position = positionAt(lineAt, { line, column: text.indexOf(':', from + key.length) + 1 });
+  return position === null ? null : { position, from, to: from + key.length };
 }
 
-function flowKeyAt(text: string, { path, present, from }: YamlPlace): ReturnType<typeof keyAt> {
+function flowKeyAt(text: string, { path, present, from }: YamlPosition): ReturnType<typeof keyAt> {
   const [, written] = /^("[^"]*"|'[^']*'|[\w.$-]+)\s*:(?:\s|$)/.exec(text.slice(from)) ?? [];
   if (written === undefined) return null;
   const key = written.replace(/^(["'])(.*)\1$/, '$2');
-  const place = { kind: 'value', path: [...path, { key, beside: present }], present: new Map(), from } as const;
-  return { place, from, to: from + written.length };
+  const position = { kind: 'value', path: [...path, { key, beside: present }], present: new Map(), from } as const;
+  return { position, from, to: from + written.length };
 }
 
 /**
  * Finds a location in a value in flow style that begins on this line or above. Undefined outside of such values, null
  * in texts within them.
  */
-function placeInFlow(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPlace | null | undefined {
+function positionInFlow(
+  lineAt: LineAt,
+  { line, column }: { line: number; column: number },
+): YamlPosition | null | undefined {
   let above = '';
   let indent = Number.POSITIVE_INFINITY;
   for (let number = line; number >= 1; number--) {
@@ -107,9 +110,9 @@ function placeInFlow(lineAt: LineAt, { line, column }: { line: number; column: n
         text + (number === line ? '' : `\n${above}${lineAt(line)}`),
         ...linesBelow(lineAt, { line, parent }),
       ];
-      const inner = flowPlaceAt(whole.join('\n').slice(first.start), begin + column);
+      const inner = flowPositionAt(whole.join('\n').slice(first.start), begin + column);
       if (inner !== null) {
-        const outer = placeAt(lineAt, { line: number, column: first.start });
+        const outer = positionAt(lineAt, { line: number, column: first.start });
         if (outer === null || inner.from < begin) return null;
         return { ...inner, path: [...outer.path, ...inner.path], from: inner.from - begin };
       }
@@ -174,14 +177,14 @@ type Frame = {
  * Finds the location of a position in a value in flow style, such as `{limit: 2, intervalSec: 5}`. Its path begins in
  * the value. Null outside of its brackets and in quoted texts.
  */
-function flowPlaceAt(text: string, position: number): YamlPlace | null {
+function flowPositionAt(text: string, position: number): YamlPosition | null {
   const stack: Frame[] = [];
   let found: readonly Frame[] | null = null;
-  let place: YamlPlace | null = null;
+  let result: YamlPosition | null = null;
   for (let at = 0; at <= text.length; at++) {
     if (at === position) {
       found = [...stack];
-      place = placeIn(found, position);
+      result = positionIn(found, position);
       const last = stack.at(-1);
       if (last !== undefined) last.isWritten = true;
     }
@@ -197,10 +200,10 @@ function flowPlaceAt(text: string, position: number): YamlPlace | null {
     if (stack.length === 0 && at > 0) break;
     if (found !== null && stack.length < found.length) break;
   }
-  return place;
+  return result;
 }
 
-function placeIn(stack: readonly Frame[], position: number): YamlPlace | null {
+function positionIn(stack: readonly Frame[], position: number): YamlPosition | null {
   const last = stack.at(-1);
   if (last === undefined) return null;
   const steps = stack.map(({ isMap, key, keys }) => ({ key: isMap ? key : null, beside: keys }));
@@ -264,7 +267,7 @@ export type PathStep = {
 };
 
 /** A location in a YAML text, in block style or in a value in flow style. */
-export type YamlPlace = {
+export type YamlPosition = {
   /**
    * `key`: a key of the map at the path, or a text if the path ends in a list; `value`: the value at the path; `entry`:
    * the start of an entry of the list at the path.
