@@ -5,7 +5,7 @@ import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
 import type { ErrorCode } from '#system/errors.ts';
-import { systemProblem, WfError } from '#system/errors.ts';
+import { errorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { Console } from './terminal/console.ts';
 
@@ -121,5 +121,5 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
 
 /** Not by `instanceof`, which would load the parser of options for every command. */
 function isCommandLineError(error: unknown): error is CommanderError {
-  return error instanceof Error && 'code' in error && /^commander[.]/.test(String(error.code));
+  return /^commander[.]/.test(errorCode(error));
 }

@@ -1,6 +1,6 @@
 import { opendirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 import { findDirectories, findProjectFile, isInside, type ProjectFile, type UserDirectories } from './directories.ts';
 import { type Entry, type ReadSetting, readConfigFile, resolveSettings } from './resolve.ts';
@@ -177,7 +177,7 @@ export function requireNamedDags({ settings }: Pick<Config, 'settings'>): void {
   try {
     opendirSync(value).closeSync();
   } catch (error) {
-    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
+    const reason = reasons[errorCode(error)] ?? 'cannot be read';
     throw new WfError('not-found', `the workflows directory "${value}" ${reason}`, {
       help: `${source} names it; without ${source}, the default is used`,
     });

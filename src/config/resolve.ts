@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { fileProblem, positionsIn } from '#language/diagnostic.ts';
 import { decode, type MapEntry, type MapNode, type Node, parse, textOf } from '#language/read/yaml.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { isInside } from './directories.ts';
@@ -108,7 +108,7 @@ function readIfThere(path: string): Uint8Array | null {
   try {
     return readRegular(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === 'ENOENT') return null;
     if (code === 'ENOTDIR') throw outsideDirectory(path);
     throw new WfError('usage', `cannot read "${path}": ${messageOf(error)}`);

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { JsonObject, Workflow } from '#core/workflow.ts';
-import { messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { withPatternBudget } from '#system/pattern.ts';
@@ -344,7 +344,7 @@ function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Arra
   } catch (error) {
     // A temporary failure: the file may be readable a little later.
     if (systemProblem(error)?.status !== 503) throw error;
-    throw new WfError('storage', `cannot read "${path}": ${systemReason(codeOf(error))}`, { cause: error });
+    throw new WfError('storage', `cannot read "${path}": ${systemReason(errorCode(error))}`, { cause: error });
   }
 }
 
@@ -360,11 +360,7 @@ function readAll(fd: number, buffer: Buffer): Uint8Array {
 
 /** Whether the system found no file at a path. */
 function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR';
 }
 
 const reasons: { readonly [code: string]: string } = {
@@ -378,5 +374,5 @@ const reasons: { readonly [code: string]: string } = {
 
 /** Why a file cannot be read, in words. */
 function reason(error: unknown): string {
-  return reasons[codeOf(error)] ?? messageOf(error);
+  return reasons[errorCode(error)] ?? messageOf(error);
 }

@@ -2,6 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { RunMark } from '#engine/engine.ts';
+import { errorCode } from '#system/errors.ts';
 import type { EndSignal } from './end-signal.ts';
 import {
   identityOf,
@@ -36,7 +37,7 @@ export function groupAnswers(group: number): boolean {
     process.kill(-group, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -77,7 +78,7 @@ function trySignal(target: number, signal: NodeJS.Signals): void {
     process.kill(target, signal);
   } catch (error) {
     // The process has just ended or belongs to another user; nothing can be done in either case.
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSyn
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment } from '#engine/engine.ts';
 import { hostName } from '#fast/os.ts';
+import { errorCode } from '#system/errors.ts';
 
 /** The context in which process numbers are valid. */
 type ProcessScope = {
@@ -358,6 +359,6 @@ function answers(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }

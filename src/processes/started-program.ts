@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { messageOf, systemReason } from '#system/errors.ts';
+import { errorCode, messageOf, systemReason } from '#system/errors.ts';
 
 /** How a process ended: with an exit code or by a signal. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -35,7 +35,7 @@ const maxStringBytes = 128 * 1024 - 1;
 
 /** Explains why a program failed to start. The causes behind the kernel's error code are examined only now. */
 export function explainSpawnError(error: unknown, program: Program): SpawnProblem {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
+  const code = errorCode(error);
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -63,7 +63,7 @@ function directoryProblem(directory: string): SpawnProblem | null {
     accessSync(directory, constants.X_OK);
     return null;
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const isMissing = errorCode(error) === 'ENOENT';
     const what = isMissing ? 'does not exist' : 'cannot be entered';
     return { message: `directory "${directory}" ${what}`, exitCode: null };
   }

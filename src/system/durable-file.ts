@@ -1,5 +1,6 @@
 import { closeSync, fsync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from './errors.ts';
 import { removeIfPossible } from './files.ts';
 
 /** `open` opens the draft for writing, a path in the same directory. */
@@ -65,5 +66,5 @@ export function flushDirectory(directory: string): void {
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
+  return ['EINVAL', 'ENOTSUP'].includes(errorCode(error));
 }

@@ -36,6 +36,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The code of an error of the system or of Node, such as `ENOENT`; empty if it has none. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
 /** Whether a request failed because what it names does not exist. */
 export function isNotFound(error: unknown): error is WfError {
   return error instanceof WfError && error.code === 'not-found';

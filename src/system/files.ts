@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, type Stats, unlinkSync } from 'node:fs';
-import { messageOf } from './errors.ts';
+import { errorCode, messageOf } from './errors.ts';
 
 /**
  * Opens a regular file for reading, or with other `flags` of `open(2)`, and never blocks: opening a named pipe blocks
@@ -58,7 +58,7 @@ export function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { errorCode } from './errors.ts';
 
 /** Files to watch: all below `directory` (or `directory` itself, if it is a file) whose absolute path matches. */
 export type WatchPattern = {
@@ -106,8 +107,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR';
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 }
 
 /** One part of a path with the slash before it; `**` also matches zero directories. */

@@ -5,7 +5,7 @@ import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
 import { parseParams, parseParamsFile } from '#language/params.ts';
 import type { StartRequest } from '#service/start-runs.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, messageOf, WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 
 const VARIABLE = /^[A-Za-z_]\w*$/;
@@ -136,8 +136,7 @@ const reasons: { readonly [code: string]: string } = {
 };
 
 function reason(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  return reasons[code] ?? message;
+  return reasons[errorCode(error)] ?? messageOf(error);
 }
 
 /** The values of `--on-approval`. */

@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -41,8 +41,8 @@ export async function writeParts(path: string, parts: AsyncIterable<string>): Pr
 
 /** Explains an error of the file system; any other error is returned unchanged. */
 export function unwritable(path: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-  if (code === null || error instanceof WfError || !(error instanceof Error)) return error;
+  const code = errorCode(error);
+  if (code === '' || error instanceof WfError || !(error instanceof Error)) return error;
   const reason = reasons[code] ?? error.message;
   return new WfError('storage', `cannot write "${path}": ${reason}`, { help: 'name another file', cause: error });
 }

@@ -7,6 +7,7 @@ import {
   loadListed,
 } from '#service/workflows.ts';
 import type { Clock } from '#system/clock.ts';
+import { errorCode } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 
 /** The changes of the workflows directory between two scans, as absolute paths. */
@@ -282,7 +283,6 @@ function stampOf(path: string): FileStamp {
     const { dev, ino, size, mtimeNs, ctimeNs } = stats;
     return { key: `${dev}.${ino}.${size}.${mtimeNs}.${ctimeNs}`, changedAt: Number(mtimeNs / 1_000_000n) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { key: code, changedAt: null };
+    return { key: errorCode(error) || 'unknown', changedAt: null };
   }
 }

@@ -12,7 +12,7 @@ import { RunVariables } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal } from '#store/store.ts';
-import { messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import type { RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 
@@ -113,7 +113,7 @@ function keepOutput(directory: string, name: string, value: string): string {
     writeFileSync(path, value, { mode: 0o600 });
     return path;
   } catch (cause) {
-    const reason = systemReason((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause);
+    const reason = systemReason(errorCode(cause)) ?? messageOf(cause);
     throw new WfError('storage', `cannot write "${path}": ${reason}`, { cause });
   }
 }

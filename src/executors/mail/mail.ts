@@ -15,6 +15,7 @@ import {
   sendMail,
 } from '#mail/send-mail.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
+import { errorCode } from '#system/errors.ts';
 import type { Attempt, Executor } from '../executor.ts';
 
 /** Sends a mail through the workflow's `smtp`, and prints its recipients. */
@@ -67,7 +68,7 @@ function fileProblem(path: string): string | null {
     accessSync(path, constants.R_OK);
     return statSync(path).isFile() ? null : 'is not a file';
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const isMissing = errorCode(error) === 'ENOENT';
     return isMissing ? 'does not exist' : 'cannot be read';
   }
 }

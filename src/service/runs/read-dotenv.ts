@@ -7,7 +7,7 @@ import type { DotenvRead } from '#engine/engine.ts';
 import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/dotenv.ts';
-import { type ErrorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
+import { type ErrorCode, errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
@@ -133,7 +133,7 @@ function readBytes(path: string, required: boolean, processEnv: Environment): Bu
     }
   } catch (error) {
     if (error instanceof WfError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error);
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
     if (isMissing && !required) return null;
     const why = isMissing ? 'there is no such file' : (systemReason(code) ?? messageOf(error));

@@ -2,7 +2,7 @@ import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } fro
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { quoteWord } from '#core/words/quote-word.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 
 /** The contents of the workflows directory, as absolute paths. */
 type DirectoryContents = {
@@ -54,8 +54,7 @@ function entriesOf(directory: string): readonly Dirent[] | null {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (passedOver.has(code)) return null;
+    if (passedOver.has(errorCode(error))) return null;
     throw error;
   }
 }

@@ -19,7 +19,7 @@ import {
 import { basename, dirname, isAbsolute, join, parse, relative } from 'node:path';
 import type { Suspensions } from '#store/store.ts';
 import { flushDirectory, replaceByDraft } from '#system/durable-file.ts';
-import { messageOf, systemReason, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
 import { readRegular, removeIfPossible } from '#system/files.ts';
 import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { InvalidWorkflow } from './workflow-directory.ts';
@@ -242,9 +242,9 @@ function storing<T>(what: string, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof WfError) throw error;
-    const why = systemReason((error as NodeJS.ErrnoException).code ?? '') ?? messageOf(error);
-    if (isCode(error, 'EEXIST')) throw new WfError('conflict', `cannot ${what}: a file of that name exists`);
-    if (isCode(error, 'ENOENT')) throw new WfError('not-found', `cannot ${what}: the file no longer exists`);
+    const why = systemReason(errorCode(error)) ?? messageOf(error);
+    if (errorCode(error) === 'EEXIST') throw new WfError('conflict', `cannot ${what}: a file of that name exists`);
+    if (errorCode(error) === 'ENOENT') throw new WfError('not-found', `cannot ${what}: the file no longer exists`);
     throw new WfError('storage', `cannot ${what}: ${why}`, { cause: error });
   }
 }
@@ -282,17 +282,12 @@ function renameFile(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (isCode(error, 'EEXIST') || isCode(error, 'ENOENT')) throw error;
+    if (errorCode(error) === 'EEXIST' || errorCode(error) === 'ENOENT') throw error;
     // Some file systems have no hard links, and some files may not be linked.
     copyFileSync(from, to, constants.COPYFILE_EXCL);
   }
   unlinkSync(from);
   flushDirectory(dirname(to));
-}
-
-/** Whether an error is a system error with the code. */
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function draftOf(path: string): string {
@@ -315,6 +310,6 @@ function keepOwner(fd: number, uid: number, gid: number): void {
   try {
     fchownSync(fd, uid, gid);
   } catch (error) {
-    if (!isCode(error, 'EPERM')) throw error;
+    if (errorCode(error) !== 'EPERM') throw error;
   }
 }

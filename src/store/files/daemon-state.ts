@@ -1,5 +1,6 @@
 import { closeSync, existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errorCode } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DaemonState, RunNotes, Suspensions } from '../store.ts';
 import { claimDaemon, findOwnDaemon, keepDaemonToken } from './control/daemon-claim.ts';
@@ -7,7 +8,7 @@ import { claimOwn, judgeOwner } from './control/judge-owner.ts';
 import type { Processes } from './control/owner.ts';
 import { createTrialWrite, readDiskSpace } from './disk/disk-space.ts';
 import { durableText, runIdsIn, sessionFile } from './disk/durable-text.ts';
-import { errorCode, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
+import { makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
 import { mayHideChange } from './run-directory.ts';
 
 /** The state of a daemon in files beside the directory of its runs. */

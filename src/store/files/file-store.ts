@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { judgeOwner } from './control/judge-owner.ts';
 import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunControl } from './control/run-requests.ts';
-import { errorCode, storing } from './disk/private-files.ts';
+import { storing } from './disk/private-files.ts';
 import { type JournalCalls, JournalFile, journalCalls, type QueueSync } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/journal-reader.ts';

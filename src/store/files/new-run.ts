@@ -13,19 +13,11 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type { Owner, ProcessIdentity, RunEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, WfError } from '#system/errors.ts';
 import { removeDirectory, removeFile } from '#system/files.ts';
 import type { RunQueue, Snapshot } from '../store.ts';
 import { type Ownership, type Processes, releaseOwner, writeFirstOwner } from './control/owner.ts';
-import {
-  errorCode,
-  keepOwnerBits,
-  makePrivateDirectory,
-  openPrivate,
-  seal,
-  storing,
-  unseal,
-} from './disk/private-files.ts';
+import { keepOwnerBits, makePrivateDirectory, openPrivate, seal, storing, unseal } from './disk/private-files.ts';
 import { createSync, type JournalCalls, JournalFile, type JournalPosition } from './journal/journal-file.ts';
 import { takeBack } from './removal/run-removal.ts';
 import {

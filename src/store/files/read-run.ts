@@ -1,11 +1,11 @@
 import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
 import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
-import { errorCode, openPrivate, storageError } from './disk/private-files.ts';
+import { openPrivate, storageError } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
 import {
   type JournalContent,

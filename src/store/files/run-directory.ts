@@ -2,9 +2,9 @@ import { readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import type { Snapshot } from '../store.ts';
-import { errorCode, seal, storageError, unseal, writePrivate } from './disk/private-files.ts';
+import { seal, storageError, unseal, writePrivate } from './disk/private-files.ts';
 import { slug } from './logs/run-logs.ts';
 
 /** The path of a run's events. Not joined by `join`, which takes a third of the time of looking at a journal. */

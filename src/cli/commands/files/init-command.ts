@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createColors, renderTable } from '#render/terminal.ts';
 import { escapeControls, shellQuote } from '#render/text.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -60,7 +60,7 @@ function openNew(file: string): number {
   try {
     return openSync(file, 'wx');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw unwritable(file, error);
+    if (errorCode(error) !== 'EEXIST') throw unwritable(file, error);
     const help = 'name another file, or overwrite it with --force';
     throw new WfError('usage', `"${file}" exists already`, { help, cause: error });
   }

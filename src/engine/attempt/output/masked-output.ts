@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type MaskStream, mask, type Secrets } from '#core/secrets/secrets.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import type { OpenLogs, ProgramStream } from '#store/logs.ts';
+import { errorCode } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { type AttemptOutput, bytesOf, gatherOutput, writeAll } from './attempt-output.ts';
 
@@ -286,7 +287,7 @@ function readNow(fd: number, buffer: Uint8Array): number | null {
   try {
     return readSync(fd, buffer);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null;
+    if (errorCode(error) === 'EAGAIN') return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EndSignal } from '#processes/end-signal.ts';
-import { messageOf } from '#system/errors.ts';
+import { errorCode, messageOf } from '#system/errors.ts';
 
 const pollIntervalMs = 100;
 const chunkBytes = 64 * 1024;
@@ -66,7 +66,7 @@ export class OutputCopy {
         this.#rest = { start: 0, end: readSync(this.#from, this.#chunk) };
       } while (this.#rest.end > 0);
     } catch (error) {
-      if (codeOf(error) === 'EAGAIN') return false;
+      if (errorCode(error) === 'EAGAIN') return false;
       this.#problem = problemWith(this.#path, error);
     }
     return true;
@@ -78,7 +78,7 @@ function openForAppending(path: string): number | null {
   try {
     return openSync(path, appending);
   } catch (error) {
-    if (codeOf(error) === 'ENXIO' && statSync(path).isFIFO()) return null;
+    if (errorCode(error) === 'ENXIO' && statSync(path).isFIFO()) return null;
     throw error;
   }
 }
@@ -93,10 +93,6 @@ function afterInterval(signal: EndSignal): Promise<void> {
     const timer = setTimeout(goOn, pollIntervalMs);
     const forget = signal.onAbort(goOn);
   });
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }
 
 /** Creates missing parents too. Not `recursive`, which never returns below /proc. */

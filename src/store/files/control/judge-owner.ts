@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import type { Owner } from '#core/run/run.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import type { OwnerVerdict } from '../../store.ts';
-import { errorCode, isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
+import { isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
   claimDirectory,
   lastOwnerPath,

@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { OpenDoor, OwnerVerdict } from '../../store.ts';
-import { errorCode } from '../disk/private-files.ts';
 
 /** The owner's side: a socket that only its user can reach. */
 export type OwnerSocket = {
@@ -71,7 +71,7 @@ function refusalOf(path: string): Promise<string | null> {
       socket.destroy();
       resolve(null);
     });
-    socket.on('error', (error) => resolve(errorCode(error) ?? ''));
+    socket.on('error', (error) => resolve(errorCode(error)));
   });
 }
 

@@ -2,9 +2,9 @@ import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync
 import { basename, join } from 'node:path';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import { hostName } from '#fast/os.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
-import { errorCode, openPrivate, seal, unseal } from '../disk/private-files.ts';
+import { openPrivate, seal, unseal } from '../disk/private-files.ts';
 
 /** The access of the store to processes, which it never inspects itself. */
 export type Processes = {

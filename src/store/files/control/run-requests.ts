@@ -12,10 +12,10 @@ import {
 import { join } from 'node:path';
 import { crc32OfText } from '#fast/crc32.ts';
 import { flushDirectory } from '#system/durable-file.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { AnswerRequest, OwnerListener, RunControl, StopRequest } from '../../store.ts';
-import { errorCode, isOnLocalDisk, openPrivate, replacePrivate, seal, storing, unseal } from '../disk/private-files.ts';
+import { isOnLocalDisk, openPrivate, replacePrivate, seal, storing, unseal } from '../disk/private-files.ts';
 import { isRunId, journalPath, processLogPath, stopPath } from '../run-directory.ts';
 import { lastOwnerPath, ownerSocketPath } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
@@ -126,7 +126,7 @@ export function createRequestListener(directory: string, ownerPath: string): Req
         try {
           deliver();
         } catch (error) {
-          if (errorCode(error) === null) throw error;
+          if (errorCode(error) === '') throw error;
           // A passing shortage, such as too many open files. The process that wrote the request need not connect again.
           retry ??= setTimeout(() => {
             retry = null;

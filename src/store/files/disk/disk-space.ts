@@ -1,10 +1,11 @@
 import { closeSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { areDescriptorsScarce } from '#system/descriptors.ts';
-import { type SystemProblem, systemProblem, systemReason } from '#system/errors.ts';
+import type { SystemProblem } from '#system/errors.ts';
+import { errorCode, systemProblem, systemReason } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { DiskSpace } from '../../store.ts';
-import { errorCode, makePrivateDirectory, openPrivate } from './private-files.ts';
+import { makePrivateDirectory, openPrivate } from './private-files.ts';
 
 /** Returns the space where a directory is, or will be created; null if the file system reports none. */
 export async function readDiskSpace(path: string): Promise<DiskSpace | null> {
@@ -52,7 +53,7 @@ function tryOut(directory: string): SystemProblem | null {
     }
     return null;
   } catch (error) {
-    const message = systemReason(errorCode(error) ?? '') ?? 'the home of wf cannot be written';
+    const message = systemReason(errorCode(error)) ?? 'the home of wf cannot be written';
     return { message, help: null, status: systemProblem(error)?.status ?? 503 };
   } finally {
     removeIfPossible(path);

@@ -1,9 +1,8 @@
 import { dirname, join } from 'node:path';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DurableText, SessionStore, StoredRunIds, StoredSession } from '../../store.ts';
 import {
-  errorCode,
   makePrivateDirectory,
   readIfThere,
   replacePrivate,
@@ -33,7 +32,7 @@ export function durableText(path: string): TextFile {
         makePrivateDirectory(dirname(path));
         await replacePrivateInBackground(path, text, `${path}.${process.pid}`);
       } catch (error) {
-        throw errorCode(error) === null ? error : storageError('write', path, error);
+        throw errorCode(error) === '' ? error : storageError('write', path, error);
       }
     },
   };

@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { crc32, crc32OfText } from '#fast/crc32.ts';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
-import { messageOf, systemReason, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 
 const readWrite = 0o600;
@@ -114,14 +114,9 @@ const reasons = new Map([
   ['ELOOP', 'too many symbolic links'],
 ]);
 
-/** The code of a failed system call (`ENOSPC`); null for any other error. */
-export function errorCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
-
 /** A storage error in plain words: `cannot write "/runs/1/journal.jsonl": no space left on the device`. */
 export function storageError(action: string, path: string, cause: unknown): WfError {
-  const code = errorCode(cause) ?? '';
+  const code = errorCode(cause);
   const reason = systemReason(code) ?? reasons.get(code) ?? messageOf(cause);
   return new WfError('storage', `cannot ${action} "${path}": ${reason}`, { cause });
 }
@@ -131,7 +126,7 @@ export function storing<T>(action: string, path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof WfError || errorCode(error) === null) throw error;
+    if (error instanceof WfError || errorCode(error) === '') throw error;
     throw storageError(action, path, error);
   }
 }

@@ -1,8 +1,8 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import type { Flush } from '../../flush.ts';
-import { errorCode, storageError } from '../disk/private-files.ts';
+import { storageError } from '../disk/private-files.ts';
 import { encodeEvent } from './journal-reader.ts';
 
 /** A journal that is open for appending. */

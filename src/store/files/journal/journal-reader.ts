@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { StoredEvent } from '#core/run/run.ts';
+import { errorCode } from '#system/errors.ts';
 import type { RunCreated, StoredRun } from '../../store.ts';
-import { errorCode, seal, storageError, unseal } from '../disk/private-files.ts';
+import { seal, storageError, unseal } from '../disk/private-files.ts';
 import { journalPath } from '../run-directory.ts';
 
 const lineEnd = 0x0a;

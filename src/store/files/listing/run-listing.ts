@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { crc32OfText } from '#fast/crc32.ts';
+import { errorCode } from '#system/errors.ts';
 import type { NewRuns } from '../../store.ts';
-import { errorCode, openPrivate } from '../disk/private-files.ts';
+import { openPrivate } from '../disk/private-files.ts';
 import { openWakeups } from '../journal/journal-follower.ts';
 import { isRunId, mayHideChange, timeOfId, timeOfRun } from '../run-directory.ts';
 import { knownRuns } from './known-runs.ts';

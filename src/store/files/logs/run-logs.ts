@@ -3,10 +3,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { handlerNames, type Workflow } from '#core/workflow.ts';
 import type { AttemptLog } from '#executors/executor.ts';
+import { errorCode } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
 import type { LogFile, LogForm, LogStore, LogStream, LogTime, OpenLogs, ProgramStream } from '../../logs.ts';
-import { errorCode, makePrivateDirectory, openPrivate, storageError, storing } from '../disk/private-files.ts';
+import { makePrivateDirectory, openPrivate, storageError, storing } from '../disk/private-files.ts';
 import { createLogFollower, type LogPaths } from './log-follower.ts';
 
 const longestSlug = 60;
@@ -183,7 +184,7 @@ async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> 
   try {
     return await work();
   } catch (error) {
-    throw errorCode(error) === null ? error : storageError('read', path, error);
+    throw errorCode(error) === '' ? error : storageError('read', path, error);
   }
 }
 

@@ -10,8 +10,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { WfError } from '#system/errors.ts';
-import { errorCode } from '../disk/private-files.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import { logFilePattern } from '../logs/run-logs.ts';
 import { outsideLogs, readSnapshot, type SnapshotFile } from '../run-directory.ts';
 
@@ -73,7 +72,7 @@ function withDirectory<T>(path: string, otherwise: T, work: (path: string) => T)
     own = openSync(join(throughDescriptor(parent, dirname(path)), basename(path)), asDirectory);
     return work(throughDescriptor(own, path));
   } catch (error) {
-    if (errorCode(error) === null) throw error;
+    if (errorCode(error) === '') throw error;
     return otherwise;
   } finally {
     if (own !== null) closeSync(own);

@@ -16,10 +16,10 @@ import {
 import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { flushDirectory } from '#system/durable-file.ts';
-import { WfError } from '#system/errors.ts';
+import { errorCode, WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
-import { errorCode, makePrivateDirectory, openPrivate, storageError } from '../disk/private-files.ts';
+import { makePrivateDirectory, openPrivate, storageError } from '../disk/private-files.ts';
 import { isRunId } from '../run-directory.ts';
 import { diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs } from './outside-logs.ts';
 
@@ -84,7 +84,7 @@ function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ow
   } catch (error) {
     if (error instanceof WfError && error.code === 'run-active') return null;
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
-    throw errorCode(error) === null ? error : storageError('remove', directory, error);
+    throw errorCode(error) === '' ? error : storageError('remove', directory, error);
   }
 }
 
@@ -157,7 +157,7 @@ async function removeFromTrash(runsDir: string, entry: string): Promise<number> 
   try {
     return removeOutsideLogs(entry, runsDir) + (await removeTree(entry));
   } catch (error) {
-    throw errorCode(error) === null ? error : storageError('remove', entry, error);
+    throw errorCode(error) === '' ? error : storageError('remove', entry, error);
   }
 }
 
