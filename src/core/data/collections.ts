@@ -105,3 +105,10 @@ function wordAt(words: readonly number[], index: number): number {
   if (word === undefined) throw new RangeError(`The number is out of range for a set of ${words.length} words.`);
   return word;
 }
+
+/** The fields with a value: `{ ...given({ id }) }` has no `id` if that is undefined. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const found: Partial<T> = {};
+  for (const key in fields) if (fields[key] !== undefined) found[key] = fields[key];
+  return found as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

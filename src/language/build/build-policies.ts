@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { isNumberText } from '#core/step-numbers.ts';
 import type {
   FanOut,
@@ -60,21 +61,17 @@ export function toleranceOf(raw: string | RawTolerance | undefined): Tolerance {
   return {
     failure,
     skipped,
-    ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
-    ...(output === undefined ? {} : { output: asList(output) }),
+    ...given({ exitCodes: fixedNumbers(exitCode), output: output === undefined ? output : asList(output) }),
     ...(markSuccess === true ? { markSuccess } : {}),
   };
 }
 
 /** `retryPolicy` with its defaults. */
 export function retryOf(raw: RawRetry | undefined): RetryPolicy {
-  const { exitCode } = raw ?? {};
-  const jitter = fixedNumber(raw?.jitter) ?? 0;
   return {
     limit: fixedNumber(raw?.limit) ?? 0,
     ...waitsOf(raw ?? {}),
-    ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
-    ...(jitter === 0 ? {} : { jitter }),
+    ...given({ exitCodes: fixedNumbers(raw?.exitCode), jitter: fixedNumber(raw?.jitter) || undefined }),
   };
 }
 
@@ -88,14 +85,11 @@ export function runRetryOf(raw: RawWaits | undefined): { readonly retry?: RunRet
 export function repeatOf(raw: RawRepeat | undefined): RepeatPolicy | null {
   const mode = raw === undefined ? 'once' : repeatMode(raw);
   if (raw === undefined || mode === 'once') return null;
-  const { condition, exitCode } = raw;
-  const limit = fixedNumber(raw.limit);
+  const condition = raw.condition === undefined ? undefined : preconditionOf(raw);
   return {
     ...waitsOf(raw),
     ...(mode === 'always' ? {} : { mode }),
-    ...(condition === undefined ? {} : { condition: preconditionOf(raw) }),
-    ...(exitCode === undefined ? {} : { exitCodes: fixedNumbers(exitCode) }),
-    ...(limit === undefined ? {} : { limit }),
+    ...given({ condition, exitCodes: fixedNumbers(raw.exitCode), limit: fixedNumber(raw.limit) }),
   };
 }
 
@@ -113,8 +107,7 @@ function waitsOf({ intervalSec, backoff = false, maxIntervalSec }: RawWaits): Wa
   const longest = fixedNumber(maxIntervalSec) ?? (backoff === false ? undefined : DEFAULT_MAX_INTERVAL_SEC);
   return {
     intervalMs: toMs(fixedNumber(intervalSec) ?? 0),
-    ...(factor === undefined ? {} : { backoff: factor }),
-    ...(longest === undefined ? {} : { maxIntervalMs: toMs(longest) }),
+    ...given({ backoff: factor, maxIntervalMs: longest === undefined ? longest : toMs(longest) }),
   };
 }
 
@@ -123,9 +116,9 @@ export function fixedNumber(value: RawNumber | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The numbers of a list without those that a variable gives. */
-function fixedNumbers(value: RawNumber | readonly RawNumber[] | undefined): number[] {
-  return asList(value).filter((one) => typeof one === 'number');
+/** The numbers of a list without those that a variable gives; undefined without a list. */
+function fixedNumbers(value: RawNumber | readonly RawNumber[] | undefined): number[] | undefined {
+  return value === undefined ? value : asList(value).filter((one) => typeof one === 'number');
 }
 
 /** The numbers of a step that a variable gives, as a part of the step. */

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { resultNames } from '#core/words/step-results.ts';
 import type {
   Approval,
@@ -71,7 +72,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
   const executor = executorOf(action, context);
   return {
     name: context.name,
-    ...(context.id === undefined ? {} : { id: context.id }),
+    ...given({ id: context.id }),
     description: action.description ?? '',
     // In a container, `dir` is a directory of the container.
     dir: containerOf(action, context) === undefined ? (action.dir ?? context.dir) : context.dir,
@@ -299,6 +300,6 @@ function outputValue(value: Json): PublishedOutput['value'] {
   return {
     ...(from === 'file' ? { from, path: path ?? '' } : { from: from === 'stderr' ? 'stderr' : 'stdout' }),
     decode: decode === 'json' || decode === 'yaml' ? decode : 'text',
-    ...(select === undefined ? {} : { select }),
+    ...given({ select }),
   };
 }

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { parseSpan } from '#core/time-text.ts';
 import {
   type HandlerKind,
@@ -75,7 +76,7 @@ type BuildInput = {
 export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
   const { logOutput, shell = null } = input.presets ?? {};
-  const merged = { ...(logOutput === undefined ? {} : { logOutput }), ...mergeBase(root, base) };
+  const merged = { ...given({ logOutput }), ...mergeBase(root, base) };
   const handlers = handlersOf(merged, input);
   const notifications = notifyOf([...asList(base?.notify), ...asList(root.notify)]);
   const texts = [handlers, notifications];
@@ -89,8 +90,10 @@ export function buildWorkflow(input: BuildInput): Workflow {
     tags: [...new Set([...commaList(merged.tags), ...labelTags(merged.labels)])],
     schedule: scheduleOf(merged, input.notOn),
     params: parseParamDefaults(merged.params),
-    ...(input.paramSchema === null ? {} : { paramSchema: input.paramSchema }),
-    ...(merged.runConfig === undefined ? {} : { runConfig: runConfigOf(merged.runConfig) }),
+    ...given({
+      paramSchema: input.paramSchema ?? undefined,
+      runConfig: merged.runConfig && runConfigOf(merged.runConfig),
+    }),
     ...runRetryOf(merged.retryPolicy),
     env: [...envOf(base?.env), ...envOf(root.env)],
     ...dotenvOf(input.stepDir, base?.dotenv, root.dotenv),
@@ -110,15 +113,15 @@ export function buildWorkflow(input: BuildInput): Workflow {
     smtp: smtpOf(merged),
     errorMail: mailOf(merged.errorMail),
     infoMail: mailOf(merged.infoMail),
-    ...waitMailOf(merged.waitMail),
+    ...given({ waitMail: mailOf(merged.waitMail) ?? undefined }),
     ...notifications,
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
     ...retentionRuns(root, base),
     delayMs: toMs(fixedNumber(merged.delaySec) ?? 0),
     ...concurrencyOf(limits),
-    ...(merged.queue === undefined ? {} : { queue: merged.queue.trim() }),
-    ...outputSizeOf(fixedNumber(merged.maxOutputSize)),
+    ...given({ queue: merged.queue?.trim() }),
+    ...given({ maxOutputBytes: fixedNumber(merged.maxOutputSize) }),
     timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
@@ -130,21 +133,16 @@ export function buildWorkflow(input: BuildInput): Workflow {
   };
 }
 
+const MERGED = [
+  ...(['defaults', 'runConfig', 'retryPolicy', 'handlerOn'] as const),
+  ...(['mailOn', 'smtp', 'errorMail', 'infoMail', 'waitMail'] as const),
+];
+
 /** Merges the root over the base: maps of settings key by key, everything else as a whole. */
 function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   if (base === null) return root;
   const merged: Record<string, unknown> = { ...base, ...root };
-  for (const key of [
-    'defaults',
-    'runConfig',
-    'retryPolicy',
-    'handlerOn',
-    'mailOn',
-    'smtp',
-    'errorMail',
-    'infoMail',
-    'waitMail',
-  ] as const) {
+  for (const key of MERGED) {
     if (base[key] !== undefined || root[key] !== undefined) merged[key] = { ...base[key], ...root[key] };
   }
   return merged as RawWorkflow;
@@ -159,14 +157,11 @@ function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, merged: Raw
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
-    const own = { ...idOf(entry), name: entry.name ?? '', depends };
+    const { id } = entry.raw;
+    const own = { ...given({ id: id === entry.name ? undefined : id }), name: entry.name ?? '', depends };
     const context = { ...own, functions, dir: stepDir, fileDir, container, logOutput, hasGrace };
     return buildStep(withDefaults(entry.raw, defaults), context);
   });
-}
-
-function idOf({ raw, name }: StepEntry): { id?: string } {
-  return raw.id === undefined || raw.id === name ? {} : { id: raw.id };
 }
 
 function handlersOf(
@@ -198,8 +193,7 @@ function waitHandlerOf(step: Step | null): Pick<Workflow['handlers'], 'wait'> {
 /** A file with `histRetentionDays` replaces the number of the base. */
 function retentionRuns(root: RawWorkflow, base: RawWorkflow | null): Pick<Workflow, 'histRetentionRuns'> {
   const inherited = root.histRetentionDays === undefined ? base?.histRetentionRuns : undefined;
-  const runs = root.histRetentionRuns ?? inherited;
-  return runs === undefined ? {} : { histRetentionRuns: runs };
+  return given({ histRetentionRuns: root.histRetentionRuns ?? inherited });
 }
 
 type Concurrency = Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'>;
@@ -207,13 +201,10 @@ type Concurrency = Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'>;
 /** In a file with both `maxActiveSteps` and `maxActiveRuns`, the latter limits runs, otherwise steps. */
 function concurrency({ maxActiveSteps, maxActiveRuns, maxConcurrent }: RawWorkflow): Concurrency {
   // In Dagu -1 is no limit.
-  const given = maxActiveRuns === -1 ? 0 : maxActiveRuns;
-  const steps = maxActiveSteps ?? given;
-  const runs = maxConcurrent ?? (maxActiveSteps === undefined ? undefined : given);
-  return {
-    ...(steps === undefined ? {} : { maxActiveSteps: steps }),
-    ...(runs === undefined ? {} : { maxConcurrent: runs }),
-  };
+  const most = maxActiveRuns === -1 ? 0 : maxActiveRuns;
+  const steps = maxActiveSteps ?? most;
+  const runs = maxConcurrent ?? (maxActiveSteps === undefined ? undefined : most);
+  return given({ maxActiveSteps: steps, maxConcurrent: runs });
 }
 
 function concurrencyOf({
@@ -221,10 +212,6 @@ function concurrencyOf({
   maxConcurrent = 0,
 }: Concurrency): Pick<Workflow, 'maxActiveSteps' | 'maxConcurrent'> {
   return { maxActiveSteps: fixedNumber(maxActiveSteps) ?? 0, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
-}
-
-function outputSizeOf(maxOutputBytes: number | undefined): Pick<Workflow, 'maxOutputBytes'> {
-  return maxOutputBytes === undefined ? {} : { maxOutputBytes };
 }
 
 /** The labels of a map become tags such as `env=prod`. */
@@ -242,7 +229,7 @@ function dotenvOf(dir: string | null, ...keys: readonly RawWorkflow['dotenv'][])
     .flatMap((key) => asList<RawDotenv>(key))
     .map((file) => {
       const { path = '', required = false, secret = false } = typeof file === 'string' ? { path: file } : file;
-      return { path, required, secret, ...(dir === null ? {} : { dir }) };
+      return { path, required, secret, ...given({ dir: dir ?? undefined }) };
     });
   return files.length === 0 ? {} : { dotenv: files };
 }
@@ -341,12 +328,6 @@ function notificationOf(raw: RawNotification): Notification {
 function smtpOf({ smtp }: RawWorkflow): SmtpSettings | null {
   if (smtp?.host === undefined) return null;
   return { host: smtp.host, port: smtp.port ?? '25', username: smtp.username ?? null, password: smtp.password ?? null };
-}
-
-/** `waitMail`, as a part of the workflow. */
-function waitMailOf(raw: RawWorkflow['waitMail']): Pick<Workflow, 'waitMail'> {
-  const waitMail = mailOf(raw);
-  return waitMail === null ? {} : { waitMail };
 }
 
 /** Sender and recipients; null if the file does not name them. */

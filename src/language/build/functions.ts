@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { Assignment } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
@@ -83,7 +84,7 @@ export function expandCall(raw: RawAction, functions: Functions): { action: RawA
   if (target === undefined) return { action: raw, args: [] };
   const { command, script } = target.raw;
   const args = Object.entries(raw.call?.args ?? {}).map(([name, value]) => ({ name, value }));
-  const work = { ...(command === undefined ? {} : { command }), ...(script === undefined ? {} : { script }) };
+  const work = given({ command, script });
   return { action: { ...raw, ...work }, args };
 }
 
