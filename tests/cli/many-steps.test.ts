@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
+import { uses } from '#fast/accelerators.ts';
 import { readProcess } from '#processes/process-identity.ts';
 import { startWf, wf, withDirectory } from '../support/wf.ts';
 
@@ -21,7 +22,7 @@ function startedBy(file: string): readonly number[] {
   return [...new Set(readFileSync(file, 'utf8').trim().split('\n').map(Number))];
 }
 
-test('each of many steps has its own result, and no starter remains', async () => {
+test.skipIf(!uses('starter'))('each of many steps has its own result, and no starter remains', async () => {
   await withDirectory(async (dir) => {
     const env = { WF_HOME: dir, STARTED_BY: join(dir, 'started-by') };
     const end = (index: number) => (index % 3 === 0 ? 'exit 0' : index % 3 === 1 ? `exit ${index}` : 'kill -USR1 $$');

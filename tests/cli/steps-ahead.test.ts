@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { uses } from '#fast/accelerators.ts';
 import { journalOf } from '../support/background-runs.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
@@ -42,7 +43,7 @@ function mostActive(place: Place, runId: string): number {
 
 const laterFiles = ({ cwd }: Place) => readdirSync(cwd).filter((name) => name.startsWith('later'));
 
-describe('a run of many short steps with a limit', () => {
+describe.skipIf(!uses('starter'))('a run of many short steps with a limit', () => {
   it('keeps the limit, though it schedules steps ahead', async () => {
     await withPlace({ 'many.yaml': overlapping }, async (place) => {
       expect(await place.wf('run', 'many.yaml', '--run-id', 'r1', '--reporter', 'quiet')).toMatchObject({ code: 0 });

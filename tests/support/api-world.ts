@@ -11,6 +11,7 @@ import { createMemoryDaemonState } from '#store/memory-state.ts';
 import { type ApiServer, apiServer } from './api-server.ts';
 import { described } from './described-answers.ts';
 import { type InProcessRuns, inProcessRuns } from './in-process-runs.ts';
+import { switches } from './wf.ts';
 
 /** The API over a workflows directory of its own, until the test ends. Answers that are not as described make a test fail. */
 export type ApiWorld = ApiServer & {
@@ -37,7 +38,7 @@ export async function apiWorld(
     mkdirSync(dirname(join(dags, name)), { recursive: true });
     writeFileSync(join(dags, name), text);
   }
-  const env = { PATH: process.env['PATH'], WF_HOME: join(directory, 'home') };
+  const env = { PATH: process.env['PATH'], ...switches, WF_HOME: join(directory, 'home') };
   const config = readConfig(env, directory, { dags }, { isDaemon: true });
   const report = (error: unknown) => {
     throw error;

@@ -44,6 +44,10 @@ export function wf(args: readonly string[], options: WfOptions = {}): Promise<En
   return startWf(args, options).ended;
 }
 
+/** The accelerators that these tests do without; see src/fast/accelerators.ts. */
+export const switches: Readonly<Record<string, string>> =
+  process.env['WF_WITHOUT'] === undefined ? {} : { WF_WITHOUT: process.env['WF_WITHOUT'] };
+
 /** Starts the built program. */
 export function startWf(
   args: readonly string[],
@@ -55,7 +59,7 @@ export function startWf(
   const [program = '', ...words] = [...through, node, launcher, ...args];
   const child = spawn(program, words, {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
+    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...switches, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';
