@@ -51,11 +51,7 @@ describe.each([
     schedule.write('due');
     await watched.writeInBackground(['r1']);
     retries.write(['r2']);
-    expect([schedule.read(), watched.read(), retries.read()]).toEqual([
-      'due',
-      ['r1'],
-      ['r2'],
-    ]);
+    expect([schedule.read(), watched.read(), retries.read()]).toEqual(['due', ['r1'], ['r2']]);
     forwarding.write('r1', '1');
     forwarding.write('r1', '2');
     forwarding.write('r2', '3');

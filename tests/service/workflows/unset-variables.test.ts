@@ -74,7 +74,10 @@ it('the warning points at the name in a default', async () => {
     'params:\n  - {HOST: example.org}\n  - {URL: "https://$HOTS/"}\nsteps:\n  - {name: a, command: echo $URL}\n';
   const { diagnostics } = await checkText(whole, directories, { check: checkWorkflow, environment });
   expect(diagnostics).toMatchObject([
-    { position: { start: { line: 3, column: 21 }, end: { line: 3, column: 25 } }, label: expect.stringContaining('HOST') },
+    {
+      position: { start: { line: 3, column: 21 }, end: { line: 3, column: 25 } },
+      label: expect.stringContaining('HOST'),
+    },
   ]);
 });
 
