@@ -82,7 +82,7 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
       const run = await lastRunOf(client, word);
       if (run !== null) return run;
       patience.refresh();
-      await pause(lookMs);
+      await pause(pollMs);
     } catch (error) {
       await patience.wait(error, new AbortController().signal);
     }
@@ -90,7 +90,7 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
 }
 
 /** The polling interval for a run that does not exist yet. */
-const lookMs = 1000;
+const pollMs = 1000;
 
 /** Returns the cursor of the next page; null on the last. Throws a `WfError` `unreachable` if a cursor repeats. */
 export function nextPage(page: JsonMap, before: string | null, { settings }: DaemonClient): string | null {

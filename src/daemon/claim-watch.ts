@@ -17,12 +17,12 @@ type ClaimWatchParts = {
 };
 
 /** Two daemons may work on the same directory for this long. */
-const pauseMs = 1000;
+const pollMs = 1000;
 
 /** Starts to watch. An error of a check is reported once, until a check succeeds. */
 export function watchClaim({ loss, clock, report }: ClaimWatchParts): ClaimWatch {
   let trouble = '';
-  let takeBackTimer = () => {};
+  let cancelTimer = () => {};
   const check = (): WfError | null => {
     try {
       const lost = loss();
@@ -36,7 +36,7 @@ export function watchClaim({ loss, clock, report }: ClaimWatchParts): ClaimWatch
   };
   const lost = new Promise<WfError>((resolve) => {
     const checkLater = () => {
-      takeBackTimer = clock.setTimer(clock.now() + pauseMs, () => {
+      cancelTimer = clock.setTimer(clock.now() + pollMs, () => {
         const error = check();
         if (error === null) checkLater();
         else resolve(error);
@@ -44,5 +44,5 @@ export function watchClaim({ loss, clock, report }: ClaimWatchParts): ClaimWatch
     };
     checkLater();
   });
-  return { lost, close: () => takeBackTimer() };
+  return { lost, close: () => cancelTimer() };
 }

@@ -203,13 +203,13 @@ async function stopAll(runIds: readonly string[], tools: EndTools): Promise<void
   log(`stopping ${runs(runIds.length)}`);
   const graces = runIds.map((runId) => readPastRun(archive, runId)?.stored?.workflow.graceMs ?? 0);
   const impatience = new AbortController();
-  const takeBackTimer = clock.setTimer(clock.now() + Math.max(...graces) + handlingMs, () => {
+  const cancelTimer = clock.setTimer(clock.now() + Math.max(...graces) + handlingMs, () => {
     log('some runs are still stopping and continue without a daemon');
     impatience.abort();
   });
   const asked = runIds.map((runId) => stopOwned(runId, impatience.signal, tools).catch(report));
   await Promise.all([...asked, idle(impatience.signal)]);
-  takeBackTimer();
+  cancelTimer();
 }
 
 /** A run whose process is being started counts as waiting until then, and a stop would cancel it. */

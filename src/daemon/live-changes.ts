@@ -31,7 +31,7 @@ type LiveChangesParts = {
 
 /** Changes kept for readers that resume. */
 const MAX_CHANGES = 10_000;
-const lookMs = 250;
+const pollMs = 250;
 /** The delay after a change of files before schedules are compared. */
 const scheduleDelayMs = 1000;
 
@@ -62,7 +62,7 @@ class Changes {
   readonly #parts: LiveChangesParts;
   readonly #readers = new Set<() => void>();
   #looking: Promise<void> | null = null;
-  #takeBackTimer = () => {};
+  #cancelTimer = () => {};
   /** By file; each run has several changes of its workflow. */
   readonly #workflowChanges = new Map<string, Change>();
   /** The last state of the daemon, the queue and the schedule as a text. */
@@ -91,7 +91,7 @@ class Changes {
     return () => {
       leave();
       this.#readers.delete(wake);
-      if (this.#readers.size === 0) this.#takeBackTimer();
+      if (this.#readers.size === 0) this.#cancelTimer();
     };
   };
 
@@ -127,10 +127,10 @@ class Changes {
       .catch(this.#parts.report)
       .finally(() => {
         this.#looking = null;
-        this.#takeBackTimer();
+        this.#cancelTimer();
         if (this.#readers.size > 0) {
           const { clock } = this.#parts;
-          this.#takeBackTimer = clock.setTimer(clock.now() + lookMs, () => void this.#look());
+          this.#cancelTimer = clock.setTimer(clock.now() + pollMs, () => void this.#look());
         }
       });
     return this.#looking;

@@ -12,9 +12,9 @@ export type RunListener = (runId: string | null, file: string | null) => void;
 
 type Entry = { readonly head: RunHead; readonly isFinished: boolean; readonly stamp: string };
 
-const leastPauseMs = 100;
+const leastPollMs = 100;
 /** The interval between checks of the processes of unfinished runs, and of finished runs, whose steps users can mark. */
-const usualPauseMs = 1000;
+const usualPollMs = 1000;
 /** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
@@ -48,7 +48,7 @@ class LocalRunIndex implements ServedRuns {
   #readsHeads = false;
   /** Whether something changed after the last check for `refresh` began. */
   #isTouched = false;
-  #takeBackTimer = () => {};
+  #cancelTimer = () => {};
   #isClosed = false;
 
   constructor(parts: LifecycleParts) {
@@ -77,7 +77,7 @@ class LocalRunIndex implements ServedRuns {
   /** Stops all checks and resolves when the last has finished. */
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
-    this.#takeBackTimer();
+    this.#cancelTimer();
     await this.#checking?.catch(this.#parts.report);
     await this.#lifecycle.close();
   };
@@ -89,7 +89,7 @@ class LocalRunIndex implements ServedRuns {
     }
     const pause = this.#parts.clock.now() - this.#checkedAt;
     // A clock that was set back must not disable checks.
-    if (!this.#isTouched && pause >= 0 && pause < leastPauseMs) return Promise.resolve();
+    if (!this.#isTouched && pause >= 0 && pause < leastPollMs) return Promise.resolve();
     return this.#begin(true);
   };
 
@@ -159,7 +159,7 @@ class LocalRunIndex implements ServedRuns {
   #checkLater(): void {
     const { clock, report } = this.#parts;
     if (this.#isClosed) return;
-    this.#takeBackTimer = clock.setTimer(clock.now() + usualPauseMs, () => {
+    this.#cancelTimer = clock.setTimer(clock.now() + usualPollMs, () => {
       void this.checkUnfinished()
         .catch(report)
         .finally(() => this.#checkLater());
@@ -225,7 +225,7 @@ class LocalRunIndex implements ServedRuns {
 
   async #readHeads(): Promise<void> {
     const now = this.#parts.clock.now();
-    const seesFinished = Math.abs(now - this.#checkedFinishedAt) >= usualPauseMs;
+    const seesFinished = Math.abs(now - this.#checkedFinishedAt) >= usualPollMs;
     if (seesFinished) this.#checkedFinishedAt = now;
     const unfinished = new Set(this.#lifecycle.ids());
     // The end of a run that is settled must be read, too.

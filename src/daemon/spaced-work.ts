@@ -30,9 +30,9 @@ export function createSpacedWork(parts: SpacedWorkParts): SpacedWork {
   let waiting: (() => void)[] = [];
   let beganAt = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | null = null;
-  let takeBackTimer: (() => void) | null = null;
+  let cancelTimer: (() => void) | null = null;
   const begin = () => {
-    takeBackTimer = null;
+    cancelTimer = null;
     beganAt = clock.now();
     const served = waiting;
     waiting = [];
@@ -49,7 +49,7 @@ export function createSpacedWork(parts: SpacedWorkParts): SpacedWork {
     const wait = beganAt + pauseMs - clock.now();
     // A clock that was set back must not delay the work for long.
     if (wait <= 0 || wait > pauseMs) begin();
-    else takeBackTimer ??= clock.setTimer(clock.now() + wait, begin);
+    else cancelTimer ??= clock.setTimer(clock.now() + wait, begin);
   };
   return {
     ask: () => {
@@ -59,8 +59,8 @@ export function createSpacedWork(parts: SpacedWorkParts): SpacedWork {
     },
     close: async () => {
       isClosing = true;
-      takeBackTimer?.();
-      if (takeBackTimer !== null) begin();
+      cancelTimer?.();
+      if (cancelTimer !== null) begin();
       while (working !== null) await working;
     },
   };

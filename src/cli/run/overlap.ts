@@ -7,7 +7,7 @@ import type { Console } from '../terminal/console.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /** The time after which a start looks again, while another process starts a run of the workflow. */
-const lookMs = 100;
+const pollMs = 100;
 
 /**
  * Claims the start of a run while no other run of its workflow is active: `skip` gives up if there is one, `wait` waits
@@ -28,7 +28,7 @@ export async function claimTurn(
     const active = await activeRun(key, history);
     if (active === null && release !== null) return release;
     release?.();
-    if (active === null) await sleep(lookMs);
+    if (active === null) await sleep(pollMs);
     else if (overlap === 'skip') {
       err.write(`wf: skipped: ${activeText(active)} (--overlap allow starts it all the same)\n`);
       return null;

@@ -50,7 +50,7 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   const { clock, report, log = () => {}, pollMs = 1000, load = loadWorkflow } = options;
   const files = createCatalogFiles(paths, { clock, load });
   const listeners = new Set<(change: CatalogChange) => void>();
-  let takeBackTimer = () => {};
+  let cancelTimer = () => {};
   let nextLookAt = Number.POSITIVE_INFINITY;
   let isClosed = false;
   let isScanning = false;
@@ -81,9 +81,9 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
     const at = clock.now() + ms;
     // A clock that was set back would delay the next scan for long.
     if (isClosed || (at >= nextLookAt && nextLookAt <= clock.now() + pollMs)) return;
-    takeBackTimer();
+    cancelTimer();
     nextLookAt = at;
-    takeBackTimer = clock.setTimer(at, () => void lookAround());
+    cancelTimer = clock.setTimer(at, () => void lookAround());
   };
   const watcher = watchDirectories(() => {
     // The next scan waits for the running one, which it would supersede.
@@ -169,7 +169,7 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
     close: () => {
       isClosed = true;
       void newFiles.close();
-      takeBackTimer();
+      cancelTimer();
       watcher.close();
       listeners.clear();
     },

@@ -93,7 +93,7 @@ class LocalScheduler implements Scheduler {
   #isClosed = false;
   #isAgainWanted = false;
   #working: Promise<void> | null = null;
-  #takeBackTimer = () => {};
+  #cancelTimer = () => {};
   #unwatch = () => {};
 
   constructor(parts: SchedulerParts, times: CronTimes, words: (schedule: Schedule) => ScheduleWords) {
@@ -148,7 +148,7 @@ class LocalScheduler implements Scheduler {
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     this.#unwatch();
-    this.#takeBackTimer();
+    this.#cancelTimer();
     await this.#working;
   };
 
@@ -165,7 +165,7 @@ class LocalScheduler implements Scheduler {
       this.#isAgainWanted = true;
       return;
     }
-    this.#takeBackTimer();
+    this.#cancelTimer();
     this.#working = this.#work()
       .catch((error) => this.#reportTrouble(error))
       .finally(() => {
@@ -181,7 +181,7 @@ class LocalScheduler implements Scheduler {
     const next = this.#timetable.nextMoment() ?? Number.POSITIVE_INFINITY;
     // A failed action is not retried immediately.
     const until = next <= now ? now + waitingSleepMs : Math.min(next, now + longest);
-    this.#takeBackTimer = this.#parts.clock.setTimer(this.#isAgainWanted ? now : until, () => this.#wake());
+    this.#cancelTimer = this.#parts.clock.setTimer(this.#isAgainWanted ? now : until, () => this.#wake());
     this.#isAgainWanted = false;
   }
 

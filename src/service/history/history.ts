@@ -127,7 +127,7 @@ type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'isAlive' | 'isElsew
 };
 
 /** The interval of the check that the owner of the run is alive. */
-const lookMs = 1000;
+const pollMs = 1000;
 
 /**
  * Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. If its owner
@@ -148,7 +148,7 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
     end();
   };
   const lookLater = () => {
-    if (!over.signal.aborted) cancelTimer = clock.setTimer(clock.now() + lookMs, () => void look().catch(fail));
+    if (!over.signal.aborted) cancelTimer = clock.setTimer(clock.now() + pollMs, () => void look().catch(fail));
   };
   lookLater();
   try {

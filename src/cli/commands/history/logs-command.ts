@@ -63,7 +63,7 @@ async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTermi
 /** A slower reader gets nothing new until it has caught up. */
 const mostPendingBytes = 4 * 1024 * 1024;
 /** The interval of checks whether the reader is still there. */
-const lookMs = 100;
+const pollMs = 100;
 
 function readerOf({ pending, drained, isClosed }: Output): Pick<LogReader, 'isBehind' | 'caughtUp' | 'isClosed'> {
   return { isBehind: () => pending() > mostPendingBytes, caughtUp: drained, isClosed };
@@ -71,7 +71,7 @@ function readerOf({ pending, drained, isClosed }: Output): Pick<LogReader, 'isBe
 
 async function whileRead(out: Output, read: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const unread = new AbortController();
-  const looks = setInterval(() => out.isClosed() && unread.abort(), lookMs).unref();
+  const looks = setInterval(() => out.isClosed() && unread.abort(), pollMs).unref();
   try {
     await read(unread.signal);
   } finally {

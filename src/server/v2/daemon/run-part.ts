@@ -244,7 +244,7 @@ type LogSizesParts = Pick<V2Parts, 'clock'> & {
   readonly fail: (error: unknown) => void;
 };
 
-const lookMs = 250;
+const pollMs = 250;
 /** Attempts checked at a time; the others are checked next. */
 const MAX_ATTEMPTS_PER_LOOK = 200;
 
@@ -277,7 +277,7 @@ export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }
     lookLater();
   };
   const lookLater = () => {
-    if (running.size > 0) cancelTimer ??= clock.setTimer(clock.now() + lookMs, () => void look().catch(fail));
+    if (running.size > 0) cancelTimer ??= clock.setTimer(clock.now() + pollMs, () => void look().catch(fail));
   };
   return {
     add: (event, { isPast }) => {

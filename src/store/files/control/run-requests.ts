@@ -75,7 +75,7 @@ export function createRunControl(runsDir: string): RunControl {
  * How often the owner polls for a request if a socket does not reach every process that may write one, and how long it
  * waits after an error.
  */
-const lookMs = 500;
+const pollMs = 500;
 
 /** Receives the requests of other processes to the owner of a run. */
 type RequestListener = {
@@ -100,7 +100,7 @@ export function createRequestListener(directory: string, ownerPath: string): Req
       socket = await listenAt(ownerSocketPath(ownerPath), look);
     } catch {}
     // A process on another machine with the same files cannot reach the socket.
-    if (socket === null || !isOnLocalDisk(directory)) timer = setInterval(look, lookMs).unref();
+    if (socket === null || !isOnLocalDisk(directory)) timer = setInterval(look, pollMs).unref();
     if (isClosed) close();
   };
   const close = () => {
@@ -131,7 +131,7 @@ export function createRequestListener(directory: string, ownerPath: string): Req
           retry ??= setTimeout(() => {
             retry = null;
             look();
-          }, lookMs).unref();
+          }, pollMs).unref();
         }
       };
       if (isClosed) return;

@@ -22,7 +22,7 @@ export type RunJournalParts = SyncParts & {
 };
 
 /** How often the owner checks that its files still exist: a run without them cannot be found or stopped by any command. */
-const removalLookMs = 5000;
+const removalPollMs = 5000;
 
 /** The owner's hold on a run in files. */
 export function createRunJournal(parts: RunJournalParts): RunJournal {
@@ -67,7 +67,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
         stopLooking();
         listener.gone(removal);
       };
-      if (closing === null) looks = setInterval(look, removalLookMs).unref();
+      if (closing === null) looks = setInterval(look, removalPollMs).unref();
       return requests.listen(listener);
     },
     close: () => {

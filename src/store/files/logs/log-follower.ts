@@ -4,8 +4,8 @@ import { openRegular } from '#system/files.ts';
 import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
 
 /** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */
-const firstLookMs = 10;
-const lookMs = 100;
+const firstPollMs = 10;
+const pollMs = 100;
 /** Maximum number of bytes that one step delivers per look, so that none delays the others and the run itself. */
 const mostBytesAtOnce = 1024 * 1024;
 const bufferBytes = 64 * 1024;
@@ -62,7 +62,7 @@ class Follower {
     const entry = { step, attempt, logs };
     this.#followed.set(key(step, attempt), entry);
     this.#comeSoonTo(entry);
-    this.#timer ??= setTimeout(() => this.#lookAtAll(), lookMs).unref();
+    this.#timer ??= setTimeout(() => this.#lookAtAll(), pollMs).unref();
   }
 
   finish(step: string, attempt: number): boolean {
@@ -87,13 +87,13 @@ class Follower {
   }
 
   #lookAtAll(): void {
-    this.#timer = this.#followed.size === 0 ? null : setTimeout(() => this.#lookAtAll(), lookMs).unref();
+    this.#timer = this.#followed.size === 0 ? null : setTimeout(() => this.#lookAtAll(), pollMs).unref();
     this.#lookAt([...this.#followed.values()].filter((entry) => !this.#early.has(entry)));
   }
 
   #comeSoonTo(entry: Followed): void {
     this.#early.add(entry);
-    this.#earlyTimer ??= setTimeout(() => this.#lookAtEarly(), firstLookMs).unref();
+    this.#earlyTimer ??= setTimeout(() => this.#lookAtEarly(), firstPollMs).unref();
   }
 
   #lookAtEarly(): void {
