@@ -4,7 +4,7 @@ import type { Engine, Notify, OnChild } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { createLocalEngine } from '#engine/local/local.ts';
 import type { Attempt } from '#executors/executor.ts';
-import { loadExecutor, tellAttempts } from '#executors/registry.ts';
+import { loadExecutor, reportAttempts } from '#executors/registry.ts';
 import { hostName, os } from '#fast/os.ts';
 import type { LogForwarder, LogForwarderOptions } from '#forwarding/log-forwarder.ts';
 import { createMailNotifier } from '#mail/reports/mail-notifier.ts';
@@ -75,7 +75,7 @@ export function createApp(config: Config, options: AppOptions): App {
     clock: systemClock,
     processEnv: config.processEnv,
     owner: thisProcess(),
-    executor: options.onAttempt ? tellAttempts(loadExecutor, options.onAttempt) : loadExecutor,
+    executor: options.onAttempt ? reportAttempts(loadExecutor, options.onAttempt) : loadExecutor,
     capture,
     background: {
       moment: processMoment,
@@ -145,13 +145,13 @@ async function forwardLogs(
   { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
 ): Promise<LogForwarder> {
   const { openLogForwarder } = await import('#forwarding/log-forwarder.ts');
-  const tell = forDaemon === null ? null : await tellDaemon(forDaemon, config);
-  return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, tell });
+  const publish = forDaemon === null ? null : await notifyDaemon(forDaemon, config);
+  return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, publish });
 }
 
-async function tellDaemon(runId: string, config: Config): Promise<LogForwarderOptions['tell']> {
+async function notifyDaemon(runId: string, config: Config): Promise<LogForwarderOptions['publish']> {
   if (config.runsDir === null) return null;
-  const { forwardTeller } = await import('#forwarding/forward-total.ts');
+  const { forwardPublisher: forwardTeller } = await import('#forwarding/forward-total.ts');
   return forwardTeller((await daemonState(config)).forwarding, runId, thisProcess());
 }
 

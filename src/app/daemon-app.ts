@@ -238,7 +238,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
         runs.open();
         retries.open();
         monitor = await openForwardingMonitor(config, state, log);
-        const tell = (event: SchedulerEvent) => tellLine(schedulerLine(event), log);
+        const logEvent = (event: SchedulerEvent) => logLine(schedulerLine(event), log);
         scheduler = await createScheduler({
           catalog,
           clock: systemClock,
@@ -247,7 +247,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
           runIndex,
           succeededSince: (file, since, exceptId) => succeededSince(history, { file, since, exceptId }),
           record: state.schedule,
-          report: tell,
+          report: logEvent,
         });
       },
       rest: async () => {
@@ -294,7 +294,7 @@ function startTaskThread(): Worker {
 const STARTS_PER_CORE = 2;
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
 
-function tellLine(line: string | null, log: (line: string) => void): void {
+function logLine(line: string | null, log: (line: string) => void): void {
   if (line !== null) log(line);
 }
 

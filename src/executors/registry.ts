@@ -30,15 +30,15 @@ type FindExecutor = (type: string) => Executor | Promise<Executor>;
 /**
  * Wraps executors so that `tell` is called before each attempt, with its directory and environment, secrets included.
  */
-export function tellAttempts(find: FindExecutor, tell: (attempt: Attempt) => void): FindExecutor {
-  const telling = ({ run }: Executor): Executor => ({
+export function reportAttempts(find: FindExecutor, report: (attempt: Attempt) => void): FindExecutor {
+  const reporting = ({ run }: Executor): Executor => ({
     run: (config, attempt) => {
-      tell(attempt);
+      report(attempt);
       return run(config, attempt);
     },
   });
   return (type) => {
     const executor = find(type);
-    return executor instanceof Promise ? executor.then(telling) : telling(executor);
+    return executor instanceof Promise ? executor.then(reporting) : reporting(executor);
   };
 }

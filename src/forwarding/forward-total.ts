@@ -13,7 +13,7 @@ type Sums = { readonly [key in (typeof summed)[number]]: number };
 const freshMs = 250;
 
 /** Reports the state of forwarding from the process of a run. */
-export function forwardTeller(notes: RunNotes, runId: string, process: ProcessIdentity) {
+export function forwardPublisher(notes: RunNotes, runId: string, process: ProcessIdentity) {
   return (counts: ForwardCounts, isFinal: boolean): void =>
     notes.write(runId, JSON.stringify({ process, counts, isFinal } satisfies Report));
 }

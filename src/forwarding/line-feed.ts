@@ -41,7 +41,7 @@ export function makeRecord(source: LineSource, line: Line, fields: readonly Reco
 
 /** Describes an event in one line; null for internal events. */
 export function eventLine(event: StoredEvent): Line | null {
-  const tell = (line: string, stepName = '', attempt = 0): Line => ({
+  const toLine = (line: string, stepName = '', attempt = 0): Line => ({
     stepName,
     line,
     at: event.at,
@@ -50,40 +50,40 @@ export function eventLine(event: StoredEvent): Line | null {
   });
   switch (event.type) {
     case 'run.started':
-      return tell('run started');
+      return toLine('run started');
     case 'step.restored':
-      return tell(`step ${event.step} taken over: ${event.status}`, event.step);
+      return toLine(`step ${event.step} taken over: ${event.status}`, event.step);
     case 'step.started': {
       const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : '';
-      return tell(`step ${event.step} started${again}`, event.step, event.attempt);
+      return toLine(`step ${event.step} started${again}`, event.step, event.attempt);
     }
     case 'step.serving':
-      return tell(`step ${event.step} ready`, event.step, event.attempt);
+      return toLine(`step ${event.step} ready`, event.step, event.attempt);
     case 'step.ending':
-      return tell(`step ${event.step} ending`, event.step, event.attempt);
+      return toLine(`step ${event.step} ending`, event.step, event.attempt);
     case 'step.expanded':
-      return tell(`step ${event.step} has ${event.items.length} items`, event.step);
+      return toLine(`step ${event.step} has ${event.items.length} items`, event.step);
     case 'step.canceling':
-      return tell(`step ${event.step} is being ended${because(event.message)}`, event.step);
+      return toLine(`step ${event.step} is being ended${because(event.message)}`, event.step);
     case 'step.waiting': {
       const { outcome, why, step, attempt } = event;
       const message = 'message' in outcome ? `: ${outcome.message}` : '';
-      return tell(`step ${step} ${outcome.status}${message}; ${why} follows`, step, attempt);
+      return toLine(`step ${step} ${outcome.status}${message}; ${why} follows`, step, attempt);
     }
     case 'step.finished':
-      return tell(`step ${event.step} ${event.status}${because(event.message)}`, event.step, event.attempt);
+      return toLine(`step ${event.step} ${event.status}${because(event.message)}`, event.step, event.attempt);
     case 'step.held':
-      return tell(`step ${event.step} waits for approval${because(event.prompt)}`, event.step, event.attempt);
+      return toLine(`step ${event.step} waits for approval${because(event.prompt)}`, event.step, event.attempt);
     case 'step.answered':
-      return tell(`step ${event.step} ${event.answer}${because(event.comment)}`, event.step);
+      return toLine(`step ${event.step} ${event.answer}${because(event.comment)}`, event.step);
     case 'run.canceling':
-      return tell(`run is being ended${because(event.message)}`);
+      return toLine(`run is being ended${because(event.message)}`);
     case 'run.warned':
-      return tell(`warning: ${event.message}`, event.step ?? '');
+      return toLine(`warning: ${event.message}`, event.step ?? '');
     case 'run.finished':
-      return tell(`run ${event.status}${because(event.message)}`);
+      return toLine(`run ${event.status}${because(event.message)}`);
     case 'step.marked':
-      return tell(`step ${event.step} marked as ${event.status} by ${event.by}`, event.step);
+      return toLine(`step ${event.step} marked as ${event.status} by ${event.by}`, event.step);
     case 'run.created':
     case 'run.queued':
     case 'run.owned':

@@ -25,7 +25,7 @@ export type LogForwarderOptions = {
   /** Milliseconds since an arbitrary time, whatever happens to the clock of the system. */
   readonly elapsed: () => number;
   /** Receives the counts for a monitor of many runs; null if this run has its own monitor. */
-  readonly tell: ((counts: ForwardCounts, isFinal: boolean) => void) | null;
+  readonly publish: ((counts: ForwardCounts, isFinal: boolean) => void) | null;
 };
 
 /** How often to check for a stuck queue, in milliseconds. */
@@ -42,8 +42,8 @@ export async function openLogForwarder(settings: LogForwarding, options: LogForw
     onRoom: () => forwarding.fill(),
   });
   const forwarding = new Forwarding(settings, queue, options);
-  const monitor = options.tell
-    ? reportCounts(() => queue.counts, options.tell, warn)
+  const monitor = options.publish
+    ? reportCounts(() => queue.counts, options.publish, warn)
     : settings.monitor && (await openMonitor(settings.monitor, () => queue.counts, { warn }));
   return {
     watch: (event) => forwarding.watch(event),
@@ -73,7 +73,7 @@ class Forwarding {
   readonly #check: NodeJS.Timeout;
   #source: LineSource = { requestId: '', dagName: '' };
   #follower: LogFollower | null = null;
-  #isTelling = false;
+  #isPublishing = false;
   #reported: Promise<void> = Promise.resolve();
   #whenEmpty: () => void = () => {};
 
@@ -98,9 +98,9 @@ class Forwarding {
     if (event.type === 'run.created') this.#source = { requestId: event.runId, dagName: event.workflow };
     if (event.type === 'step.started') this.#follower?.follow(event.step, event.attempt);
     this.#due.push(event);
-    if (this.#isTelling) return;
-    this.#isTelling = true;
-    this.#reported = this.#tellDue();
+    if (this.#isPublishing) return;
+    this.#isPublishing = true;
+    this.#reported = this.#publishDue();
   }
 
   /** Moves lines into the queue while it has room, and drops them if it is stuck. */
@@ -139,7 +139,7 @@ class Forwarding {
   }
 
   /** An event is sent after the output written before it. */
-  async #tellDue(): Promise<void> {
+  async #publishDue(): Promise<void> {
     for (let event = this.#due.shift(); event; event = this.#due.shift()) {
       if (endsAttempt(event)) {
         while (this.#follower?.finish(event.step, event.attempt) === false) await this.#feedIsEmpty();
@@ -149,7 +149,7 @@ class Forwarding {
       if (line !== null) this.#feed.line(line);
       this.fill();
     }
-    this.#isTelling = false;
+    this.#isPublishing = false;
   }
 
   async #feedIsEmpty(): Promise<void> {
@@ -167,7 +167,7 @@ const everyMs = 500;
 /** Reports the counts when they have changed, at most twice a second, and once more on close. */
 function reportCounts(
   counts: () => ForwardCounts,
-  tell: (counts: ForwardCounts, isFinal: boolean) => void,
+  publish: (counts: ForwardCounts, isFinal: boolean) => void,
   warn: (message: string) => void,
 ): { readonly close: () => Promise<void> } {
   let reported = '';
@@ -177,7 +177,7 @@ function reportCounts(
     const text = JSON.stringify(now);
     if (text === reported && !isFinal) return;
     try {
-      tell(now, isFinal);
+      publish(now, isFinal);
       reported = text;
     } catch (error) {
       // It is retried; one warning is enough.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createForwardTotal, forwardTeller } from '#forwarding/forward-total.ts';
+import { createForwardTotal, forwardPublisher } from '#forwarding/forward-total.ts';
 import type { RunNotes } from '#store/store.ts';
 
 const process = (pid: number) => ({ pid, startTime: pid, boot: 'boot' });
@@ -21,7 +21,7 @@ function world() {
   };
   const total = createForwardTotal(notes, ({ pid }) => !dead.has(pid), { queueSize: 8, now });
   const tell = (runId: string, pid: number, counts: Partial<typeof none>, isFinal = false) =>
-    forwardTeller(notes, runId, process(pid))({ ...none, ...counts, closed: isFinal }, isFinal);
+    forwardPublisher(notes, runId, process(pid))({ ...none, ...counts, closed: isFinal }, isFinal);
   return { total, tell, dead, texts };
 }
 

@@ -27,7 +27,7 @@ async function openToHangingSink() {
   let follower: LogFollowerOptions | null = null;
   const forwarder = await openLogForwarder(
     { ...settings, httpUrl: server.url },
-    { now, elapsed: now, tell: null, warn: (message) => void warnings.push(message) },
+    { now, elapsed: now, publish: null, warn: (message) => void warnings.push(message) },
   );
   const close = () => forwarder.close(0, new AbortController().signal);
   onTestFinished(close);

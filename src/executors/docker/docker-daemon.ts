@@ -110,14 +110,14 @@ export function parseAnswer(text: string): unknown {
 async function isDocker(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
   try {
     const { headers } = await ask(docker, { method: 'GET', path: '/_ping', abortSignal });
-    return headers['api-version'] !== undefined || (await tellsVersion(docker, abortSignal));
+    return headers['api-version'] !== undefined || (await hasVersion(docker, abortSignal));
   } catch (error) {
     if (isForeign(error as RequestError)) return false;
     throw error;
   }
 }
 
-async function tellsVersion(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
+async function hasVersion(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
   try {
     const { text } = await ask(docker, { method: 'GET', path: '/version', abortSignal });
     const answer = parseAnswer(text) as { readonly Version?: unknown } | null | undefined;

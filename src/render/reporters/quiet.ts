@@ -13,13 +13,13 @@ export function createQuietReporter(terminal: Terminal, options: RecapOptions): 
     event: () => undefined,
     output: () => undefined,
     end: (recap) => {
-      if (isWorthTelling(recap)) terminal.write(renderRecap(recap, terminal, options));
+      if (isWorthPrinting(recap)) terminal.write(renderRecap(recap, terminal, options));
     },
   };
 }
 
 const unremarkable: readonly string[] = ['succeeded', 'partially_succeeded'] satisfies FinishedStatus[];
 
-function isWorthTelling({ summary }: Recap): boolean {
+function isWorthPrinting({ summary }: Recap): boolean {
   return !unremarkable.includes(summary.status) || summary.warnings.length > 0;
 }

@@ -40,7 +40,7 @@ export async function validateCommand(options: ValidateOptions, console: Console
   const directories = workflowDirectories(configFor(options));
   const names = filesToCheck(options.names, directories);
   const checked = names.map((name): Checked => {
-    const { ignored, ...read } = readOrTell(name, directories, options.strict === true);
+    const { ignored, ...read } = readOrPrint(name, directories, options.strict === true);
     return { file: name, ...read, ignored: options.verbose ? ignored : [] };
   });
   await print(checked, options.json ? 'json' : options.format, console);
@@ -48,7 +48,7 @@ export async function validateCommand(options: ValidateOptions, console: Console
 }
 
 /** A missing file must not hide the problems of the others. */
-function readOrTell(name: string, directories: WorkflowDirectories, isStrict: boolean): CheckedFile {
+function readOrPrint(name: string, directories: WorkflowDirectories, isStrict: boolean): CheckedFile {
   try {
     return checkFile(workflowReference(name), directories, { environment: Object.keys(process.env), isStrict });
   } catch (error) {
