@@ -45,7 +45,7 @@ const ofRetry = (change: (value: number) => Partial<Step['retry']>): Put => {
 const ofRepeat = (change: (value: number) => Partial<NonNullable<Step['repeat']>>): Put => {
   return (step, value) => (step.repeat === null ? step : { ...step, repeat: { ...step.repeat, ...change(value) } });
 };
-const ofService = (change: (value: number) => Partial<NonNullable<Step['service']>>): Put => {
+const ofBackgroundStep = (change: (value: number) => Partial<NonNullable<Step['service']>>): Put => {
   return (step, value) =>
     step.service === undefined ? step : { ...step, service: { ...step.service, ...change(value) } };
 };
@@ -83,11 +83,11 @@ const rules: { readonly [key in NumberKey]: Rule<Step> } = {
       step.fanOut === undefined ? step : { ...step, fanOut: { ...step.fanOut, maxConcurrent } },
   },
   'service.intervalSec': seconds(
-    ofService((intervalMs) => ({ intervalMs })),
+    ofBackgroundStep((intervalMs) => ({ intervalMs })),
     { isAbove: true, most: 3600 },
   ),
   'service.timeoutSec': seconds(
-    ofService((timeoutMs) => ({ timeoutMs })),
+    ofBackgroundStep((timeoutMs) => ({ timeoutMs })),
     { isAbove: true, most: 86_400 },
   ),
   'approval.timeoutSec': seconds((step, timeoutMs) =>

@@ -163,7 +163,7 @@ export type Readiness =
   | { readonly kind: 'healthy' };
 
 /** A step that stays up while other steps use it. */
-export type Service = {
+export type BackgroundStep = {
   /** Null: it is ready when it has started. */
   readonly readyWhen: Readiness | null;
   /** Time between two checks. */
@@ -257,7 +257,7 @@ export type Step = {
   /** True: background processes of the step outlive the run. */
   readonly leaveBackground: boolean;
   /** Absent: the step ends by itself. */
-  readonly service?: Service;
+  readonly service?: BackgroundStep;
   /** Absent: the step runs once. */
   readonly fanOut?: FanOut;
   /** Of an instance, which exists only in a run: the name of its fan-out. */

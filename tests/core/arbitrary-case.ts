@@ -141,7 +141,7 @@ const node = fc.record({
   ),
 });
 
-const anyService = { readyWhen: null, intervalMs: 1000, timeoutMs: 60_000 };
+const anyBackgroundStep = { readyWhen: null, intervalMs: 1000, timeoutMs: 60_000 };
 
 const handlerNode = fc.option(fc.record({ policies, script, factList }), { nil: null });
 
@@ -177,7 +177,7 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
       const { items, isRestored, ...policy } = fanOut ?? { items: [], isRestored: false };
       const asked = approval === null ? {} : { approval };
       const settings = fanOut === null ? asked : { fanOut: { items: '', ...(policy as Omit<FanOut, 'items'>) } };
-      const own = service === 'none' ? settings : { repeat: null, service: anyService };
+      const own = service === 'none' ? settings : { repeat: null, service: anyBackgroundStep };
       return { place, made: step(`s${number}`, { ...policies, ...own, depends }) };
     });
     const instances = nodes.flatMap(({ fanOut }, number) =>

@@ -104,7 +104,7 @@ function causeOf(reason: CancelReason): string {
  * Ends services one after another once every other step is settled, dependents first. A workflow of services alone runs
  * until it is stopped or all have ended.
  */
-export function endServices(draft: Draft, at: number): void {
+export function endBackgroundSteps(draft: Draft, at: number): void {
   const { run } = draft;
   const { services, stepCount } = run.graph;
   const open = stepCount - run.settled;
@@ -123,7 +123,7 @@ export function endServices(draft: Draft, at: number): void {
  * The outcome of an attempt at a service: one that was asked to end has succeeded if it was ready, however its program
  * ended. One that ends by itself has failed before it was ready, and while other steps need it.
  */
-export function serviceOutcome(run: RunState, index: number, outcome: Outcome): Outcome {
+export function backgroundOutcome(run: RunState, index: number, outcome: Outcome): Outcome {
   const state = itemAt(run.nodes, index);
   const { service } = nodeAt(run.graph, index);
   if (service === undefined || outcome.status === 'skipped') return outcome;

@@ -7,8 +7,8 @@ import { isActive, isLeftOut, isServing, isSettled, type RunState, type StepStat
 /** Updates one node with its counters and sets, and of a service also its dependents. */
 export function evolveNode(run: RunState, index: number, change: Partial<StepState>): RunState {
   const next = changeNode(run, index, change);
-  const isService = index < run.graph.stepCount && nodeAt(run.graph, index).service !== undefined;
-  return isService ? withDependents(run, next, index) : next;
+  const isBackgroundStep = index < run.graph.stepCount && nodeAt(run.graph, index).service !== undefined;
+  return isBackgroundStep ? withDependents(run, next, index) : next;
 }
 
 /** Settles a node: each of its dependents has one dependency less to wait for. */

@@ -34,14 +34,17 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
   const instance = instanceNamed(run, selection);
   const chosen = ofFanOut(selection, run, instance);
   const out = stillLeftOut(run, chosen, graph);
-  const rerun = new Set(withServices(selected(run, chosen, { graph, out }), graph));
+  const rerun = new Set(withBackgroundSteps(selected(run, chosen, { graph, out }), graph));
   for (const index of out) rerun.delete(index);
   const forgetful = Array.from({ length: graph.stepCount }, (_, index) => index).filter(
     (index) => !rerun.has(index) && unkept(earlier(run, nodeAt(graph, index).name)).length > 0,
   );
-  if (!('only' in selection) && rerun.size > 0) for (const index of withServices(forgetful, graph)) rerun.add(index);
+  if (!('only' in selection) && rerun.size > 0)
+    for (const index of withBackgroundSteps(forgetful, graph)) rerun.add(index);
   const isReadAgain = (index: number) =>
-    (graph.dependencies[index] ?? []).some((dependency) => rerun.has(dependency) && !isService(graph, dependency));
+    (graph.dependencies[index] ?? []).some(
+      (dependency) => rerun.has(dependency) && !isBackgroundStep(graph, dependency),
+    );
   const isAsking = 'steps' in selection && selection.steps === 'unfinished';
   const asking = isAsking ? unanswered(run, graph, rerun) : new Map<string, Asking>();
   const restored: Restored[] = [];
@@ -126,7 +129,7 @@ function selected(run: RunState, selection: RetrySelection, { graph, out }: Scop
   const unfinished = Array.from({ length: graph.stepCount }, (_, index) => index).filter(needsRerun);
   return closure(unfinished, (index) => [
     // The results of steps that used a service stay, even if the service itself failed later.
-    ...(isService(graph, index) ? [] : (graph.dependents[index] ?? [])),
+    ...(isBackgroundStep(graph, index) ? [] : (graph.dependents[index] ?? [])),
     ...(graph.dependencies[index] ?? []).filter(
       (dependency) => !out.has(dependency) && holdsBack(run, graph, dependency),
     ),
@@ -134,13 +137,13 @@ function selected(run: RunState, selection: RetrySelection, { graph, out }: Scop
 }
 
 /** The steps, and the services that they need. */
-function withServices(steps: Iterable<number>, graph: Graph): ReadonlySet<number> {
+function withBackgroundSteps(steps: Iterable<number>, graph: Graph): ReadonlySet<number> {
   return closure(steps, (index) =>
-    (graph.dependencies[index] ?? []).filter((dependency) => isService(graph, dependency)),
+    (graph.dependencies[index] ?? []).filter((dependency) => isBackgroundStep(graph, dependency)),
   );
 }
 
-function isService(graph: Graph, index: number): boolean {
+function isBackgroundStep(graph: Graph, index: number): boolean {
   return nodeAt(graph, index).service !== undefined;
 }
 
@@ -156,7 +159,9 @@ function unanswered(run: RunState, graph: Graph, rerun: ReadonlySet<number>): Re
   for (const index of rerun) {
     const { name, approval, numbers = [] } = nodeAt(graph, index);
     const step = earlier(run, name);
-    const isKept = (graph.dependencies[index] ?? []).every((other) => !rerun.has(other) || isService(graph, other));
+    const isKept = (graph.dependencies[index] ?? []).every(
+      (other) => !rerun.has(other) || isBackgroundStep(graph, other),
+    );
     if (approval === undefined || step?.approval === undefined || !isKept || unkept(step).length > 0) continue;
     const { answer, prompt, heldAt, until } = step.approval;
     const isVariable = numbers.some(({ key }) => key === 'approval.timeoutSec');

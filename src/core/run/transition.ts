@@ -3,7 +3,7 @@ import { MAX_INSTANCES, MAX_ITEMS } from '../fan-out/items.ts';
 import { nodeIndex } from '../graph.ts';
 import { withNumbers } from '../step-numbers.ts';
 import { handlerKind } from '../workflow.ts';
-import { cancel, cancelFanOut, endServices, lose, serviceOutcome } from './cancel.ts';
+import { backgroundOutcome, cancel, cancelFanOut, endBackgroundSteps, lose } from './cancel.ts';
 import { type Draft, evolve, record } from './evolve.ts';
 import type { AttemptResult } from './outcome.ts';
 import { followUp, lastResult } from './policies.ts';
@@ -102,7 +102,7 @@ function advance(draft: Draft, at: number, ahead: number): void {
     settleDue(draft, at);
     scheduleReady(draft, at, ahead);
     if (draft.run.settled < draft.run.graph.stepCount) {
-      endServices(draft, at);
+      endBackgroundSteps(draft, at);
       return;
     }
     beginHandling(draft, at);
@@ -185,7 +185,7 @@ function tooManyItems({ graph, nodes }: RunState, count: number): string | null 
 function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
-  const outcome = serviceOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
+  const outcome = backgroundOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
   const written = stepNode(draft.run, step);
   const node = withNumbers(written, facts?.numbers ?? []);
   // Without the numbers of its policies, the attempt has failed for good.

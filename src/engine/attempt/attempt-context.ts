@@ -22,7 +22,7 @@ import type { RunJournal } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import type { NeededFacts } from './attempt-facts.ts';
 import type { AttemptOutput } from './output/attempt-output.ts';
-import type { ServiceAttempt } from './service/serve.ts';
+import type { BackgroundAttempt } from './service/serve.ts';
 import type { RunParts } from './shared-parts.ts';
 
 /** Runs a shell command and captures its output; for backticks and `condition` commands. */
@@ -39,7 +39,7 @@ export type Capture = (
 ) => Promise<Captured>;
 
 /** Reports of an attempt at a service. */
-export type ServiceCalls = Pick<ServiceAttempt, 'ready' | 'giveUp'>;
+export type BackgroundCalls = Pick<BackgroundAttempt, 'ready' | 'giveUp'>;
 
 /** Context of one attempt, provided by its run. */
 export type AttemptContext = {
@@ -66,7 +66,7 @@ export type AttemptContext = {
   readonly contained: Attempt['contained'];
   readonly parts: RunParts;
   readonly clock: Clock;
-  readonly service: ServiceCalls;
+  readonly service: BackgroundCalls;
   readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
   /** Which facts the step's policies need after this outcome. */
   readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;

@@ -2,7 +2,7 @@ import { failed } from '#core/run/outcome.ts';
 import type { AttemptFacts, Item, Outcome } from '#core/run/run.ts';
 import { numberValues, withNumbers } from '#core/step-numbers.ts';
 import { PathProblem } from '#core/words/json-path.ts';
-import type { NumberValue, Service, Step } from '#core/workflow.ts';
+import type { BackgroundStep, NumberValue, Step } from '#core/workflow.ts';
 import { EvaluationProblem } from '#environment/environment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import { readItems } from '#environment/read-items.ts';
@@ -21,7 +21,7 @@ import {
 } from './attempt-context.ts';
 import { attemptFacts } from './attempt-facts.ts';
 import { afterEnd, withCause, withCopies } from './attempt-outputs.ts';
-import type { ServiceAttempt } from './service/serve.ts';
+import type { BackgroundAttempt } from './service/serve.ts';
 
 /**
  * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could
@@ -99,8 +99,8 @@ async function work(context: AttemptContext, attempt: Attempt): Promise<Outcome>
 }
 
 async function runService(
-  service: Service,
-  { context, attempt, run }: { context: AttemptContext } & Pick<ServiceAttempt, 'attempt' | 'run'>,
+  service: BackgroundStep,
+  { context, attempt, run }: { context: AttemptContext } & Pick<BackgroundAttempt, 'attempt' | 'run'>,
 ): Promise<Outcome> {
   const { step, workflow, clock, capture, variables } = context;
   const { serve } = await import('./service/serve.ts');

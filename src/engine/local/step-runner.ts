@@ -14,7 +14,7 @@ import type { ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
 import { systemProblem } from '#system/errors.ts';
 import { type AttemptReport, runAttempt } from '../attempt/attempt.ts';
-import type { ServiceCalls } from '../attempt/attempt-context.ts';
+import type { BackgroundCalls } from '../attempt/attempt-context.ts';
 import { MAX_OUTPUT_BYTES } from '../attempt/output/attempt-output.ts';
 import { MaskedOutputs } from '../attempt/output/masked-output.ts';
 import { type OutputOptions, openOutput } from '../attempt/output/open-output.ts';
@@ -39,7 +39,7 @@ export type AttemptTools = {
   readonly run: RunState;
   readonly started: Started;
   readonly contained: Attempt['contained'];
-  readonly service: ServiceCalls;
+  readonly service: BackgroundCalls;
   readonly limitTime: (timeoutMs: number) => void;
   /** What the program of the attempt waits for; null: nothing. */
   readonly flush: Flush | null;

@@ -4,12 +4,12 @@ import type {
   Approval,
   ApprovalInput,
   Assignment,
+  BackgroundStep,
   ExecutorSpec,
   Json,
   JsonObject,
   PublishedOutput,
   Readiness,
-  Service,
   Step,
 } from '#core/workflow.ts';
 import { os } from '#fast/os.ts';
@@ -186,7 +186,7 @@ export function isService({ service }: RawAction): boolean {
 }
 
 /** The keys of a service as a part of a step; empty for other steps. */
-function serviceOf(raw: RawAction): { readonly service?: Service } {
+function serviceOf(raw: RawAction): { readonly service?: BackgroundStep } {
   if (!isService(raw)) return {};
   const { readyWhen, intervalSec, timeoutSec } = typeof raw.service === 'object' ? raw.service : {};
   const own = readyWhen === undefined ? ofContainer(raw) : readinessOf(readyWhen);

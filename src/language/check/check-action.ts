@@ -18,7 +18,7 @@ import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
 import { constantProblems, expressionProblems } from './check-constants.ts';
 import { runParamsProblems } from './check-params.ts';
-import { approvalProblems, serviceProblems, stepContainerProblems } from './check-step-kinds.ts';
+import { approvalProblems, backgroundProblems, stepContainerProblems } from './check-step-kinds.ts';
 
 /** Checks a step or handler by itself. */
 export function actionProblems(entry: ActionEntry): Problem[] {
@@ -33,7 +33,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   policyProblems,
   constantProblems,
   stepContainerProblems,
-  serviceProblems,
+  backgroundProblems,
   expressionProblems,
   signalProblems,
   approvalProblems,

@@ -117,7 +117,7 @@ function conflict({ file }: Scope, path: Path, message: string): Problem {
 const OF_ENDING_STEPS = ['run', 'output', 'timeoutSec', 'repeatPolicy', 'approval'] as const;
 
 /** Checks the `service` of a step. `isInside`: the workflow has a container for its steps. */
-export function serviceProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+export function backgroundProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const { service } = raw;
   if (!isService(raw)) return [];
   const type = executorType(raw);

@@ -3,6 +3,7 @@ import { numberValues, withNumbers } from '#core/step-numbers.ts';
 import { namesIn, previewText } from '#core/words/interpolate.ts';
 import type {
   Approval,
+  BackgroundStep,
   FanOut,
   JsonObject,
   NumberKey,
@@ -13,7 +14,6 @@ import type {
   RepeatPolicy,
   RetryPolicy,
   RunNumberKey,
-  Service,
   Step,
   Tolerance,
   Waits,
@@ -66,7 +66,7 @@ function containerText({ image, containerName, shared: isShared }: JsonObject, s
   return image === undefined ? `in the running container ${containerName}` : `in a container of ${image}`;
 }
 
-function serviceText({ readyWhen, timeoutMs }: Service): string {
+function serviceText({ readyWhen, timeoutMs }: BackgroundStep): string {
   if (readyWhen === null) return 'a service, ready when it has started';
   return `a service, ready within ${timeoutMs / 1000}s when ${readinessText(readyWhen)}`;
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { withoutPaths } from '#core/words/shell-paths.ts';
-import type { Readiness, Service } from '#core/workflow.ts';
+import type { BackgroundStep, Readiness } from '#core/workflow.ts';
 import type { Captured } from '#environment/precondition.ts';
 import type { Attempt, Containment } from '#executors/executor.ts';
 import type { LogFile } from '#store/logs.ts';
@@ -12,8 +12,8 @@ import { withTimeLimit } from '#system/time-limit.ts';
 import { type LineTest, lineTest, searchLines } from '../line-search.ts';
 
 /** One attempt at a service. */
-export type ServiceAttempt = {
-  readonly service: Service;
+export type BackgroundAttempt = {
+  readonly service: BackgroundStep;
   readonly attempt: Attempt;
   readonly run: (attempt: Attempt) => Promise<Outcome>;
   readonly capture: ProbeParts['capture'];
@@ -32,7 +32,7 @@ const probeTimeoutMs = 10_000;
 const lastProbeTimeoutMs = 1000;
 
 /** Makes an attempt at a service, and checks from its start on whether it is ready. */
-export async function serve(parts: ServiceAttempt): Promise<Outcome> {
+export async function serve(parts: BackgroundAttempt): Promise<Outcome> {
   const { service, attempt, run, capture, logs, isContained, giveUp } = parts;
   const { readyWhen } = service;
   const taken = readyWhen === null ? null : await whyTaken(readyWhen, attempt.expand);
@@ -77,7 +77,7 @@ export async function serve(parts: ServiceAttempt): Promise<Outcome> {
 /** Repeats the check. Resolves to null when the service is ready, else to the reason why it is not. */
 async function untilReady(
   probe: Probe,
-  { service, clock }: Pick<ServiceAttempt, 'service' | 'clock'>,
+  { service, clock }: Pick<BackgroundAttempt, 'service' | 'clock'>,
   ended: AbortSignal,
 ): Promise<string | null> {
   const { intervalMs, timeoutMs } = service;
