@@ -39,7 +39,7 @@ const FACES = {
   config: ['config', 'directories', 'part-settings', 'settings'],
   language: [
     ...['cron', 'diagnostic', 'dotenv', 'load', 'locate', 'params', 'read/yaml'],
-    ...['schema/editor-schema', 'schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
+    ...['schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
   ],
   processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
   render: ['data-views', 'log-lines', 'report', 'reporters', 'terminal', 'text', 'views'],
@@ -198,7 +198,7 @@ const FOLDERS = {
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'language/(locate|params|schema/(editor-schema|schema-doc|schema-type))[.]ts$',
+      'language/(locate|params|schema/(schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
       'system/(glob|files|near-names|stack|time-limit|turns)[.]ts$',

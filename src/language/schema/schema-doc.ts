@@ -3,6 +3,8 @@ import { executorConfigSchema, executorTypes, resolve as resolveIn } from './sch
 import { canonicalKey, type Schema, typeText } from './schema-type.ts';
 import document from './workflow.schema.json' with { type: 'json' };
 
+export { editorSchema } from './editor-schema.ts';
+
 /** A key allowed at a path of a workflow file. */
 export type KeyDoc = {
   readonly key: string;

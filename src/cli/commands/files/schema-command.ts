@@ -1,5 +1,4 @@
-import { editorSchema } from '#language/schema/editor-schema.ts';
-import { documentationOf, type KeyDoc, nearPaths, type SchemaDoc } from '#language/schema/schema-doc.ts';
+import { documentationOf, editorSchema, type KeyDoc, nearPaths, type SchemaDoc } from '#language/schema/schema-doc.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { createColors } from '#render/terminal.ts';
 import { padEnd, textWidth } from '#render/text.ts';
