@@ -18,7 +18,7 @@ import {
 import type { LogAnswer, LogRequest } from '#service/service.ts';
 import { includesLog, logStream } from '#store/log-ends.ts';
 import type { LogChunk, LogStream, RunLogs } from '#store/logs.ts';
-import { isNotFound } from '#system/errors.ts';
+import { failedAs } from '#system/errors.ts';
 import { answerBytes, createPatience, type DaemonClient, segment } from './daemon-client.ts';
 import { followRun } from './event-feed.ts';
 import { isObject, type JsonMap, numberIn, textIn } from './json-fields.ts';
@@ -64,7 +64,7 @@ async function partsWith(
       await requireAttempt(client, part.run, request);
       found.push(part);
     } catch (problem) {
-      if (!isNotFound(problem)) throw problem;
+      if (!failedAs(problem, 'not-found')) throw problem;
       error = problem;
     }
   }
@@ -76,7 +76,7 @@ async function runIfThere(client: DaemonClient, runId: string): Promise<RunSumma
   try {
     return (await findRemoteRun(client, runId)).summary;
   } catch (error) {
-    if (isNotFound(error)) return null;
+    if (failedAs(error, 'not-found')) return null;
     throw error;
   }
 }

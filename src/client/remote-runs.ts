@@ -3,7 +3,7 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { foldRun, type RunFilter } from '#service/history.ts';
 import type { LoggedRun } from '#service/logs.ts';
 import type { RunLogs } from '#store/logs.ts';
-import { isNotFound, WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import { createPatience, type DaemonClient, segment } from './daemon-client.ts';
 import { storedEvents } from './event-feed.ts';
 import { isObject, type JsonMap, listIn, textIn } from './json-fields.ts';
@@ -25,7 +25,7 @@ export async function findRemoteRun(client: DaemonClient, word: string): Promise
     const summary = readSummary(await client.get(`/runs/${segment(word)}`), client.settings);
     return { summary, byWorkflow: false };
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!failedAs(error, 'not-found')) throw error;
     const last = await lastRunOf(client, word);
     if (last === null) throw withoutApiHelp(error);
     // Lists have no failures.
@@ -73,7 +73,7 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
   try {
     return (await findRemoteRun(client, word)).summary;
   } catch (error) {
-    if (!isNotFound(error) || !(await hasWorkflow(client, word))) throw error;
+    if (!failedAs(error, 'not-found') || !(await hasWorkflow(client, word))) throw error;
   }
   tell(`waiting for the first run of "${word}"`);
   const patience = createPatience(client);
@@ -105,7 +105,7 @@ export async function hasWorkflow(client: DaemonClient, name: string): Promise<b
     await client.get(`/workflows/${segment(name)}`);
     return true;
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (failedAs(error, 'not-found')) return false;
     throw error;
   }
 }

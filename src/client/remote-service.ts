@@ -16,7 +16,7 @@ import {
   type WorkflowEntry,
 } from '#service/service.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import { WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import {
   type Answer,
   type ClientLimits,
@@ -229,7 +229,7 @@ async function retry(client: DaemonClient, order: RetryOrder): Promise<AcceptedR
     return accepted(client, answer, runId);
   } catch (error) {
     // The only possible conflict of a run that succeeded.
-    const isConflict = error instanceof WfError && error.code === 'conflict';
+    const isConflict = failedAs(error, 'conflict');
     if (isConflict && (await summaryOf(client, retried)).status === 'succeeded') return null;
     throw error;
   }
@@ -260,7 +260,7 @@ async function stop(client: DaemonClient, runId: string, { kill }: StopOptions):
     const { status } = await client.post(`/runs/${segment(runId)}/stop`, forced ? { force: true } : null);
     return { result: status === 202 ? 'asked' : 'canceled', forced };
   } catch (error) {
-    if (error instanceof WfError && error.code === 'conflict') return { result: 'over', forced };
+    if (failedAs(error, 'conflict')) return { result: 'over', forced };
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { plainStep, plainWorkflow } from '#core/plain-workflow.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { handlerName, type Step, type Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { isNotFound, WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import { type DaemonClient, segment } from './daemon-client.ts';
 import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
 
@@ -98,7 +98,7 @@ export async function maskedOf(
     return masked === true ? { masked: true } : {};
   } catch (error) {
     // A daemon of an earlier version has no such view.
-    if (isNotFound(error)) return {};
+    if (failedAs(error, 'not-found')) return {};
     throw error;
   }
 }

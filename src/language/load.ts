@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { JsonObject, Workflow } from '#core/workflow.ts';
-import { errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
+import { errorCode, failedAs, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { withPatternBudget } from '#system/pattern.ts';
@@ -290,7 +290,7 @@ function openInside(file: string, { realDir, decoded, count }: Omit<Roots, 'dir'
     decoded.set(path, content);
     return { kind: 'file', path, ...content };
   } catch (error) {
-    if (error instanceof TooManyBytes || (error instanceof WfError && error.code === 'storage')) throw error;
+    if (error instanceof TooManyBytes || failedAs(error, 'storage')) throw error;
     if (!isMissing(error)) return { kind: 'unreadable', why: reason(error) };
     return { kind: 'missing', near: () => '' };
   }

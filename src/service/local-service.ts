@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunArchive } from '#store/store.ts';
-import { isNotFound, WfError } from '#system/errors.ts';
+import { failedAs } from '#system/errors.ts';
 import type { History, RunFilter } from './history/history.ts';
 import { keptText, logParts, lostText, whyNothing } from './history/logs/log-source.ts';
 import {
@@ -188,7 +188,7 @@ async function findOrAwait(word: string, { tell }: LogRequest, { history, direct
   try {
     return await history.find(word);
   } catch (error) {
-    if (!(isNotFound(error) || isUsage(error)) || !isWorkflow(word, directories)) throw error;
+    if (!(failedAs(error, 'not-found') || isUsage(error)) || !isWorkflow(word, directories)) throw error;
   }
   tell(`waiting for the first run of "${word}"`);
   return (await history.await(word, new AbortController().signal)) ?? history.find(word);
@@ -196,7 +196,7 @@ async function findOrAwait(word: string, { tell }: LogRequest, { history, direct
 
 /** The last run of the name is of another file. */
 function isUsage(error: unknown): boolean {
-  return error instanceof WfError && error.code === 'usage';
+  return failedAs(error, 'usage');
 }
 
 function isWorkflow(name: string, directories: WorkflowDirectories): boolean {
@@ -204,7 +204,7 @@ function isWorkflow(name: string, directories: WorkflowDirectories): boolean {
     findWorkflow(name, directories);
     return true;
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (failedAs(error, 'not-found')) return false;
     throw error;
   }
 }

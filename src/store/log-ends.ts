@@ -1,4 +1,4 @@
-import { WfError } from '#system/errors.ts';
+import { failedAs } from '#system/errors.ts';
 import type { LogFile, LogStream, RunLogs } from './logs.ts';
 
 /** Maximum number of bytes searched for lines: the whole log of a program that prints no line ends must not be read. */
@@ -104,7 +104,7 @@ export async function readExcerpt(
     if (size <= head + tail) return { ...nothing, size, head: await readBytes(file, 0, size) };
     return { size, head: await readBytes(file, 0, head), tail: await readBytes(file, size - tail, size) };
   } catch (error) {
-    if (error instanceof WfError && error.code === 'storage') return { ...nothing, size };
+    if (failedAs(error, 'storage')) return { ...nothing, size };
     throw error;
   }
 }

@@ -41,9 +41,9 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Whether a request failed because what it names does not exist. */
-export function isNotFound(error: unknown): error is WfError {
-  return error instanceof WfError && error.code === 'not-found';
+/** Whether a request failed for one of these reasons. */
+export function failedAs(error: unknown, ...codes: readonly ErrorCode[]): error is WfError {
+  return error instanceof WfError && codes.includes(error.code);
 }
 
 /** A refusal by the machine: neither a bug of `wf` nor a mistake in a workflow. */

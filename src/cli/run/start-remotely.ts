@@ -17,7 +17,7 @@ import type { AcceptedRun, FeedItem, Service } from '#service/service.ts';
 import { findWorkflow } from '#service/workflows.ts';
 import { readTail } from '#store/log-ends.ts';
 import type { RunLogs } from '#store/logs.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { failedAs, messageOf, WfError } from '#system/errors.ts';
 import { withDaemon } from '../access/open-service.ts';
 import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts';
 import type { ChosenReporter } from '../reporters/reporters.ts';
@@ -143,7 +143,7 @@ function refuseLocal(options: RunOptions, config: Config, { source }: ClientSett
 }
 
 function isHere(error: unknown, name: string, { cwd }: Config): boolean {
-  if (!(error instanceof WfError) || error.code !== 'not-found') return false;
+  if (!failedAs(error, 'not-found')) return false;
   try {
     return findWorkflow(name, { cwd, dagsDir: null, base: null }) !== '';
   } catch {

@@ -8,7 +8,7 @@ import { attemptsOf } from '#service/logs.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
 import type { LogExcerpt } from '#store/log-ends.ts';
 import { readExcerpt } from '#store/log-ends.ts';
-import { isNotFound, WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import type { Queries } from '../generated/requests.mjs';
 import { entityTag } from '../reply/send.ts';
 import type { ApiRequest, Reply } from '../route.ts';
@@ -164,7 +164,7 @@ function findOrNull(name: string, { workflows }: V1Parts): ListedWorkflow | WfEr
   try {
     return workflows.get(name);
   } catch (error) {
-    if (isNotFound(error)) return error;
+    if (failedAs(error, 'not-found')) return error;
     throw error;
   }
 }

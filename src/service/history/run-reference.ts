@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import type { Graph } from '#core/graph.ts';
 import type { RunArchive, RunLabel } from '#store/store.ts';
-import { isNotFound, WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { workflowHere } from '../workflows/workflow-directory.ts';
 import { findWorkflow, type WorkflowDirectories } from '../workflows/workflows.ts';
@@ -124,8 +124,8 @@ export function requireKnownWorkflow(name: string, { history, archive, directori
   try {
     findWorkflow(name, directories);
   } catch (error) {
-    if (isNotFound(error) && archive.list().includes(name)) throw notAWorkflow(name);
-    throw isNotFound(error) ? noSuchRun(archive, name, reach) : error;
+    if (failedAs(error, 'not-found') && archive.list().includes(name)) throw notAWorkflow(name);
+    throw failedAs(error, 'not-found') ? noSuchRun(archive, name, reach) : error;
   }
 }
 

@@ -5,7 +5,7 @@ import { transition } from '#core/run/transition.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { RunArchive, RunControl } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
@@ -48,7 +48,7 @@ export async function stopRun(
     try {
       control.requestStop(runId, { at: clock.now(), by, force });
     } catch (error) {
-      const isRefused = error instanceof WfError && error.code === 'storage';
+      const isRefused = failedAs(error, 'storage');
       if (!isRefused || state.owner === null || !tools.signalStop(state.owner, force)) throw error;
     }
   }

@@ -6,7 +6,7 @@ import type { RunRequest, TakenRun } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
 import type { RunArchive, RunJournal, RunQueue } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import type { AcceptedRun } from '../service.ts';
 import { runRequest, type StartRequest, withDotenv } from './start-run.ts';
@@ -47,7 +47,7 @@ export async function acceptRun(asked: StartRequest, { context, store }: AcceptT
     await store(request, { processEnv: env, launch: JSON.stringify(launch) });
     return { runId: request.runId, isNew: true };
   } catch (error) {
-    if (asked.runId === null || !(error instanceof WfError) || error.code !== 'run-exists') throw error;
+    if (asked.runId === null || !failedAs(error, 'run-exists')) throw error;
     return { runId: asked.runId, isNew: false };
   }
 }

@@ -1,6 +1,5 @@
 import { closeSync, existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errorCode } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DaemonState, RunNotes, Suspensions } from '../store.ts';
 import { claimDaemon, findOwnDaemon, keepDaemonToken } from './control/daemon-claim.ts';
@@ -8,7 +7,7 @@ import { claimOwn, judgeOwner } from './control/judge-owner.ts';
 import type { Processes } from './control/owner.ts';
 import { createTrialWrite, readDiskSpace } from './disk/disk-space.ts';
 import { durableText, runIdsIn, sessionFile } from './disk/durable-text.ts';
-import { makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
+import { ifThere, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
 import { mayHideChange } from './run-directory.ts';
 
 /** The state of a daemon in files beside the directory of its runs. */
@@ -79,12 +78,7 @@ function replace(directory: string, path: string, text: string): void {
 }
 
 function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => name.endsWith(suffix));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(directory))?.filter((name) => name.endsWith(suffix)) ?? [];
 }
 
 /**

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { errorCode, WfError } from '#system/errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { judgeOwner } from './control/judge-owner.ts';
 import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunControl } from './control/run-requests.ts';
-import { storing } from './disk/private-files.ts';
+import { ifThere, storing } from './disk/private-files.ts';
 import { type JournalCalls, JournalFile, journalCalls, type QueueSync } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/journal-reader.ts';
@@ -118,10 +118,5 @@ function mayGoOn(directory: string): boolean {
 
 /** A run that was withdrawn or removed has no directory. */
 function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(directory)) ?? [];
 }

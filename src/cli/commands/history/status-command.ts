@@ -3,7 +3,7 @@ import type { StepSummary } from '#core/summary/summary.ts';
 import type { Recap } from '#render/reporters.ts';
 import { views } from '#render/views.ts';
 import type { RunService, RunView } from '#service/service.ts';
-import { isNotFound } from '#system/errors.ts';
+import { failedAs } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { recapOptions } from '../../reporters/reporters.ts';
@@ -62,7 +62,7 @@ async function viewIfThere(runId: string, { view }: Pick<RunService, 'view'>): P
   try {
     return await view(runId);
   } catch (error) {
-    if (isNotFound(error)) return null;
+    if (failedAs(error, 'not-found')) return null;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { fstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { randomBytes } from '#fast/random-bytes.ts';
-import { WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DaemonClaim, DaemonToken, OwnDaemon } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
@@ -104,7 +104,7 @@ function claim(directory: string, owner: Owner, processes: Processes): Ownership
   try {
     return claimDirectory(directory, owner, processes.isAlive);
   } catch (error) {
-    if (error instanceof WfError && error.code === 'run-active') throw alreadyThere(directory, processes, error);
+    if (failedAs(error, 'run-active')) throw alreadyThere(directory, processes, error);
     throw error;
   }
 }

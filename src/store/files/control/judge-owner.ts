@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import type { Owner } from '#core/run/run.ts';
-import { errorCode, WfError } from '#system/errors.ts';
+import { failedAs } from '#system/errors.ts';
 import type { OwnerVerdict } from '../../store.ts';
-import { isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
+import { ifThere, isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
 import {
   claimDirectory,
   lastOwnerPath,
@@ -48,7 +48,7 @@ export async function claimOwn(directory: string, processes: Processes): Promise
     );
     return () => releaseOwner(ownership);
   } catch (error) {
-    if (error instanceof WfError && error.code === 'run-active') return null;
+    if (failedAs(error, 'run-active')) return null;
     throw error;
   }
 }
@@ -74,14 +74,7 @@ async function judgeElsewhere(
 }
 
 function unlessRemoved<T>(path: string, read: () => T): T | null {
-  return storing('read', path, () => {
-    try {
-      return read();
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return null;
-      throw error;
-    }
-  });
+  return storing('read', path, () => ifThere(read));
 }
 
 /** Connecting to any other kind of file is refused too. */

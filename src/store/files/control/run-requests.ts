@@ -15,7 +15,7 @@ import { flushDirectory } from '#system/durable-file.ts';
 import { errorCode, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { AnswerRequest, OwnerListener, RunControl, StopRequest } from '../../store.ts';
-import { isOnLocalDisk, openPrivate, replacePrivate, seal, storing, unseal } from '../disk/private-files.ts';
+import { ifThere, isOnLocalDisk, openPrivate, replacePrivate, seal, storing, unseal } from '../disk/private-files.ts';
 import { isRunId, journalPath, processLogPath, stopPath } from '../run-directory.ts';
 import { lastOwnerPath, ownerSocketPath } from './owner.ts';
 import type { OwnerSocket } from './owner-socket.ts';
@@ -211,10 +211,5 @@ function textOf(request: object): string {
 
 /** Null for a missing or damaged file. */
 function readRequest(path: string): unknown {
-  try {
-    return unseal(readFileSync(path).subarray(0, -1)) ?? null;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
+  return ifThere(() => unseal(readFileSync(path).subarray(0, -1))) ?? null;
 }

@@ -61,14 +61,19 @@ function draftOf(text: string) {
   return { open: (draft: string) => openPrivate(draft, 'w'), write: (fd: number) => writeFileSync(fd, text) };
 }
 
-/** Reads a text; null if the file does not exist. */
-export function readIfThere(path: string): string | null {
+/** Returns what `read` returns; null if the file or directory does not exist. */
+export function ifThere<T>(read: () => T): T | null {
   try {
-    return readFileSync(path, 'utf8');
+    return read();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** Reads a text; null if the file does not exist. */
+export function readIfThere(path: string): string | null {
+  return ifThere(() => readFileSync(path, 'utf8'));
 }
 
 /** Creates a directory of mode 0700 and its missing parents; returns those created, outermost first. */

@@ -11,9 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { crc32OfText } from '#fast/crc32.ts';
-import { errorCode } from '#system/errors.ts';
 import type { NewRuns } from '../../store.ts';
-import { openPrivate } from '../disk/private-files.ts';
+import { ifThere, openPrivate } from '../disk/private-files.ts';
 import { openWakeups } from '../journal/journal-follower.ts';
 import { isRunId, mayHideChange, timeOfId, timeOfRun } from '../run-directory.ts';
 import { knownRuns } from './known-runs.ts';
@@ -142,20 +141,11 @@ function newestFirst(runsDir: string, { uuids, given }: RunIds, times?: Readonly
 }
 
 function entriesOf(runsDir: string): readonly Dirent[] {
-  return ifThere(() => readdirSync(runsDir, { withFileTypes: true }));
+  return ifThere(() => readdirSync(runsDir, { withFileTypes: true })) ?? [];
 }
 
 function namesIn(runsDir: string): readonly string[] {
-  return ifThere(() => readdirSync(runsDir));
-}
-
-function ifThere<T>(read: () => readonly T[]): readonly T[] {
-  try {
-    return read();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(runsDir)) ?? [];
 }
 
 function isDirectory(path: string): boolean {

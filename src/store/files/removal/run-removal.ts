@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { flushDirectory } from '#system/durable-file.ts';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, failedAs, WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
 import { makePrivateDirectory, openPrivate, storageError } from '../disk/private-files.ts';
@@ -82,7 +82,7 @@ function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ow
     if (!lstatSync(directory).isDirectory()) return null;
     return takeOver(directory, owner, isAlive);
   } catch (error) {
-    if (error instanceof WfError && error.code === 'run-active') return null;
+    if (failedAs(error, 'run-active')) return null;
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
     throw errorCode(error) === '' ? error : storageError('remove', directory, error);
   }
