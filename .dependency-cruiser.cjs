@@ -38,7 +38,7 @@ const CONTRACTS = [
 const FACES = {
   config: ['config', 'directories', 'part-settings', 'settings'],
   language: [
-    ...['cron', 'diagnostic', 'dotenv', 'load', 'locate', 'params', 'read/yaml'],
+    ...['diagnostic', 'formats', 'load', 'locate', 'read/yaml'],
     ...['schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
   ],
   processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
@@ -135,7 +135,7 @@ const FOLDERS = {
       'core/',
       'service/',
       'system/clock[.]ts$',
-      'language/(cron|load)[.]ts$',
+      'language/(formats|load)[.]ts$',
       'store/store[.]ts$',
       'system/(descriptors|files|near-names|turns)[.]ts$',
     ],
@@ -144,7 +144,7 @@ const FOLDERS = {
   },
   // When workflows are due is decided without looking at anything else of the daemon.
   'daemon/schedule': {
-    src: ['core/', 'language/cron[.]ts$', 'service/start-runs[.]ts$', 'system/turns[.]ts$'],
+    src: ['core/', 'language/formats[.]ts$', 'service/start-runs[.]ts$', 'system/turns[.]ts$'],
     packages: ['croner', 'cronstrue'],
     builtins: ['crypto', 'path'],
   },
@@ -181,7 +181,7 @@ const FOLDERS = {
       'system/(basic-login|descriptors|stack|turns)[.]ts$',
       'daemon/metrics[.]ts$',
       'render/(data-views|log-lines|text)[.]ts$',
-      'language/params[.]ts$',
+      'language/formats[.]ts$',
       'store/log-ends[.]ts$',
     ],
     builtins: [ANY],
@@ -198,7 +198,7 @@ const FOLDERS = {
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'language/(locate|params|schema/(schema-doc|schema-type))[.]ts$',
+      'language/(formats|locate|schema/(schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
       'system/(glob|files|near-names|stack|time-limit|turns)[.]ts$',

@@ -12,10 +12,6 @@ import type { Recorder } from './read/node.ts';
 import { parse } from './read/parse.ts';
 import { read } from './read/read.ts';
 
-// What a caller needs to check given parameters against a file.
-export { compileSchema } from './json-schema.ts';
-export { VARIABLE_NAME } from './raw.ts';
-
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
 

@@ -34,7 +34,7 @@ const limits: Figures = {
     executors: 8,
     fast: 5,
     forwarding: 3,
-    language: 9,
+    language: 7,
     mail: 2,
     notifications: 3,
     processes: 5,

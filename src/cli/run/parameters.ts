@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
-import { parseParams, parseParamsFile } from '#language/params.ts';
+import { parseParams, parseParamsFile } from '#language/formats.ts';
 import type { StartRequest } from '#service/start-runs.ts';
 import { errorCode, messageOf, WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';

@@ -1,5 +1,5 @@
 import type { Cron as CronJob } from 'croner';
-import { type Cron, type CronField, parseCron } from '#language/cron.ts';
+import { type Cron, type CronField, parseCron } from '#language/formats.ts';
 
 /** A rule for due times. */
 export type CronRule = {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Schedule } from '#core/workflow.ts';
-import { parseCron } from '#language/cron.ts';
+import { parseCron } from '#language/formats.ts';
 import { messageOf } from '#system/errors.ts';
 import type { ScheduleKind } from './next-start.ts';
 

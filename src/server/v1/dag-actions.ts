@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { ApprovalAnswer, MarkedStatus, Param } from '#core/run/run.ts';
-import { parseParams } from '#language/params.ts';
+import { parseParams } from '#language/formats.ts';
 import { onlyWaitingStep } from '#service/control-runs.ts';
 import { type FindLines, type ListedWorkflow, lineFinder } from '#service/workflows.ts';
 import { createSlices } from '#system/turns.ts';

@@ -10,7 +10,7 @@ import {
   type Step,
   type Workflow,
 } from '#core/workflow.ts';
-import { formatParams } from '#language/params.ts';
+import { formatParams } from '#language/formats.ts';
 import type { ShownRun } from './v1-parts.ts';
 
 /** The data of a workflow that may have no run. */

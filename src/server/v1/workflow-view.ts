@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Param } from '#core/run/run.ts';
 import type { HandlerKind, JsonObject, Workflow } from '#core/workflow.ts';
-import { formatParams } from '#language/params.ts';
+import { formatParams } from '#language/formats.ts';
 import { diagnosticText } from '#render/data-views.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
 import { parameterViews, shownDiagnostics } from '../both-versions.ts';

@@ -1,6 +1,6 @@
 import type { Param } from '#core/run/run.ts';
 import { isCalendarDay } from '#core/time-text.ts';
-import { parseParams } from '#language/params.ts';
+import { parseParams } from '#language/formats.ts';
 import type { History, PastRun } from '#service/history.ts';
 import type { LiveChanges, RunFeeds } from '#service/served.ts';
 import type { Clock } from '#system/clock.ts';

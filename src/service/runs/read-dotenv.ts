@@ -6,7 +6,7 @@ import type { DotenvFile, Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
 import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
-import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/dotenv.ts';
+import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/formats.ts';
 import { type ErrorCode, errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
 import { whyUntrusted } from '#system/untrusted.ts';

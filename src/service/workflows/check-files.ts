@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import { parseDotenv } from '#language/dotenv.ts';
+import { parseDotenv } from '#language/formats.ts';
 import { type LoadRequest, loadWorkflow } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
