@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { rootCertificates } from 'node:tls';
 import type { ClientSettings } from '#config/part-settings.ts';
+import { given } from '#core/data/collections.ts';
 import { WfError } from '#system/errors.ts';
 import { isObject, type JsonMap } from './json-fields.ts';
 import { connectionProblem, noAnswer, notUnderstood, problemError } from './problem-error.ts';
@@ -237,7 +238,7 @@ function headersOf(
 ): Record<string, string | number> {
   return {
     Accept: 'application/json, application/problem+json',
-    ...(authorization === null ? {} : { Authorization: authorization }),
+    ...given({ Authorization: authorization }),
     ...(text === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
     ...headers,
   };

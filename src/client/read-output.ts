@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { FeedItem } from '#service/service.ts';
@@ -134,8 +135,7 @@ export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
         if (underWay.get(step)?.attempt !== attempt) underWay.set(step, { step, attempt, stdout: 0, stderr: 0 });
       } else if (endsAttempt(event)) underWay.delete(event.step);
     },
-    query: (step) =>
-      new URLSearchParams({ output: 'true', ...(step === null ? {} : { step }), offsets: offsetsOf(underWay) }),
+    query: (step) => new URLSearchParams({ output: 'true', ...given({ step }), offsets: offsetsOf(underWay) }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { isNamed } from '#core/fan-out/instance-name.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import { isFinished } from '#core/run/run-state.ts';
@@ -158,11 +159,7 @@ async function requireAttempt(client: DaemonClient, { runId }: RunSummary, reque
 function queryOf({ step, attempt, stream, times }: LogRequest, tail: number | null): URLSearchParams {
   return new URLSearchParams({
     format: 'json',
-    ...(step === null ? {} : { step }),
-    ...(attempt === null ? {} : { attempt: String(attempt) }),
-    ...(stream === null ? {} : { stream }),
-    ...(times ? { times: 'true' } : {}),
-    ...(tail === null ? {} : { tail: String(tail) }),
+    ...given({ step, attempt: attempt?.toString(), stream, times: times ? 'true' : null, tail: tail?.toString() }),
   });
 }
 

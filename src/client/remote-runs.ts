@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { given } from '#core/data/collections.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { foldRun, type RunFilter } from '#service/history.ts';
 import type { LoggedRun } from '#service/logs.ts';
@@ -120,15 +121,13 @@ function queryOf(
   return new URLSearchParams({
     steps: 'true',
     limit: String(limit),
-    ...(workflow === null ? {} : { workflow }),
-    ...(statuses === null ? {} : { status: statuses.join(',') }),
-    ...(waiting ? { waiting: 'true' } : {}),
-    ...(queue == null ? {} : { queue }),
-    ...(tag == null ? {} : { tag }),
-    ...(from === null ? {} : { from: new Date(from).toISOString() }),
-    ...(to === null ? {} : { to: new Date(to).toISOString() }),
-    ...(cursor === null ? {} : { cursor }),
+    ...given({ workflow, status: statuses?.join(','), waiting: waiting ? 'true' : null, queue, tag }),
+    ...given({ from: isoTime(from), to: isoTime(to), cursor }),
   });
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }
 
 /** Replaces help about the API by help for commands. */

@@ -1,4 +1,5 @@
 import type { ClientSettings } from '#config/part-settings.ts';
+import { given } from '#core/data/collections.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';
@@ -130,7 +131,7 @@ async function listRemoteWorkflows(
 }
 
 function query(cursor: string | null): URLSearchParams {
-  return new URLSearchParams({ limit: String(mostStopsAtOnce), ...(cursor === null ? {} : { cursor }) });
+  return new URLSearchParams({ limit: String(mostStopsAtOnce), ...given({ cursor }) });
 }
 
 /** A run with its steps; lists have no failures. */
@@ -202,7 +203,7 @@ function createRemoteActions(client: DaemonClient): RunActions {
 async function start(client: DaemonClient, order: StartOrder): Promise<AcceptedRun> {
   const { params, runId, strict } = order;
   const workflow = nameOf(order);
-  const body = { runId: runId ?? newRunId(), ...(params === null ? {} : { params }), ...(strict ? { strict } : {}) };
+  const body = { runId: runId ?? newRunId(), ...given({ params, strict: strict || null }) };
   const path = `/workflows/${segment(workflow)}/runs`;
   const ask = () => client.post(path, body, { slow: true });
   return accepted(client, await withSources(client, ask, async () => workflow), runId);
@@ -219,9 +220,8 @@ async function retry(client: DaemonClient, order: RetryOrder): Promise<AcceptedR
   const body = {
     runId: runId ?? newRunId(),
     ...('only' in selection ? { step: selection.only } : 'from' in selection ? { from: selection.from } : {}),
-    ...(params === null ? {} : { params }),
+    ...given({ params, strict: strict || null }),
     useFile,
-    ...(strict ? { strict } : {}),
   };
   const ask = () => client.post(`/runs/${segment(retried)}/retry`, body, { slow: true });
   try {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { given } from '#core/data/collections.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Json, Notification, NotificationEvent } from '#core/workflow.ts';
@@ -233,7 +234,7 @@ function discordEmbed({ event, title, parts, runUrl }: Content): Json {
     title: cut(title, lengths.discordTitle),
     description: cut(parts.map(markdown).join('\n'), lengths.discord),
     color: colors[event],
-    ...(runUrl === null ? {} : { url: runUrl }),
+    ...given({ url: runUrl }),
   };
 }
 
@@ -253,8 +254,7 @@ function ntfyMessage(notification: Notification, { url, headers }: Address, { sc
     title: content.title,
     message: cutBytes(plainText(content.parts), lengths.ntfy),
     ...(tags.length === 0 ? {} : { tags }),
-    ...(priority === null ? {} : { priority }),
-    ...(content.runUrl === null ? {} : { click: content.runUrl }),
+    ...given({ priority, click: content.runUrl }),
   };
   const login = headerPairs({ headers: token === '' ? {} : { authorization: `Bearer ${token}` } });
   const target = new URL(url);

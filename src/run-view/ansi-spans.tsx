@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { given } from '#core/data/collections.ts';
 import { applySgr, keepColors, type SgrState } from '#render/text.ts';
 
 /** A part of a line with one style. Colours that have no class in the style sheet are `#rrggbb`; null: none. */
@@ -131,7 +132,7 @@ function part({ href, ...span }: AnsiSpan, index: number): JSX.Element | string 
 
 function colored({ text, classes, color, background }: AnsiSpan, index: number): JSX.Element | string {
   if (classes.length === 0 && color === null && background === null) return text;
-  const style = { ...(color === null ? {} : { color }), ...(background === null ? {} : { background }) };
+  const style = given({ color, background });
   return (
     <span key={index} class={classes.join(' ') || undefined} style={style}>
       {text}

@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '#config/config.ts';
+import { given } from '#core/data/collections.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import type { Engine, RunWatcher } from '#engine/engine.ts';
 import { keepProcessSmall } from '#fast/small-process.ts';
@@ -80,7 +81,7 @@ function mayLeaveProcesses(workflow: Workflow): boolean {
 
 /** The configuration of the requester, for a run without a terminal. */
 function configOf({ env, cwd, dags, isDaemon }: ClaimedRun['launch']['context']): ReturnType<typeof readConfig> {
-  const flags = { reporter: ['quiet'], history: true, ...(dags === null ? {} : { dags }) };
+  const flags = { reporter: ['quiet'], history: true, ...given({ dags }) };
   return readConfig({ ...env }, cwd, flags, { isDaemon });
 }
 

@@ -106,9 +106,12 @@ function wordAt(words: readonly number[], index: number): number {
   return word;
 }
 
-/** The fields with a value: `{ ...given({ id }) }` has no `id` if that is undefined. */
-export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const found: Partial<T> = {};
-  for (const key in fields) if (fields[key] !== undefined) found[key] = fields[key];
-  return found as { [K in keyof T]?: Exclude<T[K], undefined> };
+/** The fields with a value: `{ ...given({ id }) }` has no `id` if that is undefined or null. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const found: { [K in keyof T]?: NonNullable<T[K]> } = {};
+  for (const key in fields) {
+    const value = fields[key];
+    if (value !== undefined && value !== null) found[key] = value;
+  }
+  return found;
 }

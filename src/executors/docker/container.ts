@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, ContainerCreateOptions, ContainerInspectInfo, ImageInspectInfo } from 'dockerode';
+import { given } from '#core/data/collections.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { runVariables } from '#core/run-variables.ts';
 import { itemNames, workflowNames } from '#core/words/mentions.ts';
@@ -260,11 +261,11 @@ function create(plan: ContainerPlan): Promise<Container> {
   ];
   const mention = [invocation.mention, ...(entrypoint ?? []), ...[container['Cmd'] ?? []].flat()].join('\n');
   const options = {
-    _query: { ...(name === null ? {} : { name }), ...(platform === null ? {} : { platform }) },
+    _query: given({ name, platform }),
     _body: {
       ...container,
       Image: settings.image,
-      ...(invocation.command === null ? {} : { Cmd: invocation.command }),
+      ...given({ Cmd: invocation.command }),
       // Docker ignores an empty list.
       ...(entrypoint === null ? {} : { Entrypoint: entrypoint.length === 0 ? [''] : entrypoint }),
       Env: containerEnv(attempt, {

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ImageInspectInfo } from 'dockerode';
+import { given } from '#core/data/collections.ts';
 import { eitherEnd } from '#processes/end-signal.ts';
 import { capture } from '#processes/programs.ts';
 import { decodePair } from '#system/basic-login.ts';
@@ -58,7 +59,7 @@ async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, 
   const { image, platform } = settings;
   const abortSignal = AbortSignal.any([over, eitherEnd(attempt)]);
   const authconfig = await registryLogin(image, attempt);
-  const options = { abortSignal, authconfig, ...(platform === null ? {} : { platform }) };
+  const options = { abortSignal, authconfig, ...given({ platform }) };
   try {
     const progress = await docker.pull(image, options);
     await reportPull(progress, image, (line) => attempt.write('stderr', `${line}\n`));

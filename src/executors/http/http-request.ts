@@ -8,6 +8,7 @@ import { request as httpsRequest, type RequestOptions as TlsRequestOptions } fro
 import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, rootCertificates } from 'node:tls';
 import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
+import { given } from '#core/data/collections.ts';
 import { messageOf } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import { type Pairs, urlLogin } from './header-fields.ts';
@@ -110,7 +111,7 @@ async function open({ method, url, headers, body }: Hop, proxy: URL | null, opti
     retry: { limit: 0 },
     https: {
       rejectUnauthorized: tls.rejectUnauthorized,
-      ...(tls.ca === undefined ? {} : { certificateAuthority: tls.ca }),
+      ...given({ certificateAuthority: tls.ca }),
     },
     // Connections are not kept alive: nothing must stay open.
     agent: { http: false, https: false },

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { Param } from '#core/run/run.ts';
 import { isCalendarDay } from '#core/time-text.ts';
 import { parseParams } from '#language/formats.ts';
@@ -147,7 +148,7 @@ function isList(given: Exclude<Given, string>): given is List {
 function entryOfList(entry: List[number]): Param {
   if (typeof entry !== 'string') {
     const { name = null, value, masked } = entry;
-    return { name, value, ...(masked === undefined ? {} : { masked }) };
+    return { name, value, ...given({ masked }) };
   }
   const [, name, value] = named.exec(entry) ?? [];
   return name === undefined ? { name: null, value: entry } : { name, value: value ?? '' };

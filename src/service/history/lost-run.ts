@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '#core/run/run-state.ts';
@@ -189,7 +190,7 @@ function leaders(events: readonly StoredEvent[]): readonly { readonly step: stri
   return events.flatMap((event) => {
     if (event.type !== 'step.started' || event.process === null) return [];
     const endedAt = ends.get(attemptKey(event));
-    return [{ step: event.step, leader: { ...event.process, ...(endedAt === undefined ? {} : { endedAt }) } }];
+    return [{ step: event.step, leader: { ...event.process, ...given({ endedAt }) } }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { WfError } from '#system/errors.ts';
 import type { PastRun } from '../history/past-run.ts';
 import type { AcceptedRun, RetryOrder, RunActions, StartOrder } from '../service.ts';
@@ -76,7 +77,7 @@ async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<S
   const chosen = { selection, params, current, runId: newRunId, strict: isStrict };
   const request = await retryRequest(run, chosen, history);
   const { retryNumber } = order;
-  return request === null ? null : { ...request, trigger, ...(retryNumber === undefined ? {} : { retryNumber }) };
+  return request === null ? null : { ...request, trigger, ...given({ retryNumber }) };
 }
 
 /** Loads the workflow of a run from its present file. Throws an `InvalidWorkflow`, or a `WfError` `not-found` or `usage`. */

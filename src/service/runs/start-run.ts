@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
 import type { Param, Restored, Trigger } from '#core/run/run.ts';
 import type { SecretSource, Workflow } from '#core/workflow.ts';
@@ -50,15 +51,14 @@ export function runRequest(request: StartRequest): RunRequest {
     workflow,
     sources,
     params,
-    ...(dotenv === undefined ? {} : { dotenv }),
+    ...given({ dotenv }),
     trigger,
     retryOf: retry?.of ?? null,
     restored: retry?.restored ?? withoutSteps(workflow, selection),
-    ...(selection === undefined ? {} : { selection }),
+    ...given({ selection }),
     ancestors: [],
     strict,
-    ...(retryNumber === undefined ? {} : { retryNumber }),
-    ...(onApproval === undefined ? {} : { onApproval }),
+    ...given({ retryNumber, onApproval }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, parse, relative, resolve, sep } from 'node:path';
+import { given } from '#core/data/collections.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow, type RunTargets } from '#language/load.ts';
@@ -44,7 +45,7 @@ export function readWorkflow(
 ): LoadResult {
   const { base, presets } = directories;
   const runTargets = (dir: string) => targetsFrom({ ...directories, cwd: dir });
-  const beside = { base, runTargets, ...(presets === undefined ? {} : { presets }), ...checks };
+  const beside = { base, runTargets, ...given({ presets }), ...checks };
   if ('text' in reference) return loadWorkflow({ text: reference.text, file: null, dir: directories.cwd, ...beside });
   const file = findWorkflow(reference.name, directories);
   // The user typed the name, but not the file that was found for it in the workflows directory.

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { PastRun } from '#service/history.ts';
 import { findActive } from '#service/local-service.ts';
@@ -50,7 +51,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
-    ...(run.state.selection === undefined ? {} : { selection: run.state.selection }),
+    ...given({ selection: run.state.selection }),
     ...approvalPolicy({ options, config }, console),
   };
   const request = await withDotenv(unread, config.processEnv);

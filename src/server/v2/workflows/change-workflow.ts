@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { diagnosticJson } from '#render/data-views.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
 import { entityTag } from '../../reply/send.ts';
@@ -13,7 +14,7 @@ export function renameWorkflow({ workflows }: V2Parts): Handler {
     const { to, group } = readBody('renameWorkflow', request.body);
     const file = await workflows.rename(listed, to, {
       check: expectedText(request),
-      ...(group === null ? {} : { group }),
+      ...given({ group }),
     });
     const renamed = workflows.list().find((each) => each.file === file);
     if (renamed === undefined) throw new HttpError(409, 'the file was removed again');
