@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { rootCertificates } from 'node:tls';
 import type { ClientSettings } from '#config/part-settings.ts';
 import { given } from '#core/data/collections.ts';
-import { WfError } from '#system/errors.ts';
+import { failedAs, WfError } from '#system/errors.ts';
 import { isObject, type JsonMap } from './json-fields.ts';
 import { connectionProblem, noAnswer, notUnderstood, problemError } from './problem-error.ts';
 
@@ -324,5 +324,5 @@ export function createPatience({ settings, limits, tell }: DaemonClient): Patien
 
 /** Whether an error is temporary: the daemon does not answer, restarts, or is busy. */
 function isPassing(error: unknown): boolean {
-  return error instanceof WfError && (error.code === 'unreachable' || error.code === 'busy');
+  return failedAs(error, 'unreachable', 'busy');
 }

@@ -188,15 +188,10 @@ async function findOrAwait(word: string, { tell }: LogRequest, { history, direct
   try {
     return await history.find(word);
   } catch (error) {
-    if (!(failedAs(error, 'not-found') || isUsage(error)) || !isWorkflow(word, directories)) throw error;
+    if (!failedAs(error, 'not-found', 'usage') || !isWorkflow(word, directories)) throw error;
   }
   tell(`waiting for the first run of "${word}"`);
   return (await history.await(word, new AbortController().signal)) ?? history.find(word);
-}
-
-/** The last run of the name is of another file. */
-function isUsage(error: unknown): boolean {
-  return failedAs(error, 'usage');
 }
 
 function isWorkflow(name: string, directories: WorkflowDirectories): boolean {

@@ -2,7 +2,7 @@ import type { Workflow } from '#core/workflow.ts';
 import type { RunActions } from '#service/service.ts';
 import { derivedRunId } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import { failedAs } from '#system/errors.ts';
 import type { RunIndex } from '../run-index.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import type { Action, WaitingRun } from './timetable.ts';
@@ -207,5 +207,5 @@ class LocalDispatcher implements Dispatcher {
 
 /** Whether the same request may succeed later. */
 function isPassing(error: unknown): boolean {
-  return error instanceof WfError && (error.code === 'busy' || error.code === 'storage');
+  return failedAs(error, 'busy', 'storage');
 }

@@ -137,7 +137,7 @@ async function endQueued(runId: string, ending: Ending, tools: QueueTools): Prom
     await end(await take(runId, tools), tools, ending);
     return true;
   } catch (error) {
-    if (error instanceof WfError && (error.code === 'run-active' || error.code === 'run-exists')) return false;
+    if (failedAs(error, 'run-active', 'run-exists')) return false;
     throw error;
   }
 }
