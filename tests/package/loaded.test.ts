@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uses } from '#fast/accelerators.ts';
 import { sourcesEvaluatedBy } from './evaluated.ts';
 import { launchRecorded, root } from './launch.ts';
 
@@ -112,32 +113,35 @@ function builtinsOfShortRun(file: string): readonly string[] {
 }
 
 // Other lines load `child_process`, and modules of their own, for each start of a process.
-test.runIf(process.versions.node.startsWith('20.'))('no slow builtin module is loaded unless needed', () => {
-  const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
-  const slow = [
-    'crypto',
-    'dns',
-    'fs/promises',
-    'http',
-    'https',
-    'module',
-    'os',
-    'perf_hooks',
-    'readline',
-    'timers/promises',
-    'worker_threads',
-    'zlib',
-  ];
+test.runIf(process.versions.node.startsWith('20.') && uses('start-up'))(
+  'no slow builtin module is loaded unless needed',
+  () => {
+    const file = workflowFile('steps:\n  - name: one\n    command: echo 1\n');
+    const slow = [
+      'crypto',
+      'dns',
+      'fs/promises',
+      'http',
+      'https',
+      'module',
+      'os',
+      'perf_hooks',
+      'readline',
+      'timers/promises',
+      'worker_threads',
+      'zlib',
+    ];
 
-  expect(builtinsOfShortRun(file).filter((name) => [...slow, 'child_process', 'net', 'tty'].includes(name))).toEqual(
-    [],
-  );
-  const others = [...slow.filter((name) => name !== 'os'), 'child_process', 'net', 'tty'];
-  for (const args of [['validate', file], ['status'], ['history'], ['list']]) {
-    const loaded = builtinsLoadedBy(...args).filter((name) => others.includes(name));
-    expect([args[0], loaded]).toEqual([args[0], []]);
-  }
-});
+    expect(builtinsOfShortRun(file).filter((name) => [...slow, 'child_process', 'net', 'tty'].includes(name))).toEqual(
+      [],
+    );
+    const others = [...slow.filter((name) => name !== 'os'), 'child_process', 'net', 'tty'];
+    for (const args of [['validate', file], ['status'], ['history'], ['list']]) {
+      const loaded = builtinsLoadedBy(...args).filter((name) => others.includes(name));
+      expect([args[0], loaded]).toEqual([args[0], []]);
+    }
+  },
+);
 
 test('a plain run evaluates only modules that it may need', () => {
   const file = workflowFile('steps:\n  - name: one\n    command: "true"\n');

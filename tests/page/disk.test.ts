@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNearlyFull } from '#page/data/system.ts';
+import { isNearlyFull } from '#page/data/disk.ts';
 
 const gib = 1024 ** 3;
 const disk = (totalBytes: number, freeBytes: number) => ({ path: '/runs', totalBytes, freeBytes });

@@ -59,8 +59,9 @@ export async function openOutput(
   try {
     const pipes = await openPipes(piped, isOne, () => (isOther ? null : openPipe(journal.scratch())));
     const output = outputs.start(logs, { pipes, keeps, isSecret, maxOutputBytes, onFailure });
-    // The event loop watches the pipes from its next turn on. Of two that have data by then, it would not know which was first.
-    if (!isOne) await nextTurn();
+    // Of two pipes that have data before the event loop watches them, it does not know which had data first. This turn may
+    // have looked for data already, the next one has not.
+    for (let turn = 0; !isOne && turn < 2; turn++) await nextTurn();
     return output;
   } catch (error) {
     closeLogs(logs);
