@@ -14,7 +14,8 @@ import {
 } from '#run-view/graph.ts';
 import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
 import { followSvgLink } from './svg-link.ts';
-import { fittingScale, readableScale, showPart, useWindow, type Zoom, zoomable } from './zoom.ts';
+import { useWindow } from './use-window.ts';
+import { fittingScale, readableScale, showPart, type Zoom, zoomable } from './zoom.ts';
 
 /** Above this number of steps, or below this scale, steps are drawn as plain shapes. */
 const MAX_BOXES = 1000;
