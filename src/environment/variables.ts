@@ -23,8 +23,6 @@ export class RunVariables {
   /** Outputs kept out of the environment because of their length or a NUL character. */
   readonly #others = new Map<string, string>();
   readonly #env: Record<string, string>;
-  /** The result of a step as JSON, by a name of the step. */
-  #resultOf: (name: string) => string | undefined = () => undefined;
 
   constructor(environment: Environment, args: readonly string[], keep: (name: string, value: string) => string) {
     this.#args = args;
@@ -35,11 +33,6 @@ export class RunVariables {
   /** The parameters as arguments. */
   get args(): readonly string[] {
     return this.#args;
-  }
-
-  /** Sets how the results of steps are found. */
-  useResults(resultOf: (name: string) => string | undefined): void {
-    this.#resultOf = resultOf;
   }
 
   /** Sets a variable for everything that starts afterwards. Throws what `keep` throws. */
@@ -54,12 +47,18 @@ export class RunVariables {
     }
   }
 
-  /** The variables of a step, its own on top. Entries may be added to `env`; `scope` sees them too. */
-  forStep(own: Environment): { readonly scope: Scope; readonly env: Record<string, string> } {
+  /**
+   * The variables of a step, its own on top. Entries may be added to `env`; `scope` sees them too. `resultOf` looks up the
+   * results of steps as JSON, by names of the steps.
+   */
+  forStep(
+    own: Environment,
+    resultOf: Scope = () => undefined,
+  ): { readonly scope: Scope; readonly env: Record<string, string> } {
     const env = { ...this.#env, ...own };
     const scope: Scope = (name) => {
       if (Object.hasOwn(env, name)) return env[name];
-      if (name.endsWith('.')) return this.#resultOf(name.slice(0, -1));
+      if (name.endsWith('.')) return resultOf(name.slice(0, -1));
       return this.#others.get(name) ?? this.#args[Number(name) - 1];
     };
     return { scope, env };

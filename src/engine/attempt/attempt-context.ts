@@ -49,6 +49,8 @@ export type AttemptContext = {
   readonly number: number;
   /** The variables of an instance of a fan-out, and of the handler `wait`; else empty. */
   readonly ownVariables: Environment;
+  /** Looks up the results of other steps as JSON, by names of the steps. */
+  readonly resultOf: Scope;
   /** Steps whose preconditions were met: retries and repetitions do not check them again. */
   readonly admitted: Set<string>;
   /** Already open; closed by the attempt. */
@@ -143,7 +145,7 @@ export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
   return attempt;
 }
 
-function runScope({ variables }: AttemptContext): RunScope {
-  const { scope, env } = variables.forStep({});
+function runScope({ variables, resultOf }: AttemptContext): RunScope {
+  const { scope, env } = variables.forStep({}, resultOf);
   return { scope, env, expand: (text) => expandText(text, scope) };
 }

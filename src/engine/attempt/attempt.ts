@@ -40,10 +40,10 @@ export type AttemptReport = {
  * is an outcome; a rejection is an internal error.
  */
 export async function runAttempt(written: AttemptContext): Promise<AttemptReport> {
-  const { output, secrets, variables } = written;
+  const { output, secrets, variables, resultOf } = written;
   let context = written;
   try {
-    const { scope, env } = variables.forStep(stepEnvironment(written));
+    const { scope, env } = variables.forStep(stepEnvironment(written), resultOf);
     if (written.step.env.length > 0) await addStepEnv(written.step.env, { scope, env, capture: captureFor(written) });
     secrets.learnStep(written.step, env, scope);
     const cwd = stepDirectory(written.workflow, written.step, scope);

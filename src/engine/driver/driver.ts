@@ -2,10 +2,15 @@ import { evolve } from '#core/run/evolve.ts';
 import type { CancelReason, FinishedStatus, Outputs, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
 import { isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
 import { type Decision, transition } from '#core/run/transition.ts';
+import type { ResultLogs } from '#core/words/step-results.ts';
 import type { Step } from '#core/workflow.ts';
 import type { Clock } from '#system/clock.ts';
 import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
+import { StepResults, type StepTask, stepTask } from './step-task.ts';
 import { RunLimit, RunTimers } from './timers.ts';
+
+/** What a driver needs of the request for its run. */
+type DrivenRequest = Pick<RunRequest, 'workflow' | 'onApproval'>;
 
 /** Messages to a driver: inputs for `transition`, and events that need no decision. */
 type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
@@ -34,6 +39,8 @@ export type DriverHost = {
   readonly ahead: () => number;
   /** The work before the final event, which is recorded when it resolves; null: there is none. */
   readonly cleanUp: () => Promise<void> | null;
+  /** The logs of an attempt, for texts that name them. */
+  readonly logsOf: (step: string, attempt: number) => ResultLogs;
   /** Called with an internal error, after which the driver reads no more. */
   readonly fail: (error: unknown) => void;
   readonly orders: Orders;
@@ -45,7 +52,7 @@ export type Recorded = { readonly events: readonly RunEvent[]; readonly stored: 
 /** What a driver orders. */
 export type Orders = {
   /** Makes an attempt at a step. */
-  readonly attempt: (step: string, number: number) => void;
+  readonly attempt: (task: StepTask) => void;
   /** Asks the attempt at a step to end. */
   readonly end: (step: string) => void;
   /** Asks the attempts at all steps to end, or at the instances of a fan-out. */
@@ -72,16 +79,18 @@ export type Orders = {
 export class Driver {
   readonly timers: RunTimers;
   readonly #host: DriverHost;
-  readonly #request: Pick<RunRequest, 'onApproval'>;
+  readonly #request: DrivenRequest;
+  readonly #results: StepResults;
   readonly #limit: RunLimit;
   readonly #messages: Message[] = [];
   #isReading = false;
   /** All steps and handlers have ended; only the clean-up before the final event is left. */
   #isEnding = false;
 
-  constructor(request: Pick<RunRequest, 'onApproval'>, host: DriverHost) {
+  constructor(request: DrivenRequest, host: DriverHost) {
     this.#request = request;
     this.#host = host;
+    this.#results = new StepResults(request.workflow, host.logsOf);
     this.timers = new RunTimers(host.clock);
     this.#limit = new RunLimit(host.clock, this.timers, () => this.#timeOut());
   }
@@ -89,6 +98,11 @@ export class Driver {
   /** Whether the outcome of the run is decided. */
   get isOver(): boolean {
     return this.#isEnding || isFinished(this.#host.state());
+  }
+
+  /** The result of a step as JSON, by a name of the step; undefined until it is settled. */
+  resultOf(name: string): string | undefined {
+    return this.#results.of(this.#host.state(), name);
   }
 
   /** Takes an input. */
@@ -172,7 +186,7 @@ export class Driver {
         this.#limit.start(state().policies.timeoutMs ?? 0);
         break;
       case 'step.scheduled':
-        orders.attempt(event.step, event.attempt);
+        orders.attempt(stepTask(state(), event.step, event.attempt, this.#results));
         break;
       case 'step.ending':
         orders.end(event.step);

@@ -10,7 +10,8 @@ import {
   steps,
 } from '#core/run/run-state.ts';
 import { verdict } from '#core/run/verdict.ts';
-import { handlerKind, type Step } from '#core/workflow.ts';
+import { type ResultLogs, resultNames, stepResult } from '#core/words/step-results.ts';
+import { allSteps, handlerKind, type Step, type Workflow } from '#core/workflow.ts';
 
 /** An attempt to make, as data: it may be made by another process than the one that decided on it. */
 export type StepTask = {
@@ -24,6 +25,8 @@ export type StepTask = {
   readonly variables: Readonly<Record<string, string>>;
   /** Variables for this attempt and all that follow: the end of the run, for handlers. */
   readonly runVariables: Readonly<Record<string, string>>;
+  /** The results of other steps that its texts use, as JSON, by the names that these use. */
+  readonly results: Readonly<Record<string, string>>;
   /** The default parameters of a sub-workflow, in command line syntax: the item of an instance; null: there are none. */
   readonly itemParams: string | null;
   /** The most bytes of an output; absent: the default. */
@@ -31,7 +34,7 @@ export type StepTask = {
 };
 
 /** The task of an attempt that has been scheduled. */
-export function stepTask(run: RunState, name: string, number: number): StepTask {
+export function stepTask(run: RunState, name: string, number: number, results: StepResults): StepTask {
   const step = stepNode(run, name);
   const state = stepState(run, name);
   const kind = handlerKind(name);
@@ -49,9 +52,50 @@ export function stepTask(run: RunState, name: string, number: number): StepTask 
           }
         : variablesOfItem(run, state),
     runVariables: kind === null || kind === 'init' || kind === 'wait' ? {} : handlerVariables(run),
+    results: results.usedBy(run, step),
     itemParams: paramsOfItem(run, step, state),
     ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
   };
+}
+
+/** The results of the steps of a run, for texts of later steps. */
+export class StepResults {
+  readonly #logsOf: (step: string, attempt: number) => ResultLogs;
+  /** The steps by the names that texts use for their results. */
+  readonly #steps: ReadonlyMap<string, Step>;
+  /** Whether any text uses a result. */
+  readonly #areUsed: boolean;
+
+  constructor(workflow: Workflow, logsOf: (step: string, attempt: number) => ResultLogs) {
+    this.#logsOf = logsOf;
+    this.#steps = new Map(allSteps(workflow).flatMap((step) => resultNames(step).map((name) => [name, step] as const)));
+    this.#areUsed = this.#namesIn(workflow).length > 0;
+  }
+
+  /** The result of a step as JSON; undefined until it is settled. */
+  of(run: RunState, name: string): string | undefined {
+    const step = this.#steps.get(name);
+    if (step === undefined) return undefined;
+    const state = stepState(run, step.name);
+    const own = () => (state.attempt === 0 ? { stdout: null, stderr: null } : this.#logsOf(step.name, state.attempt));
+    return stepResult(step, state, state.earlierLogs ?? own());
+  }
+
+  /** The results that texts of a step use, by their names. */
+  usedBy(run: RunState, step: Step): Readonly<Record<string, string>> {
+    if (!this.#areUsed) return {};
+    const results: Record<string, string> = {};
+    for (const name of this.#namesIn(step)) {
+      const result = this.of(run, name);
+      if (result !== undefined) results[name] = result;
+    }
+    return results;
+  }
+
+  #namesIn(value: Step | Workflow): readonly string[] {
+    const names = JSON.stringify(value).matchAll(/\$\{([A-Za-z_]\w*)[.[]/g);
+    return Array.from(names, ([, name = '']) => name).filter((name) => this.#steps.has(name));
+  }
 }
 
 /**

@@ -100,7 +100,8 @@ export class LocalRun {
       workflow,
       record: this.#record,
       secrets,
-      runner: this.#runner,
+      scope: (name) => this.#runner.scope((step) => this.#driver.resultOf(step))(name),
+      children: this.#runner.failedChildren,
       logs: journal.logs,
       sources: request.sources,
       warn,
@@ -189,6 +190,7 @@ export class LocalRun {
 
   #hosting(): DriverHost {
     const { clock } = this.#options;
+    const { logs } = this.#journal;
     return {
       clock,
       state: () => this.result,
@@ -200,9 +202,13 @@ export class LocalRun {
       decided: (stored) => this.#decided(stored),
       ahead: () => this.#stepAttempts.slots.ahead,
       cleanUp: () => this.#cleanUp(),
+      logsOf: (step, attempt) => ({
+        stdout: logs.pathOf(step, attempt, 'stdout'),
+        stderr: logs.pathOf(step, attempt, 'stderr'),
+      }),
       fail: (error) => this.#fail(error),
       orders: {
-        attempt: (step, number) => this.#guard(this.#stepAttempts.make(step, number)),
+        attempt: (task) => this.#guard(this.#stepAttempts.make(task)),
         end: (step) => this.#attempts.end(step),
         stop: (fanOut) => {
           const isMeant = (step: string) => stepNode(this.result, step).instanceOf === fanOut;

@@ -5,7 +5,6 @@ import type { RunLogs } from '#store/logs.ts';
 import type { Clock } from '#system/clock.ts';
 import type { Notice, Notify } from '../engine.ts';
 import type { RunRecord } from './run-record.ts';
-import type { StepRunner } from './step-runner.ts';
 
 /** Longest time that a finished run waits for its notifications. */
 const notifyTimeoutMs = 30_000;
@@ -15,7 +14,9 @@ export type NoticeParts = {
   readonly workflow: Workflow;
   readonly record: RunRecord;
   readonly secrets: RunSecrets;
-  readonly runner: StepRunner;
+  /** The variables of the run. */
+  readonly scope: Notice['scope'];
+  readonly children: Notice['children'];
   readonly logs: RunLogs;
   readonly sources: readonly Source[];
   readonly warn: (step: string | null, message: string) => void;
@@ -45,7 +46,7 @@ export class Notices {
 
   /** Resolves when the notification is sent or abandoned; `step` null: about the run. */
   send(step: Step | null, status: Notice['status']): Promise<void> {
-    const { workflow, record, secrets, runner, logs, sources } = this.#parts;
+    const { workflow, record, secrets, scope, children, logs, sources } = this.#parts;
     const ending = () => this.#ending();
     const sending = this.#notify({
       step,
@@ -53,11 +54,11 @@ export class Notices {
       state: record.shown,
       workflow,
       isMasked: secrets.isTextMasked,
-      scope: (name) => runner.scope()(name),
+      scope,
       mask: (text) => secrets.shared.mask(text),
       logs,
       sources,
-      children: runner.failedChildren,
+      children,
       get signal() {
         return ending().signal;
       },

@@ -1,6 +1,5 @@
 import { isOnlyProgram } from '#core/run/policies.ts';
 import type { Outcome, RunInput } from '#core/run/run.ts';
-import { stepNode } from '#core/run/run-state.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { StartedChild } from '#executors/executor.ts';
@@ -9,7 +8,7 @@ import type { Flush } from '#store/flush.ts';
 import type { Clock } from '#system/clock.ts';
 import { createTurns } from '#system/turns.ts';
 import type { AttemptReport } from '../attempt/attempt.ts';
-import { type StepTask, stepTask } from '../driver/step-task.ts';
+import type { StepTask } from '../driver/step-task.ts';
 import type { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { RunRecord } from './run-record.ts';
@@ -59,12 +58,13 @@ export class StepAttempts {
   }
 
   /** Makes an attempt and posts its events. A rejection is an internal error. */
-  async make(name: string, number: number): Promise<void> {
-    const { record, running, gate, clock } = this.#own;
-    const step = stepNode(record.state, name);
+  async make(task: StepTask): Promise<void> {
+    const { running, gate, clock } = this.#own;
+    const { number } = task;
+    const step = task.step;
+    const { name } = step;
     const signals = running.enter(step);
     const slot = this.slots.enter(step, signals.signal);
-    const task = stepTask(record.state, name, number);
     const flush = await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
@@ -103,13 +103,12 @@ export class StepAttempts {
   }
 
   #run(task: StepTask, { slot, ...made }: MadeAttempt): Promise<AttemptReport> {
-    const { runner, record, running, background, clock, post } = this.#own;
+    const { runner, running, background, clock, post } = this.#own;
     const { step, number } = task;
     const { name } = step;
     const own = () => ({ at: clock.now(), step: name, attempt: number });
     return runner.attempt(task, {
       ...made,
-      run: record.state,
       slot: slot.program,
       started: (process, child) => {
         if (slot.program !== null) {

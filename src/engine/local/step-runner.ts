@@ -1,16 +1,13 @@
 import { failed } from '#core/run/outcome.ts';
 import { neededFacts } from '#core/run/policies.ts';
 import type { Outcome, Outputs } from '#core/run/run.ts';
-import { type RunState, stepState } from '#core/run/run-state.ts';
 import { lookupIn } from '#core/words/interpolate.ts';
-import { resultNames, stepResult } from '#core/words/step-results.ts';
 import { allSteps, type Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunVariables } from '#environment/variables.ts';
 import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '#executors/executor.ts';
 import type { AttemptSignals } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
-import type { ProgramStream } from '#store/logs.ts';
 import type { RunJournal } from '#store/store.ts';
 import { systemProblem } from '#system/errors.ts';
 import { type AttemptReport, runAttempt } from '../attempt/attempt.ts';
@@ -35,8 +32,6 @@ export type StepRunnerParts = {
 /** What an attempt needs besides its task, where it is made. */
 export type AttemptTools = {
   readonly signals: AttemptSignals;
-  /** The current state of the run, for the results of its steps. */
-  readonly run: RunState;
   readonly started: Started;
   readonly contained: Attempt['contained'];
   readonly service: BackgroundCalls;
@@ -57,8 +52,6 @@ export class StepRunner {
   /** The last child run of each step whose child run failed. */
   readonly failedChildren = new Map<string, FailedChild>();
   #variables: RunVariables | null = null;
-  /** As of the last attempt, which is sufficient for the results of steps before it. */
-  #run: RunState | null = null;
 
   constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {
     this.#options = options;
@@ -71,9 +64,6 @@ export class StepRunner {
   /** Sets the variables that the run starts with. Throws as `set` does. */
   prepare(variables: RunVariables): void {
     this.#variables = variables;
-    const steps = new Map<string, Step>();
-    for (const step of allSteps(this.#request.workflow)) for (const name of resultNames(step)) steps.set(name, step);
-    variables.useResults((name) => this.#resultOf(steps.get(name)));
     const publishing = new Set(
       allSteps(this.#request.workflow).flatMap(({ name, published }) => (published ? [name] : [])),
     );
@@ -82,23 +72,14 @@ export class StepRunner {
     }
   }
 
-  #resultOf(step: Step | undefined): string | undefined {
-    if (step === undefined || this.#run === null) return undefined;
-    const state = stepState(this.#run, step.name);
-    const { logs } = this.#parts.journal;
-    const path = (stream: ProgramStream) =>
-      state.attempt === 0 ? null : logs.pathOf(step.name, state.attempt, stream);
-    return stepResult(step, state, state.earlierLogs ?? { stdout: path('stdout'), stderr: path('stderr') });
-  }
-
   /** Sets variables for everything that starts afterwards. Throws a `WfError` `storage` if the disk refuses a large one. */
   set(outputs: Outputs): void {
     for (const [name, value] of Object.entries(outputs)) this.#variables?.set(name, value);
   }
 
   /** The scope of a run; the environment of this process if the run was never prepared. */
-  scope(): Scope {
-    return this.#variables?.forStep({}).scope ?? lookupIn(this.#options.processEnv);
+  scope(resultOf: Scope): Scope {
+    return this.#variables?.forStep({}, resultOf).scope ?? lookupIn(this.#options.processEnv);
   }
 
   /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */
@@ -114,9 +95,8 @@ export class StepRunner {
 
   async #attempt(task: StepTask, tools: AttemptTools): Promise<AttemptReport> {
     const { step, number, state, maxOutputBytes = MAX_OUTPUT_BYTES } = task;
-    const { signals, run, ...calls } = tools;
+    const { signals, ...calls } = tools;
     const variables = this.#variables;
-    this.#run = run;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
     const { journal, secrets } = this.#parts;
@@ -132,6 +112,7 @@ export class StepRunner {
       step,
       number,
       ownVariables: task.variables,
+      resultOf: lookupIn(task.results),
       admitted: this.#admitted,
       output,
       maxOutputBytes,
