@@ -32,7 +32,7 @@ export function usesOfTheProcess(source: ts.SourceFile): Place[] {
 export function importsWithoutExtension(source: ts.SourceFile): Place[] {
   return nodesOf(source)
     .filter((node) => ts.isStringLiteral(node) && isSpecifier(node) && /^\.{1,2}\//.test(node.text))
-    .filter((node) => !/\.(tsx?|json|cjs|mjs)(\?[\w&]+)?$/.test((node as ts.StringLiteral).text))
+    .filter((node) => !/\.(tsx?|css|json|cjs|mjs)(\?[\w&]+)?$/.test((node as ts.StringLiteral).text))
     .map((node) => placeOf(source, node));
 }
 

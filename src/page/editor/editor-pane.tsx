@@ -15,7 +15,7 @@ import { guardChanges, leaving, wantsToLeave } from '../data/workflows/unsaved.t
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { Loading } from '../parts/screen.tsx';
-import { type CodeEditor, createCodeEditor } from './code-editor.ts';
+import { CodeEditor } from './code-editor.ts';
 
 /** Delay between the last key and the check of the text, in milliseconds. */
 const CHECK_DELAY_MS = 300;
@@ -40,9 +40,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
 
   useEffect(() => {
     if (host.current === null) return;
-    const label = `Text of ${workflow.file}`;
-    const options = { text: draft.text.value, label, help: readHelp() };
-    const made = createCodeEditor(host.current, { ...options, onText: (text) => (draft.text.value = text) });
+    const made = new CodeEditor(host.current, `Text of ${workflow.file}`, draft.text, readHelp());
     editor.current = made;
     const [first] = workflow.diagnostics;
     made.goTo(first?.line ?? 1, first?.column ?? 1);
