@@ -63,7 +63,7 @@ const FOLDERS = {
   },
   // Starting programs, knowing them and ending them.
   processes: {
-    src: ['core/', 'fast/', 'system/(descriptors|files|turns)[.]ts$'],
+    src: ['core/', 'fast/', 'system/(descriptors|files|time-limit|turns)[.]ts$'],
     packages: ['zx'],
     builtins: [ANY],
   },
@@ -92,13 +92,13 @@ const FOLDERS = {
   // The switch of accelerators, short replacements for builtin modules that take long to load, and flags of V8.
   fast: { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files)[.]ts$'],
+    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files|time-limit)[.]ts$'],
     builtins: [ANY],
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
   environment: {
     src: ['core/', 'system/(glob|pattern|files)[.]ts$'],
-    packages: ['re2js', 'yaml'],
+    packages: ['yaml'],
     builtins: ['path'],
   },
   engine: {

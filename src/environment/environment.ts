@@ -6,7 +6,7 @@ import { PathProblem } from '#core/words/json-path.ts';
 import { withoutPaths } from '#core/words/shell-paths.ts';
 import type { Assignment, ParamRule, Template, Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
-import { matchesPattern } from '#system/pattern.ts';
+import { MOST_PATTERN_SIZE, matchesPattern, patternProblem, patternSize, patternTest } from '#system/pattern.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -21,6 +21,19 @@ export type Substitute = (command: string, env: Environment, written: string) =>
 
 /** A value of `params` or `env` that cannot be evaluated; the message is shown to the user. */
 export class EvaluationProblem extends Error {}
+
+/**
+ * Searches for the pattern of a text that starts with `re:`. Throws an `EvaluationProblem` for an invalid or too large one:
+ * patterns in the file were checked at load time, but one from a variable is known only now.
+ */
+export function searchFor(text: string): (searched: string) => boolean {
+  if (patternSize(text) > MOST_PATTERN_SIZE)
+    throw new EvaluationProblem('the regular expression is too large: reduce the repetitions in "{...}"');
+  const pattern = text.slice('re:'.length);
+  const problem = patternProblem(pattern);
+  if (problem !== null) throw new EvaluationProblem(`"${text}" is not a regular expression: ${problem}`);
+  return patternTest(pattern);
+}
 
 /** The evaluated `params` and `env` of one run. */
 export type RunEnvironment = {
@@ -40,8 +53,7 @@ export async function evaluateEnvironment(
   processEnv: Environment,
   substitute: Substitute,
 ): Promise<RunEnvironment> {
-  const evaluation = new Evaluation(workflow, given, processEnv, substitute);
-  return evaluation.all();
+  return new Evaluation(workflow, given, processEnv, substitute).all();
 }
 
 /** A parameter before evaluation: given values are data, defaults are still templates. */
@@ -60,17 +72,17 @@ export function mergeParams(defaults: Workflow['params'], given: readonly Param[
     merged[index] = { ...taken, ...param, name: taken.name, isTemplate: false };
     placed.add(param);
   };
-  const isNamed = ({ name }: Param) => name !== null;
-  for (const param of given.filter(isNamed))
+  const [unnamed, named] = [given.filter(({ name }) => name === null), given.filter(({ name }) => name !== null)];
+  // Of several defaults of a name, the last one is the value of the variable.
+  for (const param of named)
     put(
       param,
-      // Of several defaults of a name, the last one is the value of the variable.
       merged.findLastIndex(({ name }) => name === param.name),
     );
-  for (const param of given.filter((other) => !isNamed(other)))
+  for (const param of unnamed)
     put(
       param,
-      merged.findIndex((other) => other.isTemplate),
+      merged.findIndex(({ isTemplate }) => isTemplate),
     );
   const extra = given.filter((param) => !placed.has(param)).map((param) => ({ ...param, isTemplate: false }));
   return [...merged, ...extra];
@@ -88,17 +100,16 @@ export function paramText({ name, value }: Param, secrets: Workflow['secrets']):
 /** The maximum length of a value in characters: values that contain others twice or more can grow without limit. */
 const MAX_VALUE_LENGTH = 16 * 2 ** 20;
 
-type Slot = { readonly label: string; value: string | null; isBusy: boolean };
+/** What is evaluated at most once. */
+type Slot = { readonly label: string; result: string | null; isBusy: boolean };
 
-/** One evaluation of all parameters and entries, each at most once. */
+/** One evaluation of all parameters and entries. */
 class Evaluation {
-  readonly #params: readonly PendingParam[];
-  readonly #env: readonly Assignment[];
+  readonly #params: readonly (PendingParam & Slot)[];
+  readonly #env: readonly (Assignment & Slot)[];
   readonly #secrets: Workflow['secrets'];
   readonly #processEnv: Environment;
   readonly #substitute: Substitute;
-  readonly #paramSlots: readonly Slot[];
-  readonly #envSlots: readonly Slot[];
 
   constructor(
     { params: defaults, env, secrets }: Pick<Workflow, 'params' | 'env' | 'secrets'>,
@@ -106,21 +117,21 @@ class Evaluation {
     processEnv: Environment,
     substitute: Substitute,
   ) {
-    const params = mergeParams(defaults, given);
-    this.#params = params;
-    this.#env = env;
+    this.#params = mergeParams(defaults, given).map((param, i) => ({
+      ...param,
+      ...slot(`parameter ${param.name === null ? i + 1 : `"${param.name}"`}`),
+    }));
+    this.#env = env.map((entry) => ({ ...entry, ...slot(`env "${entry.name}"`) }));
     this.#secrets = secrets;
     this.#processEnv = processEnv;
     this.#substitute = substitute;
-    this.#paramSlots = params.map(({ name }, i) => slot(`parameter ${name === null ? i + 1 : `"${name}"`}`));
-    this.#envSlots = env.map(({ name }) => slot(`env "${name}"`));
   }
 
   async all(): Promise<RunEnvironment> {
     for (let i = 0; i < this.#params.length; i++) await this.#param(i);
     for (let i = 0; i < this.#env.length; i++) await this.#entry(i);
-    const params = this.#params.map(({ name, rule }, i) => {
-      const param = { name, value: this.#paramSlots[i]?.value ?? '' };
+    const params = this.#params.map(({ name, rule, result }) => {
+      const param = { name, value: result ?? '' };
       return rule === undefined ? param : { ...param, type: rule.type };
     });
     return { params, variables: this.#known() };
@@ -128,17 +139,16 @@ class Evaluation {
 
   async #param(index: number): Promise<string> {
     const param = this.#params[index];
-    const slot = this.#paramSlots[index];
-    if (!param || !slot) return '';
-    if (!param.isTemplate) slot.value ??= this.#checked(param, param.value, slot.label);
-    if (slot.value !== null) return slot.value;
-    const value = await this.#once(slot, param.value, (name) => this.#lookup(name, index, this.#env.length));
-    slot.value = this.#checked(param, value, slot.label);
-    return slot.value;
+    if (!param) return '';
+    if (!param.isTemplate) param.result ??= this.#checked(param, param.value);
+    if (param.result !== null) return param.result;
+    const value = await this.#once(param, param.value, (name) => this.#lookup(name, index, this.#env.length));
+    param.result = this.#checked(param, value);
+    return param.result;
   }
 
   /** The value in the form that steps see. An empty default stands for no value. */
-  #checked({ name, rule, isTemplate }: PendingParam, value: string, label: string): string {
+  #checked({ name, rule, isTemplate, label }: PendingParam & Slot, value: string): string {
     if (rule === undefined || (isTemplate && value === '')) return value;
     const checked = checkParam(value, rule, matchesPattern);
     if ('value' in checked) return checked.value;
@@ -148,22 +158,21 @@ class Evaluation {
 
   async #entry(index: number): Promise<string> {
     const entry = this.#env[index];
-    const slot = this.#envSlots[index];
-    if (!entry || !slot) return '';
+    if (!entry) return '';
     // The substitution's command may read variables that its text does not name, so they are evaluated too.
     if (splitBackticks(entry.value).some((part) => 'command' in part)) {
-      for (let i = 0; i < index; i++) if (!this.#envSlots[i]?.isBusy) await this.#entry(i);
+      for (let i = 0; i < index; i++) if (!this.#env[i]?.isBusy) await this.#entry(i);
     }
-    return this.#once(slot, entry.value, (name) => this.#lookup(name, this.#params.length, index));
+    return this.#once(entry, entry.value, (name) => this.#lookup(name, this.#params.length, index));
   }
 
   async #once(slot: Slot, template: Template, lookup: (name: string) => Promise<string | undefined>): Promise<string> {
-    if (slot.value !== null) return slot.value;
+    if (slot.result !== null) return slot.result;
     if (slot.isBusy) throw new EvaluationProblem(`${slot.label} depends on itself`);
     slot.isBusy = true;
     const value = await this.#evaluate(template, lookup, slot.label);
     if (value.length > MAX_VALUE_LENGTH) throw tooLong(slot.label);
-    slot.value = value;
+    slot.result = value;
     slot.isBusy = false;
     return value;
   }
@@ -215,14 +224,8 @@ class Evaluation {
   /** All values so far, parameters over entries. */
   #known(): Environment {
     const known: Record<string, string> = {};
-    this.#env.forEach(({ name }, i) => {
-      const value = this.#envSlots[i]?.value;
-      if (typeof value === 'string') known[name] = value;
-    });
-    this.#params.forEach(({ name }, i) => {
-      const value = this.#paramSlots[i]?.value;
-      if (name !== null && typeof value === 'string') known[name] = value;
-    });
+    for (const { name, result } of [...this.#env, ...this.#params])
+      if (name !== null && result !== null) known[name] = result;
     return known;
   }
 }
@@ -242,7 +245,7 @@ function tooLong(label: string): EvaluationProblem {
 }
 
 function slot(label: string): Slot {
-  return { label, value: null, isBusy: false };
+  return { label, result: null, isBusy: false };
 }
 
 /** A path of a workflow file as an absolute one: relative to a directory, or below the home directory (`~/x`). */

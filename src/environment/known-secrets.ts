@@ -135,9 +135,7 @@ function isReference(template: Template): boolean {
   return /^\s*\$(\w+|\{\w+\})\s*$/.test(template);
 }
 
-type Read = { readonly variables: Environment; readonly problem: string | null };
-
-function readSources({ secrets, dir }: Workflow, processEnv: Environment): Read {
+function readSources({ secrets, dir }: Workflow, processEnv: Environment): Pick<KnownSecrets, 'variables' | 'problem'> {
   const variables: Record<string, string> = {};
   let problem: string | null = null;
   for (const source of secrets) {
@@ -164,11 +162,8 @@ function readSource(
 /** Drops the line end that editors and `echo` append. */
 function readSecretFile(path: string): { readonly value: string } | { readonly problem: string } {
   try {
-    return {
-      value: readRegular(path)
-        .toString('utf8')
-        .replace(/\r?\n$/, ''),
-    };
+    const text = readRegular(path).toString('utf8');
+    return { value: text.replace(/\r?\n$/, '') };
   } catch (error) {
     return { problem: `cannot read "${path}": ${messageOf(error)}` };
   }

@@ -1,9 +1,9 @@
 import { expandText, splitBackticks } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
-import { type PathlessCode, withoutPaths } from '#core/words/shell-paths.ts';
+import { withoutPaths } from '#core/words/shell-paths.ts';
 import type { Precondition } from '#core/workflow.ts';
 import type { Scope } from '#executors/executor.ts';
-import { type Environment, EvaluationProblem } from './environment.ts';
+import { type Environment, EvaluationProblem, searchFor } from './environment.ts';
 
 /** Context for checking conditions. */
 export type PreconditionContext = {
@@ -47,7 +47,7 @@ async function check(precondition: Precondition, context: PreconditionContext): 
   if (expected === null) return checkCommand(condition, negate, context);
   const actual = await evaluate(condition, context);
   const wanted = expand(expected, condition, context);
-  if ((await matches(condition, actual, wanted, context)) !== negate) return null;
+  if (matches(condition, actual, wanted, context) !== negate) return null;
   return `${condition} was ${JSON.stringify(actual)}, expected ${negate ? 'not ' : ''}${JSON.stringify(wanted)}`;
 }
 
@@ -69,15 +69,11 @@ async function evaluate(condition: string, context: PreconditionContext): Promis
 }
 
 function expand(text: string, condition: string, context: PreconditionContext): string {
-  try {
-    return expandText(text, context.scope);
-  } catch (error) {
-    throw error instanceof PathProblem ? unevaluated(condition, error.message, context) : error;
-  }
+  return evaluated(condition, context, () => expandText(text, context.scope));
 }
 
 async function run(command: string, condition: string, context: PreconditionContext): Promise<Captured> {
-  const { code, env } = withoutPathsOf(command, condition, context);
+  const { code, env } = evaluated(condition, context, () => withoutPaths(command, context.scope));
   const result = await context.capture(code, env);
   if (!result.ended) throw unevaluated(condition, result.message, context);
   const missing = result.ok ? null : await missingProgram(code, context);
@@ -96,30 +92,21 @@ async function missingProgram(command: string, { capture }: PreconditionContext)
   return ok ? null : program;
 }
 
-function withoutPathsOf(command: string, condition: string, context: PreconditionContext): PathlessCode {
+/** What `work` returns; a problem that it throws names the condition. */
+function evaluated<T>(condition: string, context: PreconditionContext, work: () => T): T {
   try {
-    return withoutPaths(command, context.scope);
+    return work();
   } catch (error) {
-    throw error instanceof PathProblem ? unevaluated(condition, error.message, context) : error;
+    if (!(error instanceof PathProblem || error instanceof EvaluationProblem)) throw error;
+    throw unevaluated(condition, error.message, context);
   }
 }
 
 /** Compares the whole value and each of its lines: `^` and `$` in a pattern also match at line ends. */
-async function matches(
-  condition: string,
-  actual: string,
-  wanted: string,
-  context: PreconditionContext,
-): Promise<boolean> {
+function matches(condition: string, actual: string, wanted: string, context: PreconditionContext): boolean {
   const texts = [actual, ...actual.split(/\r?\n/)];
   if (!wanted.startsWith('re:')) return texts.includes(wanted);
-  const { compilePattern } = await import('./compile-pattern.ts');
-  try {
-    const pattern = await compilePattern(wanted);
-    return texts.some((text) => pattern.matcher(text).find());
-  } catch (error) {
-    throw error instanceof EvaluationProblem ? unevaluated(condition, error.message, context) : error;
-  }
+  return texts.some(evaluated(condition, context, () => searchFor(wanted)));
 }
 
 function unevaluated(condition: string, why: string, { what }: PreconditionContext): EvaluationProblem {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { tryOr } from './errors.ts';
 
 /** Current time and timers. Tests replace it. */
 export type Clock = {
@@ -59,12 +60,8 @@ export class ClockChanges {
 
 /**
  * Grows by the time that the machine is suspended: its uptime counts that, and the time of a process does not. Not a number
- * where the system does not say its uptime, so that only a clock that is set back is noticed there.
+ * where the system does not say its uptime: there only a clock that is set back is noticed.
  */
 function suspendedMs(): number {
-  try {
-    return Number.parseFloat(readFileSync('/proc/uptime', 'latin1')) * 1000 - process.uptime() * 1000;
-  } catch {
-    return Number.NaN;
-  }
+  return (Number.parseFloat(tryOr('', () => readFileSync('/proc/uptime', 'latin1'))) - process.uptime()) * 1000;
 }

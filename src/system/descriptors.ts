@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { tryOr } from './errors.ts';
 
 /** Descriptors reserved for journals, pipes of starting programs, and connections. */
 const maxReserved = 64;
@@ -16,21 +17,16 @@ export function reservedDescriptors(): number {
 
 /** Whether too few descriptors are left to start anything that opens files. */
 export function areDescriptorsScarce(): boolean {
-  try {
+  return tryOr(true, () => {
     const fd = openSync('/dev/null', 'r');
     closeSync(fd);
     return fd >= reservedDescriptors();
-  } catch {
-    return true;
-  }
+  });
 }
 
 function limitOfDescriptors(): number {
-  try {
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
-    if (limit === undefined) return Number.POSITIVE_INFINITY;
-    return Number(limit) - Math.min(maxReserved, Math.floor(Number(limit) / 3));
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  const limits = tryOr('', () => readFileSync('/proc/self/limits', 'latin1'));
+  const [, limit] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+  if (limit === undefined) return Number.POSITIVE_INFINITY;
+  return Number(limit) - Math.min(maxReserved, Math.floor(Number(limit) / 3));
 }

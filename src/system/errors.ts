@@ -41,6 +41,20 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
+/** Whether a system call failed because a file, or a directory on the way to it, does not exist. */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+}
+
+/** The result of work that may fail: another one then, whatever the error is. */
+export function tryOr<T, Otherwise>(otherwise: Otherwise, work: () => T): T | Otherwise {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Whether a request failed for one of these reasons. */
 export function failedAs(error: unknown, ...codes: readonly ErrorCode[]): error is WfError {
   return error instanceof WfError && codes.includes(error.code);
@@ -59,7 +73,7 @@ export type SystemProblem = {
 /** An error of Node for a failed system call. */
 type SystemError = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string };
 
-type Kind = { readonly reason: string; readonly help: string | null; readonly status: SystemProblem['status'] };
+type Kind = Omit<SystemProblem, 'message'> & { readonly reason: string };
 
 const freeSpace = 'free some space, or set WF_HOME and TMPDIR to directories on another disk';
 const moreFiles = 'raise the limit of open files (ulimit -n), or let fewer steps run at once (maxActiveSteps)';

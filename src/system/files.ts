@@ -1,5 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, type Stats, unlinkSync } from 'node:fs';
-import { errorCode, messageOf } from './errors.ts';
+import { errorCode, messageOf, tryOr } from './errors.ts';
+
+/** Uses an open file, then closes it. */
+export function closing<T>(fd: number, use: (fd: number) => T): T {
+  try {
+    return use(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
 
 /**
  * Opens a regular file for reading, or with other `flags` of `open(2)`, and never blocks: opening a named pipe blocks
@@ -9,7 +18,8 @@ import { errorCode, messageOf } from './errors.ts';
 export function openRegular(path: string, flags: number = constants.O_RDONLY): number {
   const fd = openSync(path, flags | constants.O_NONBLOCK | constants.O_NOCTTY, 0o666);
   try {
-    checkRegular(fstatSync(fd));
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error(`it is ${kindOf(stats)}, not a regular file`);
     return fd;
   } catch (error) {
     closeSync(fd);
@@ -19,17 +29,7 @@ export function openRegular(path: string, flags: number = constants.O_RDONLY): n
 
 /** Reads a whole regular file. Throws like `openRegular`. */
 export function readRegular(path: string): Buffer {
-  const fd = openRegular(path);
-  try {
-    return readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function checkRegular(stats: Stats): void {
-  if (stats.isFile()) return;
-  throw new Error(`it is ${kindOf(stats)}, not a regular file`);
+  return closing(openRegular(path), (fd) => readFileSync(fd));
 }
 
 /** Sockets are missing because they cannot be opened. */
@@ -43,11 +43,7 @@ function kindOf(stats: Stats): string {
  * directory that is removed, and reported, at the end of the run.
  */
 export function removeIfPossible(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // Already gone, or left for the end of the run.
-  }
+  tryOr(null, () => unlinkSync(path));
 }
 
 /**

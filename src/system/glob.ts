@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { errorCode } from './errors.ts';
+import { isMissing } from './errors.ts';
 
 /** Files to watch: all below `directory` (or `directory` itself, if it is a file) whose absolute path matches. */
 export type WatchPattern = {
@@ -104,10 +104,6 @@ async function exists(path: string): Promise<boolean> {
     if (isMissing(error)) return false;
     throw error;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 }
 
 /** One part of a path with the slash before it; `**` also matches zero directories. */

@@ -9,10 +9,14 @@ let last: { readonly pattern: string; readonly compiled: RE2JS } | null = null;
  * have patterns, and it takes several milliseconds.
  */
 export function patternTest(pattern: string): (text: string) => boolean {
-  const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
-  if (last?.pattern !== pattern) last = { pattern, compiled: engine.compile(pattern) };
+  if (last?.pattern !== pattern) last = { pattern, compiled: compile(pattern) };
   const { compiled } = last;
   return (text) => compiled.matcher(text).find();
+}
+
+function compile(pattern: string): RE2JS {
+  const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
+  return engine.compile(pattern);
 }
 
 /** Whether a valid pattern finds something in a text. */
@@ -75,10 +79,7 @@ export function withPatternBudget<T>(count: (size: number) => void, work: () => 
   }
 }
 
-/**
- * Why a regular expression is not valid RE2 syntax, or too large; null if it is valid. The engine is loaded here only:
- * most files have no pattern, and it takes several milliseconds.
- */
+/** Why a regular expression is not valid RE2 syntax, or too large; null if it is valid. */
 export function patternProblem(pattern: string): string | null {
   const known = budget?.known.get(pattern);
   if (known !== undefined) return known;
@@ -92,15 +93,11 @@ export function patternProblem(pattern: string): string | null {
 }
 
 function syntaxProblem(pattern: string): string | null {
-  const { RE2JS: engine } = require('re2js') as { RE2JS: typeof RE2JS };
   try {
-    engine.compile(pattern);
+    compile(pattern);
     return null;
   } catch (error) {
-    const message = messageOf(error);
-    return message
-      .replace(/^error parsing regexp:\s*/i, '')
-      .replace(/\s+/g, ' ')
-      .trim();
+    const message = messageOf(error).replace(/\s+/g, ' ');
+    return message.replace(/^error parsing regexp: ?/i, '').trim();
   }
 }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { SourceMap, SourceMapPayload } from 'node:module';
+import { tryOr } from './errors.ts';
 
 /** A location in a line of a V8 stack: the built file, line and column, from 1. */
 const builtPosition = /^(\s+at (?:async )?(?:.*? \()?)(\/.+\.cjs):(\d+):(\d+)/gm;
@@ -22,11 +23,8 @@ export function stackOf(error: unknown): string {
 
 /** Returns null if there is no readable map: a report must not fail because of it. */
 function readMap(path: string): SourceMap | null {
-  if (!existsSync(path)) return null;
-  try {
+  return tryOr(null, () => {
     const { SourceMap } = process.getBuiltinModule('node:module');
     return new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload);
-  } catch {
-    return null;
-  }
+  });
 }

@@ -17,16 +17,17 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** Waits for `ms` milliseconds, or until the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits for `ms` milliseconds, until the signal is aborted, or until a call of the function that `started` gets. */
+export function pause(ms: number, signal?: AbortSignal, started: (end: () => void) => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
+    if (signal?.aborted) return resolve();
     const end = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      signal?.removeEventListener('abort', end);
       resolve();
     };
     const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
+    signal?.addEventListener('abort', end, { once: true });
+    started(end);
   });
 }

@@ -1,3 +1,4 @@
+import { searchFor } from '#environment/environment.ts';
 import type { LogFile } from '#store/logs.ts';
 
 /** A longer line of output is searched in pieces. */
@@ -7,11 +8,8 @@ const MAX_LINE_BYTES = 1024 * 1024;
 export type LineTest = (line: string) => boolean;
 
 /** Tests lines for a text, or for the pattern after `re:`. Throws an `EvaluationProblem` for an invalid pattern. */
-export async function lineTest(text: string): Promise<LineTest> {
-  if (!text.startsWith('re:')) return (line) => line.includes(text);
-  const { compilePattern } = await import('#environment/compile-pattern.ts');
-  const pattern = await compilePattern(text);
-  return (line) => pattern.matcher(line).find();
+export function lineTest(text: string): LineTest {
+  return text.startsWith('re:') ? searchFor(text) : (line) => line.includes(text);
 }
 
 /**

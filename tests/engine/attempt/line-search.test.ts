@@ -33,7 +33,7 @@ describe('the search for a line of output', () => {
   });
 
   it('does not take the end of the output for an empty line', async () => {
-    const test = await lineTest('re:^$');
+    const test = lineTest('re:^$');
     expect(await searchLines(logOf('one\n'), { from: 0, test })).toBe(4);
     expect(await searchLines(logOf(''), { from: 0, test })).toBe(0);
     expect(await searchLines(logOf('one\n\n'), { from: 0, test })).toBeNull();

@@ -154,7 +154,7 @@ async function createProbe(readyWhen: Readiness, parts: ProbeParts): Promise<Pro
       return (signal) => getUrl(url, signal);
     }
     case 'line':
-      return lineProbe(await lineTest(attempt.expand(readyWhen.line)), parts.logs);
+      return lineProbe(lineTest(attempt.expand(readyWhen.line)), parts.logs);
     case 'healthy':
       return async () => (await containment()?.whyUnhealthy()) ?? null;
   }

@@ -1,5 +1,7 @@
-import { closeSync, existsSync, type FSWatcher, fstatSync, openSync, readSync, statSync, watch } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync, watch } from 'node:fs';
 import type { StoredEvent } from '#core/run/run.ts';
+import { tryOr } from '#system/errors.ts';
+import { pause } from '#system/time-limit.ts';
 import { journalPath } from '../run-directory.ts';
 import { decodeEvent } from './journal-reader.ts';
 
@@ -34,12 +36,8 @@ export class JournalFollower {
 
   /** Returns new events. Empty too if the journal is missing, or cannot be read now. */
   read(): readonly StoredEvent[] {
-    try {
-      return this.#readOn();
-    } catch {
-      // Following is for display only: a caller that needs the run itself reads it again.
-      return [];
-    }
+    // Following is for display only: a caller that needs the run itself reads it again.
+    return tryOr([], () => this.#readOn());
   }
 
   close(): void {
@@ -168,10 +166,13 @@ const lookUnwatchedMs = 100;
 export function openWakeups(directory: string): JournalWakeups {
   let hasChanged = false;
   let wake = () => {};
-  let watcher = openWatcher(directory, () => {
-    hasChanged = true;
-    wake();
-  });
+  // Null if the directory does not exist, and if the system's limit of watches is reached.
+  let watcher = tryOr(null, () =>
+    watch(directory, () => {
+      hasChanged = true;
+      wake();
+    }),
+  );
   const close = () => {
     watcher?.close();
     watcher = null;
@@ -179,41 +180,13 @@ export function openWakeups(directory: string): JournalWakeups {
   watcher?.on('error', close);
   return {
     next: async (signal) => {
-      if (!hasChanged) {
-        const change = new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        await until(change, watcher === null ? lookUnwatchedMs : lookAnywayMs, signal);
-      }
-      if (hasChanged) await until(null, gatherMs, signal);
+      const listen = (end: () => void) => {
+        wake = end;
+      };
+      if (!hasChanged) await pause(watcher === null ? lookUnwatchedMs : lookAnywayMs, signal, listen);
+      if (hasChanged) await pause(gatherMs, signal);
       hasChanged = false;
     },
     close,
   };
-}
-
-/** Null if the directory does not exist, and if the system's limit of watches is reached. */
-function openWatcher(directory: string, listener: () => void): FSWatcher | null {
-  try {
-    return watch(directory, listener);
-  } catch {
-    return null;
-  }
-}
-
-/** Waits for a change, but at most `longestMs`. */
-async function until(change: Promise<void> | null, longestMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  let end = () => {};
-  const enough = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const timer = setTimeout(end, longestMs);
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    await (change === null ? enough : Promise.race([change, enough]));
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', end);
-  }
 }
