@@ -1,6 +1,6 @@
 /** Texts about runs for every room, the page included: values, failures, commands, and what a terminal or HTML must not get. */
 
-export { type FailedRun, failurePath, failureReason, failuresIn, withFailures } from './text/failures.ts';
+export { type FailedRun, failurePath, failureReason, failuresAt, failuresIn, withFailures } from './text/failures.ts';
 export { commandText, readsQuotes, settingWords, statusText, stepTitle } from './text/run-text.ts';
 export {
   controlCharacters,

@@ -224,6 +224,31 @@ steps:
       },
     ));
 
+  it('has in its JUnit file for every failed item the path, the reason and the last lines of its failed child', () =>
+    withPlace(
+      {
+        'w.yaml': 'steps: [{name: s, parallel: [a, b, c, d, e], run: child.yaml}]\n',
+        'child.yaml': `params: [HOST: x]
+steps:
+  - {name: odd, command: "false", continueOn: {failure: true}}
+  - {name: push, depends: odd, command: 'sh -c "echo denied $HOST; exit 3"'}
+`,
+      },
+      async ({ wf, cwd }) => {
+        expect((await wf('run', 'w.yaml', '-q', '--reporter', 'junit=report.xml')).code).toBe(1);
+        const report = readFileSync(join(cwd, 'report.xml'), 'utf8');
+        const told = [...report.matchAll(/<failure message="([^"]*)" type="error">([^<]*)</g)];
+        const id = / \w{8}-\w{4}/g;
+        expect(told.map(([, message, text = '']) => [message, text.replace(id, ' ID')])).toEqual(
+          ['a', 'b', 'c', 'd', 'e'].map((key) => [
+            'step &quot;push&quot;: exit 3',
+            `s[${key}] &gt; push: exit 3\ndenied ${key}\nlog: wf logs ID push\ns[${key}] &gt; odd: exit 1\nlog: wf logs ID odd`,
+          ]),
+        );
+        expect(report).not.toContain('{"name":"child"');
+      },
+    ));
+
   it('passes an item only to a workflow that takes one, and a map as one value', () =>
     withPlace(
       {

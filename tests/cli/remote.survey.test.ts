@@ -266,6 +266,26 @@ retry what failed: wf retry -
 );
 
 test(
+  'a JUnit file of a run of a daemon has the failures in all its child runs',
+  () =>
+    withDaemons(
+      {
+        'w.yaml': 'steps: [{name: s, parallel: [a, b, c, d], run: child}]\n',
+        'child.yaml': 'params: [X: x]\nsteps: [{name: push, command: \'sh -c "echo denied $X; exit 3"\'}]\n',
+      },
+      async (place) => {
+        const { url } = await place.serve();
+        await clientOf(place, url).wf('run', 'w', '-q', '--reporter', 'junit=report.xml');
+        const report = readFileSync(join(place.cwd, 'report.xml'), 'utf8');
+        expect([...report.matchAll(/<failure [^>]*>([^\n]*\n[^\n]*)/g)].map(([, text]) => text)).toEqual(
+          ['a', 'b', 'c', 'd'].map((key) => `s[${key}] &gt; push: exit 3\ndenied ${key}`),
+        );
+      },
+    ),
+  60_000,
+);
+
+test(
   'suggests a retry with the file if the daemon stores no secrets with the run',
   () =>
     withDaemons(files, async (place) => {

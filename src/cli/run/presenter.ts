@@ -1,12 +1,12 @@
 import type { StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import { failedSteps, originsOf, type RunSummary, shownFailures } from '#core/summary/summary.ts';
+import { type Failures, failedNodes, failedSteps, originsOf, type RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
 import type { ChildReporter, OutputChunk, Recap, Reporter } from '#render/reporters.ts';
-import { type FailedRun, withFailures } from '#render/text.ts';
+import { type FailedRun, failuresAt, withFailures } from '#render/text.ts';
 import { type StopSignal, stopSignals } from '../exit-codes.ts';
 
 /** The workflow of a run, with secrets masked. */
@@ -20,7 +20,7 @@ export type PresentedEvent = {
 };
 
 /** The result of a run for its recap. */
-export type PresentedResult = Pick<Recap, 'kept' | 'masked'> & { readonly summary: RunSummary };
+export type PresentedResult = Pick<Recap, 'summary' | 'kept' | 'masked' | 'childFailures'>;
 
 /** The place of a child run: the presenter of its parent, and the step that runs it. */
 type Parent = {
@@ -78,7 +78,9 @@ export class Presenter {
   /** Prints the recap. Call it last, for the run itself. */
   end(state: RunState, result: PresentedResult): void {
     const run = this.#failedRun(state, result.summary);
+    const { wantsTails } = this.#reporter;
     this.#reporter.end({
+      ...(wantsTails === true ? { childFailures: this.#childFailures(run, result.kept) } : {}),
       ...result,
       summary: withFailures(run, result.kept),
       positions: run.positions,
@@ -92,6 +94,12 @@ export class Presenter {
     else this.#target = this.#reporter.child?.({ runId, workflow, path: this.#path }) ?? null;
   }
 
+  #childFailures(run: FailedRun, kept: boolean): ReadonlyMap<string, Failures> {
+    const nodes = failedSteps(run.summary).flatMap(failedNodes);
+    const ran = nodes.filter(({ name }) => this.#children.has(name));
+    return new Map(ran.map((node) => [node.name, failuresAt(node, run, [], kept)]));
+  }
+
   /** Returns the run with what is known of the child runs of its failed steps. */
   #failedRun(state: RunState, summary: RunSummary): FailedRun {
     const names = failedSteps(summary).map(({ name }) => name);
@@ -100,7 +108,7 @@ export class Presenter {
       positions: names.length > 0 ? locateSteps(this.#loaded.sources, names) : new Map(),
       tails: this.#tails,
       origins: originsOf(state),
-      children: new Map(shownFailures(summary).shown.map(({ name }) => [name, this.#failedChild(name)])),
+      children: { get: (name) => this.#failedChild(name) },
     };
   }
 

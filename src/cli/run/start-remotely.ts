@@ -10,8 +10,9 @@ import type { RetrySelection } from '#core/run/retry.ts';
 import type { Param, StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { initialRun } from '#core/run/run-state.ts';
+import { type Failures, failedNodes, failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { shortId } from '#render/text.ts';
+import { failuresIn, shortId } from '#render/text.ts';
 import { evolveIfFit, requireRunOf } from '#service/history.ts';
 import type { AcceptedRun, FeedItem, Service } from '#service/service.ts';
 import { findWorkflow } from '#service/workflows.ts';
@@ -204,7 +205,8 @@ async function followInForeground(
     }
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
     const summary = await runs.find(runId);
-    feed.end({ summary, kept: true, ...(await maskedOf(client, summary)) });
+    const childFailures = reporter.wantsTails ? await childFailuresOf(summary, runs) : new Map();
+    feed.end({ summary, kept: true, childFailures, ...(await maskedOf(client, summary)) });
     return exitCodeOf(summary, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
   } catch (error) {
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
@@ -216,6 +218,22 @@ async function followInForeground(
     console.out.write(reporter.abandon?.() ?? '');
     stop.close();
   }
+}
+
+/** Returns the failures of the child runs of all failed steps and instances; without those of a child run that was removed. */
+async function childFailuresOf(summary: RunSummary, runs: Service['runs']): Promise<ReadonlyMap<string, Failures>> {
+  const found = new Map<string, Failures>();
+  for (const { name, child } of failedSteps(summary).flatMap(failedNodes)) {
+    if (child === undefined) continue;
+    try {
+      const { failures, moreFailures } = failuresIn(await runs.find(child));
+      const below = failures.map((failure) => ({ ...failure, path: [name, ...failure.path] }));
+      if (below.length > 0) found.set(name, { failures: below, moreFailures });
+    } catch (error) {
+      if (!failedAs(error, 'not-found')) throw error;
+    }
+  }
+  return found;
 }
 
 /** Prints a message if the daemon cannot be asked, so that the user can stop the run in another way. */

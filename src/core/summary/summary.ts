@@ -183,8 +183,8 @@ export function shownFailures(summary: Pick<RunSummary, 'steps' | 'handlers' | '
   }
 }
 
-/** The failed instances of a fan-out, those whose failure counts first; the step itself if it has none. */
-function failedNodes(step: StepSummary): readonly (StepSummary | InstanceSummary)[] {
+/** Returns the failed instances of a fan-out, those whose failure counts first; the step itself if it has none. */
+export function failedNodes(step: StepSummary): readonly (StepSummary | InstanceSummary)[] {
   const failed = (step.items ?? []).filter(isFailure);
   if (failed.length === 0) return [step];
   return [...failed].sort((a, b) => Number(a.tolerated !== undefined) - Number(b.tolerated !== undefined));

@@ -103,21 +103,18 @@ async function endWith(child: ActiveRun, { signal, kill }: Attempt): Promise<voi
 /** Returns unmasked values: the parent step masks them in turn. */
 function describe({ runId, workflow, result }: ActiveRun): SubworkflowResult {
   const state = result();
-  const outputs: Record<string, string> = {};
-  const failures: string[] = [];
-  for (const { name } of workflow.steps) {
-    const step = stepState(state, name);
-    Object.assign(outputs, step.outputs satisfies Outputs);
-    if (step.status === 'failed') failures.push(`step "${name}": ${step.message}`);
-  }
-  const { status } = state;
+  const steps = workflow.steps.map(({ name }) => stepState(state, name));
+  const outputs: Outputs = Object.assign({}, ...steps.map((step) => step.outputs));
+  const failed = steps.filter((step) => step.status === 'failed');
+  const cause = failed.find(({ tolerated }) => tolerated === null) ?? failed[0];
+  const { status, message } = state;
+  const end = `workflow "${workflow.name}" ${status}${message === '' ? '' : `: ${message}`}`;
   const ok = status === 'succeeded' || status === 'partially_succeeded' || status === 'skipped';
-  const why = failures[0] ?? state.message;
   return {
     ok,
     canceled: status === 'canceled',
     json: JSON.stringify({ name: workflow.name, runId, status, params: state.params, outputs }),
-    message: ok ? '' : `run ${runId} of workflow "${workflow.name}" ended ${status}${why === '' ? '' : `: ${why}`}`,
+    message: ok ? '' : cause === undefined ? end : `step "${cause.name}": ${cause.message}`,
   };
 }
 

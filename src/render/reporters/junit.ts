@@ -1,6 +1,6 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
-import { failureCommand, failurePath, failureReason, failuresIn } from '../text/failures.ts';
+import type { Failure, Failures, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { failureCommand, failurePath, failureReason } from '../text/failures.ts';
 import { fileText } from '../text/position-text.ts';
 import { stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
@@ -9,7 +9,7 @@ import type { Recap } from './reporter.ts';
 /** The result of a test case that did not succeed. */
 type Verdict = { readonly kind: 'failure' | 'error' | 'skipped'; readonly type: string; readonly message: string };
 type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null };
-type View = Pick<Recap, 'positions' | 'tails'> & { readonly summary: RunSummary; readonly cwd: string };
+type View = Recap & { readonly cwd: string };
 
 /**
  * Renders a run as a JUnit file: one test suite, a test case for each step, item and handler that ran, with its last lines. A
@@ -17,8 +17,8 @@ type View = Pick<Recap, 'positions' | 'tails'> & { readonly summary: RunSummary;
  * that `continueOn` tolerates (with a message), unless the run is strict. A run that failed without a failed step gets a test
  * case of its own.
  */
-export function junitReport({ summary, positions, tails }: Recap, cwd: string): string {
-  const view = { summary, positions, tails, cwd };
+export function junitReport(recap: Recap, cwd: string): string {
+  const { summary } = recap;
   const cases = [...summary.steps.flatMap(withItems), ...summary.handlers].map((step) => {
     return { step, verdict: verdictOn(step, !summary.strict && step.tolerated !== undefined) };
   });
@@ -34,7 +34,7 @@ export function junitReport({ summary, positions, tails }: Recap, cwd: string): 
     `      <property${attributes({ name: 'runId', value: summary.runId })}/>`,
     `      <property${attributes({ name: 'status', value: summary.status })}/>`,
     '    </properties>',
-    ...all.flatMap((found) => caseLines(found, view)),
+    ...all.flatMap((found) => caseLines(found, { ...recap, cwd })),
     '  </testsuite>',
     '</testsuites>',
     '',
@@ -105,7 +105,10 @@ function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
   };
 }
 
-function caseLines({ step, verdict }: TestCase, { summary, positions, tails, cwd }: View): readonly string[] {
+function caseLines(
+  { step, verdict }: TestCase,
+  { summary, positions, tails, childFailures, cwd }: View,
+): readonly string[] {
   const position = positions.get(step.name) ?? positions.get(splitInstanceName(step.name)?.step ?? '');
   const head = attributes({
     name: step.name,
@@ -113,12 +116,11 @@ function caseLines({ step, verdict }: TestCase, { summary, positions, tails, cwd
     time: seconds(step.durationMs),
     ...(position === undefined ? {} : { file: fileText(position.file, cwd), line: String(position.start.line) }),
   });
-  const own = (tails.get(step.name) ?? []).join('\n');
-  const inner = verdict === null ? [] : failuresIn(summary).failures.filter(({ path }) => path[0] === step.name);
-  const isChild = inner.some(({ path }) => path.length > 1);
+  const inner = verdict === null ? undefined : childFailures?.get(step.name);
   // The output of a step that runs a workflow is the result as JSON, which the message says shorter.
   const isShort = verdict !== null && step.child !== undefined;
-  const tail = isChild ? inner.flatMap(innerLines).join('\n') : isShort ? '' : own;
+  const own = isShort ? [] : (tails.get(step.name) ?? []);
+  const tail = (inner === undefined ? own : innerLines(inner)).join('\n');
   const lines = [
     ...(verdict === null ? [] : [verdictLine(verdict, tail)]),
     ...(tail === '' ? [] : [`      <system-out>${xmlText(tail)}</system-out>`]),
@@ -126,8 +128,12 @@ function caseLines({ step, verdict }: TestCase, { summary, positions, tails, cwd
   return lines.length === 0 ? [`    <testcase${head}/>`] : [`    <testcase${head}>`, ...lines, '    </testcase>'];
 }
 
-/** A failure in a child run: its path and reason, its last lines, and the command that shows its log. */
-function innerLines(failure: Failure): readonly string[] {
+/** The failures in a child run, each with its path and reason, its last lines, and the command that shows its log. */
+function innerLines({ failures, moreFailures }: Failures): readonly string[] {
+  return [...failures.flatMap(failureLines), ...(moreFailures > 0 ? [`and ${moreFailures} more failed`] : [])];
+}
+
+function failureLines(failure: Failure): readonly string[] {
   const command = failureCommand(failure);
   return [
     `${failurePath(failure)}: ${failureReason(failure)}`,

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import type { RunSummary } from '#core/summary/summary.ts';
+import type { Failures, RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Position } from '#language/diagnostic.ts';
 
@@ -22,6 +22,8 @@ export type Recap = {
   readonly positions: ReadonlyMap<string, Position>;
   /** The last lines of output of each failed step (of every step with `wantsTails`), without line breaks. */
   readonly tails: ReadonlyMap<string, readonly string[]>;
+  /** With `wantsTails`: for each failed step and instance with a child run, the failures of that run. */
+  readonly childFailures?: ReadonlyMap<string, Failures>;
   /** The child runs of running steps, which may wait for approval. */
   readonly children?: ReadonlyMap<string, Recap>;
   /** False if the run was not stored (`--no-history`), so that it cannot be looked up or retried. */

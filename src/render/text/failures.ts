@@ -23,7 +23,7 @@ export type FailedRun = {
   /** For each step that a retry kept, the id of the run with its logs. */
   readonly origins: ReadonlyMap<string, string>;
   /** The child runs of its failed steps and instances; null or absent if a run cannot be read. */
-  readonly children: ReadonlyMap<string, FailedRun | null>;
+  readonly children: { readonly get: (step: string) => FailedRun | null | undefined };
 };
 
 /**
@@ -81,8 +81,8 @@ function below(run: FailedRun, path: readonly string[], kept: boolean): Failures
   };
 }
 
-/** Returns the failures of the child run of a step, or else the step itself. */
-function failuresAt(
+/** Returns the failures of the child run of a step, or else the step itself. `path`: the steps that lead to its run. */
+export function failuresAt(
   step: StepSummary | InstanceSummary,
   run: FailedRun,
   path: readonly string[],

@@ -81,7 +81,7 @@ it('fails with the first failed step of the other workflow', async () => {
   const findSubworkflow = finds({ name: 'child', steps: [step('breaks')] });
   await withEngine({ work: { call: calling([]), breaks: fails }, findSubworkflow }, async ({ start }) => {
     const { message } = stepState(await start(parent).finished, 'call');
-    expect(message).toBe('run child-1 of workflow "child" ended failed: step "breaks": exit 5');
+    expect(message).toBe('step "breaks": exit 5');
   });
 });
 

@@ -152,9 +152,9 @@ test('the lines of a child run are indented under its step', () => {
     '  0/2 · 2 running   1s   Ctrl-C stops',
   ]);
   of.fail('pack');
-  story.output('load', '{"name":"child"}\n').at(2000).fail('load', 'run c1 of workflow "child" ended failed').at(2500);
+  story.output('load', '{"name":"child"}\n').at(2000).fail('load', 'step "pack": exit 3').at(2500);
   expect(screen.text().split('\n').slice(1, 5)).toEqual([
-    '  ✖ load    2.0s  run c1 of workflow "child" ended failed',
+    '  ✖ load    2.0s  step "pack": exit 3',
     '    ✔ compile   0.0s',
     '      │ made it',
     '    ✖ pack      0.0s  exit 3',
