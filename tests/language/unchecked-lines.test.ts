@@ -12,6 +12,8 @@ test.each<[string, string | null]>([
   ['make', null],
   ['\n# builds\nmake\n\n# ends\n', null],
   ['echo one\nprintf two\nX=1\nexport Y=2\nmake', null],
+  ['A="$X/b" \nB=$Y\nC=$((1 + 2))\nD+=(a b)\nmake', null],
+  ['A=1 make\nmake install', 'A=1 make'],
   ['make &&\nmake install', null],
   ['make && \\\n make install', null],
   ['make || exit 1\nmake install', null],
@@ -23,7 +25,20 @@ test.each<[string, string | null]>([
   ['cat <<END\nnot a command\nEND', null],
   ["cat <<'END' || exit 1\nnot a command\nEND\nmake", null],
   ['for f in *; do\n  cp $f /x\ndone', null],
-  ['main() {\n  make\n  make install\n}\nmain', null],
+  ['main() {\n  make\n  make install\n}\nmain', 'make'],
+  ['if test -f a; then\n  make\n  make install\nfi', 'make'],
+  ['if test -f a; then\n  echo\nelse\n  # both\n  make\n  make install\nfi', 'make'],
+  ['while read -r f; do\n  cp $f /x\n  cp $f /y\ndone <list', 'cp $f /x'],
+  ['for f in *; do\n  cp $f /x || exit\n  test $f = b && break\n  cp $f /y\ndone', null],
+  ['(\n  cd build\n  make\n)', 'cd build'],
+  ['case $X in\n  b)\n    make\n    make install\n    ;;\nesac', 'make'],
+  ['if ! make; then\n  rm -rf build\n  exit 1\nfi', null],
+  ['if make\nthen\n  make install\nelif make b\nthen\n  make c\nfi', null],
+  ['python3 -c "\nimport os\nprint(os.name)\n"', null],
+  ["awk '\n  {print}\n  # it\n' x\nmake", "awk '   {print}   # it ' x"],
+  ["cat <<END\nit's\nEND\n# it's\nmake\nmake install", 'cat <<END'],
+  ['LIST=(\n  a\n  b\n)\nmake', null],
+  ['main()\n{\n  make\n}\nmain', null],
   ['case $X in\n  a) make ;;\n  b)\n    make\n    ;;\nesac', null],
   ['sleep 1\nexit 3', null],
 ])('%j', (text, line) => {
@@ -39,6 +54,16 @@ test.each<[string, number]>([
   ['""', 1],
 ])('of a script that "command: %s" runs', (command, count) => {
   const text = `steps:\n  - name: a\n    command: ${command}\n    ${script}`;
+  const { diagnostics } = loadWorkflow({ text, file: null, dir: '/', environment: [] });
+  expect(diagnostics.map(({ code }) => code)).toEqual(Array(count).fill('unchecked-lines'));
+});
+
+test.each<[string, number]>([
+  ['[sh, -c, "make\\nmake install"]', 1],
+  ['[env, A=1, bash, -ec, "make\\nmake install"]', 0],
+  ['[echo, "make\\nmake install"]', 0],
+])('of the command %s', (command, count) => {
+  const text = `steps:\n  - name: a\n    command: ${command}\n`;
   const { diagnostics } = loadWorkflow({ text, file: null, dir: '/', environment: [] });
   expect(diagnostics.map(({ code }) => code)).toEqual(Array(count).fill('unchecked-lines'));
 });
