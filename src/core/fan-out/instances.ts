@@ -1,13 +1,14 @@
-import { indexSet, itemAt, withIndex, withItem, withMore, withoutIndex } from '../data/collections.ts';
+import { given, indexSet, itemAt, withIndex, withItem, withMore, withoutIndex } from '../data/collections.ts';
 import { nodeAt, withNodes } from '../graph.ts';
-import type { AttemptResult } from '../run/outcome.ts';
+import type { StepEnd } from '../run/outcome.ts';
 import { withSets } from '../run/ready-sets.ts';
-import type { Item, ToleratedBy } from '../run/run.ts';
+import type { Item } from '../run/run.ts';
 import {
   type Instances,
   initialStep,
   instancesOf,
   isActive,
+  isDue,
   isSettled,
   type RunState,
   type StepState,
@@ -27,9 +28,8 @@ export function newInstances(
   { items, maxConcurrent }: { readonly items: readonly Item[]; readonly maxConcurrent?: number },
 ): Instances {
   const ready = indexSet(items.length, items.keys());
-  const limit = maxConcurrent === undefined ? {} : { maxConcurrent };
   const none = { again: indexSet(items.length, []), active: 0, keeping: 0, settled: 0, canceling: null };
-  return { first: graph.nodes.length, count: items.length, ready, ...none, ...limit };
+  return { first: graph.nodes.length, count: items.length, ready, ...none, ...given({ maxConcurrent }) };
 }
 
 /** Adds the instances of a fan-out as nodes of the run. */
@@ -46,7 +46,7 @@ export function addInstances(run: RunState, fanOut: number, items: readonly Item
 
 /** Counts the change of an instance in its fan-out. */
 export function countInstance(run: RunState, before: StepState, after: StepState): RunState {
-  const mayStart = after.status === 'pending' || (after.status === 'waiting' && after.until === null);
+  const mayStart = isDue(after);
   const { fanOut = 0, index = 0 } = after.item ?? {};
   const instances = instancesAt(run, fanOut);
   const active = Number(isActive(after)) - Number(isActive(before));
@@ -128,19 +128,16 @@ const MOST_NAMES = 10;
 /** Largest value of an `output` variable, in bytes. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** How a fan-out ends once all its instances have. */
-type FanOutResult = AttemptResult & { readonly tolerated: ToleratedBy | null };
-
 /**
  * The result of a fan-out: failed if an instance failed, which is tolerated if all failures are; else canceled if one
  * was; skipped if all were.
  */
-export function fanOutResult(run: RunState, fanOut: StepState): FanOutResult {
+export function fanOutResult(run: RunState, fanOut: StepState): StepEnd {
   const instances = instancesOf(run, fanOut);
   return withOutput(run, fanOut, instances, endOf(instances));
 }
 
-function endOf(instances: readonly StepState[]): FanOutResult {
+function endOf(instances: readonly StepState[]): StepEnd {
   const nothing = { reason: null, message: '', exitCode: null, signal: null, outputs: null, tolerated: null };
   const notRun = instances.find(({ status }) => status === 'upstream_failed');
   if (notRun !== undefined) return { ...nothing, status: 'upstream_failed', message: notRun.message };
@@ -168,12 +165,7 @@ function countText(all: readonly StepState[], some: readonly StepState[], what: 
 }
 
 /** Adds the output of all instances as JSON. One that does not fit a variable fails the step. */
-function withOutput(
-  run: RunState,
-  { name }: StepState,
-  instances: readonly StepState[],
-  result: FanOutResult,
-): FanOutResult {
+function withOutput(run: RunState, { name }: StepState, instances: readonly StepState[], result: StepEnd): StepEnd {
   const { output, executor } = stepNode(run, name);
   if (output === null) return result;
   const json = JSON.stringify(outputOf(instances, output, executor.type === 'workflow'));

@@ -21,7 +21,7 @@ import {
   settleInactive,
   unsettledHandlers,
 } from './settle.ts';
-import { statusAfterCancel, type Verdict } from './verdict.ts';
+import { statusAfterCancel } from './verdict.ts';
 
 type Cancel = Extract<RunInput, { type: 'cancel' }>;
 type Lost = Extract<RunInput, { type: 'lost' }>;
@@ -34,10 +34,10 @@ export function cancel(draft: Draft, input: Cancel): void {
   const { at, reason, message, force } = input;
   if (!changesSomething(draft.run, input)) return;
   if (draft.run.status === 'queued') {
-    finish(draft, at, { status: statusAfterCancel(reason), reason, message });
+    record(draft, { type: 'run.finished', at, status: statusAfterCancel(reason), reason, message });
   } else {
     record(draft, { type: 'run.canceling', at, reason, message, force });
-    settleUnattempted(draft, at, causeOf(reason));
+    settleUnattempted(draft, at, causes[reason]);
   }
 }
 
@@ -51,7 +51,7 @@ export function lose(draft: Draft, { at, message }: Lost): void {
     for (const step of unsettled(draft.run)) settleInactive(draft, at, step, 'the run was lost');
     settleDue(draft, at);
   }
-  finish(draft, at, { status: 'failed', reason: 'lost', message });
+  record(draft, { type: 'run.finished', at, status: 'failed', reason: 'lost', message });
 }
 
 /** Whether a cancel has an effect: it is the first, or cancels more than those before it (handlers, the running one). */
@@ -85,20 +85,11 @@ export function cancelFanOut(draft: Draft, at: number, { name }: StepState, mess
   }
 }
 
-function finish(draft: Draft, at: number, end: Verdict): void {
-  record(draft, { type: 'run.finished', at, ...end });
-}
-
-function causeOf(reason: CancelReason): string {
-  switch (reason) {
-    case 'stop':
-      return 'the run was stopped';
-    case 'timeout':
-      return 'the run timed out';
-    case 'storage':
-      return 'the disk refused to store a part of the run';
-  }
-}
+const causes: { readonly [reason in CancelReason]: string } = {
+  stop: 'the run was stopped',
+  timeout: 'the run timed out',
+  storage: 'the disk refused to store a part of the run',
+};
 
 /**
  * Ends services one after another once every other step is settled, dependents first. A workflow of services alone runs

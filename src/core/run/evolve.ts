@@ -1,20 +1,12 @@
-import { itemAt } from '../data/collections.ts';
+import { given, itemAt } from '../data/collections.ts';
 import { addInstances, cancelInstances, newInstances } from '../fan-out/instances.ts';
 import { nodeIndex } from '../graph.ts';
 import { withRunNumbers } from '../step-numbers.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
 import { attemptResult } from './outcome.ts';
-import type { EarlierEnd, EarlierResult, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
-import {
-  type Cancellation,
-  type Handling,
-  isSettled,
-  type RunState,
-  type StepState,
-  stepNode,
-  stepState,
-} from './run-state.ts';
+import type { EarlierResult, Ended, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import { type Cancellation, isSettled, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
 
 /**
  * The private working copy of one decision. Each event is applied to the state as it is recorded, so that the state
@@ -34,61 +26,45 @@ type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
  * event that was ever written stays here. Throws for an unknown step and for an unknown type of event.
  */
 export function evolve(run: RunState, event: RunEvent): RunState {
-  switch (event.type) {
-    case 'run.created':
-      return created(run, event);
-    case 'run.queued':
-      return queued(run, event);
-    case 'run.owned':
-      return { ...run, owner: event.owner, promise: null };
-    case 'run.prepared':
-      return prepared(run, event);
-    case 'run.started':
-      return { ...run, status: 'running', startedAt: event.at };
-    case 'step.restored':
-      return restored(run, event);
-    case 'step.scheduled':
-      return scheduled(run, event);
-    case 'step.started':
-      return started(run, event);
-    case 'step.contained':
-      return evolveNode(run, nodeIndex(run.graph, event.step), { container: event.container });
-    case 'step.serving':
-      return evolveNode(run, nodeIndex(run.graph, event.step), { isReady: true });
-    case 'step.ending':
-      return evolveNode(run, nodeIndex(run.graph, event.step), { isEnding: true });
-    case 'step.expanded':
-      return expanded(run, event);
-    case 'step.canceling':
-      return cancelInstances(run, nodeIndex(run.graph, event.step), event.message);
-    case 'step.waiting':
-      return waiting(run, event);
-    case 'step.ready':
-      return ready(run, event);
-    case 'step.held':
-      return held(run, event);
-    case 'step.answered':
-      return answered(run, event);
-    case 'step.finished':
-      return finished(run, event);
-    case 'step.marked':
-      return marked(run, event);
-    case 'run.delayed':
-      return { ...run, delayedUntil: event.until };
-    case 'run.canceling':
-      return canceling(run, event);
-    case 'run.handling': {
-      const { status, reason, handlers } = event;
-      return { ...run, status: 'handling', handling: { status, reason, handlers, interrupted: null } };
-    }
-    case 'run.warned':
-      return warned(run, event);
-    case 'run.finished': {
-      const { at, status, reason, message } = event;
-      return { ...run, status, reason, message, finishedAt: at };
-    }
-  }
-  throw unknownKind(event);
+  const { type } = event;
+  if (Object.hasOwn(changes, type)) return changes[type](run, event as never);
+  throw new Error(`The journal contains an event of a type that this version of wf does not know: "${type}".`);
+}
+
+const changes: { readonly [Type in RunEvent['type']]: (run: RunState, event: Event<Type>) => RunState } = {
+  'run.created': created,
+  /** A second one follows if the owner died before the first step. */
+  'run.queued': (run, { by, lasting }) => ({ ...run, owner: null, params: run.givenParams, promise: { by, lasting } }),
+  'run.owned': (run, { owner }) => ({ ...run, owner, promise: null }),
+  'run.prepared': (run, { params, numbers = [] }) => {
+    return { ...run, params, policies: { ...run.policies, ...withRunNumbers(run.policies, numbers) } };
+  },
+  'run.started': (run, { at }) => ({ ...run, status: 'running', startedAt: at }),
+  'step.restored': restored,
+  'step.scheduled': scheduled,
+  'step.started': started,
+  'step.contained': (run, { step, container }) => evolveStep(run, step, { container }),
+  'step.serving': (run, { step }) => evolveStep(run, step, { isReady: true }),
+  'step.ending': (run, { step }) => evolveStep(run, step, { isEnding: true }),
+  'step.expanded': expanded,
+  'step.canceling': (run, { step, message }) => cancelInstances(run, nodeIndex(run.graph, step), message),
+  'step.waiting': waiting,
+  'step.ready': (run, { step }) => evolveStep(run, step, { until: null }),
+  'step.held': held,
+  'step.answered': answered,
+  'step.finished': finished,
+  'step.marked': marked,
+  'run.delayed': (run, { until }) => ({ ...run, delayedUntil: until }),
+  'run.canceling': canceling,
+  'run.handling': (run, { status, reason, handlers }) => {
+    return { ...run, status: 'handling', handling: { status, reason, handlers, interrupted: null } };
+  },
+  'run.warned': warned,
+  'run.finished': (run, { at, status, reason, message }) => ({ ...run, status, reason, message, finishedAt: at }),
+};
+
+function evolveStep(run: RunState, step: string, change: Partial<StepState>): RunState {
+  return evolveNode(run, nodeIndex(run.graph, step), change);
 }
 
 function warned(run: RunState, { step, message, clockSetMs }: Event<'run.warned'>): RunState {
@@ -106,54 +82,22 @@ function withStartsMoved(run: RunState, ms: number): RunState {
   return next;
 }
 
-function prepared(run: RunState, { params, numbers }: Event<'run.prepared'>): RunState {
-  if (numbers === undefined) return { ...run, params };
-  return { ...run, params, policies: { ...run.policies, ...withRunNumbers(run.policies, numbers) } };
-}
-
-/** A second `run.queued` follows if the owner died before the first step. */
-function queued(run: RunState, { by, lasting }: Event<'run.queued'>): RunState {
-  return { ...run, owner: null, params: run.givenParams, promise: { by, lasting } };
-}
-
 function created(run: RunState, event: Event<'run.created'>): RunState {
-  const { at, runId, workflow, group, file, trigger, retryOf, params } = event;
-  const strict = event.strict === true;
-  const dotenv = event.dotenv === undefined ? {} : { dotenv: event.dotenv };
-  const queue = event.queue === undefined ? {} : { queue: event.queue };
-  const selection = event.selection === undefined ? {} : { selection: event.selection };
-  const tags = event.tags === undefined ? {} : { tags: event.tags };
-  const request = {
-    runId,
-    workflow,
-    group,
-    file,
-    trigger,
-    retryOf,
-    givenParams: params,
-    params,
-    strict,
-    ...dotenv,
-    ...selection,
-    ...tags,
-    ...queue,
-    ...(event.autoRetry === undefined ? {} : { autoRetry: event.autoRetry }),
-  };
-  return { ...run, createdAt: at, ...request };
+  const { at, runId, workflow, group, file, trigger, retryOf, params, strict = false } = event;
+  const { dotenv, selection, tags, queue, autoRetry } = event;
+  const request = { runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
+  return { ...run, createdAt: at, ...request, ...given({ dotenv, selection, tags, queue, autoRetry }) };
 }
 
 function restored(run: RunState, event: Event<'step.restored'>): RunState {
-  const { step, at, status, outputs, before, result } = event;
-  const index = nodeIndex(run.graph, step);
-  const end = before === undefined ? {} : earlierEnd(before);
-  const tolerated = toleratedOf(run, { ...event, reason: before?.reason ?? null });
-  return settleNode(run, index, {
+  const { step, at, status, outputs, masked, before, result } = event;
+  return settleNode(run, nodeIndex(run.graph, step), {
     status,
     outputs,
-    tolerated,
-    ...maskedOf(event),
-    ...end,
-    ...(result === undefined ? {} : resultOf(result)),
+    tolerated: toleratedOf(run, { ...event, reason: before?.reason ?? null }),
+    ...given({ masked, origin: before?.runId }),
+    ...(before && endOf(before)),
+    ...(result && resultOf(result)),
     finishedAt: at,
     restored: true,
   });
@@ -161,6 +105,10 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
 
 function resultOf({ exitCode, stdout, stderr }: EarlierResult): Partial<StepState> {
   return { exitCode, earlierLogs: { stdout, stderr } };
+}
+
+function endOf({ reason, message, exitCode, signal }: Ended): Ended {
+  return { reason, message, exitCode, signal };
 }
 
 /**
@@ -174,18 +122,9 @@ function toleratedOf(run: RunState, { step, status, tolerated, reason }: Ending)
 
 type Ending = { step: string; status: SettledStatus; tolerated?: ToleratedBy; reason?: FailureReason | null };
 
-function earlierEnd({ runId, reason, message, exitCode, signal }: EarlierEnd): Partial<StepState> {
-  return { origin: runId, reason, message, exitCode, signal };
-}
-
-function maskedOf({ masked }: Event<'step.restored' | 'step.finished' | 'step.held'>): Pick<StepState, 'masked'> {
-  return masked === undefined ? {} : { masked };
-}
-
 function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>): RunState {
-  const index = nodeIndex(run.graph, step);
   const kind = handlerKind(step);
-  const next = evolveNode(run, index, {
+  const next = evolveStep(run, step, {
     ...(isSettled(stepState(run, step)) ? fresh : {}),
     status: 'scheduled',
     attempt,
@@ -210,27 +149,22 @@ const fresh = { startedAt: null, finishedAt: null, retries: 0, repetitions: 0 };
 
 function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
   const startedAt = stepState(run, step).startedAt ?? at;
-  const link = child === undefined ? {} : { child };
-  return evolveNode(run, nodeIndex(run.graph, step), { status: 'running', process, startedAt, ...link });
+  return evolveStep(run, step, { status: 'running', process, startedAt, ...given({ child }) });
 }
 
 function expanded(run: RunState, event: Event<'step.expanded'>): RunState {
   const { step, at, attempt, items } = event;
-  const index = nodeIndex(run.graph, step);
   const change = { status: 'running', attempt, startedAt: at, instances: newInstances(run, event) } as const;
-  return addInstances(evolveNode(run, index, change), index, items);
+  return addInstances(evolveStep(run, step, change), nodeIndex(run.graph, step), items);
 }
 
 function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<'step.waiting'>): RunState {
   const before = stepState(run, step);
-  const { reason, message, exitCode, signal, outputs } = attemptResult(outcome);
-  return evolveNode(run, nodeIndex(run.graph, step), {
+  const result = attemptResult(outcome);
+  return evolveStep(run, step, {
     status: 'waiting',
-    reason,
-    message,
-    exitCode,
-    signal,
-    outputs: outputs ?? before.outputs,
+    ...endOf(result),
+    outputs: result.outputs ?? before.outputs,
     process: null,
     waitingFor: why,
     until,
@@ -240,21 +174,13 @@ function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<
   });
 }
 
-function ready(run: RunState, { step }: Event<'step.ready'>): RunState {
-  const index = nodeIndex(run.graph, step);
-  return evolveNode(run, index, { until: null });
-}
-
 function held(run: RunState, event: Event<'step.held'>): RunState {
-  const { at, step, reason, message, exitCode, signal, outputs, tolerated, prompt, until } = event;
-  return evolveNode({ ...run, unannounced: [...run.unannounced, step] }, nodeIndex(run.graph, step), {
+  const { at, step, outputs, masked, tolerated, prompt, until } = event;
+  return evolveStep({ ...run, unannounced: [...run.unannounced, step] }, step, {
     status: 'waiting',
-    reason,
-    message,
-    exitCode,
-    signal,
+    ...endOf(event),
     outputs,
-    ...maskedOf(event),
+    ...given({ masked }),
     process: null,
     waitingFor: 'approval',
     until,
@@ -266,23 +192,18 @@ function held(run: RunState, event: Event<'step.held'>): RunState {
 function answered(run: RunState, { at, step, answer, by, comment }: Event<'step.answered'>): RunState {
   const { approval } = stepState(run, step);
   if (approval === undefined) return run;
-  return evolveNode(run, nodeIndex(run.graph, step), {
-    approval: { ...approval, answer: { answer, by, at, comment } },
-  });
+  return evolveStep(run, step, { approval: { ...approval, answer: { answer, by, at, comment } } });
 }
 
 function finished(run: RunState, event: Event<'step.finished'>): RunState {
-  const { at, step, attempt, status, reason, message, exitCode, signal, outputs } = event;
+  const { at, step, attempt, status, outputs, masked } = event;
   return settleNode(run, nodeIndex(run.graph, step), {
     status,
     attempt,
-    reason,
-    message,
-    exitCode,
-    signal,
+    ...endOf(event),
     outputs,
     tolerated: toleratedOf(run, event),
-    ...maskedOf(event),
+    ...given({ masked }),
     finishedAt: at,
     process: null,
     waitingFor: null,
@@ -308,22 +229,14 @@ function marked(run: RunState, { step, at, status, by, run: end }: Event<'step.m
 
 function canceling(run: RunState, event: Event<'run.canceling'>): RunState {
   const cancellation = merged(run.cancellation, event);
-  if (run.handling === null) return { ...run, status: 'canceling', cancellation };
-  return { ...run, cancellation, handling: interrupted(run, run.handling) };
+  const { handling } = run;
+  if (handling === null) return { ...run, status: 'canceling', cancellation };
+  const interrupted = handling.handlers.find((kind) => !isSettled(stepState(run, handlerName(kind)))) ?? null;
+  return { ...run, cancellation, handling: { ...handling, interrupted } };
 }
 
 /** The first cause is kept, unless the journal failed: then no other result can be relied on. */
 function merged(first: Cancellation | null, { reason, message, force }: Event<'run.canceling'>): Cancellation {
   if (first === null || reason === 'storage') return { reason, message, force: force || (first?.force ?? false) };
   return { ...first, force: first.force || force };
-}
-
-function interrupted(run: RunState, handling: Handling): Handling {
-  const current = handling.handlers.find((kind) => !isSettled(stepState(run, handlerName(kind))));
-  return { ...handling, interrupted: current ?? null };
-}
-
-function unknownKind(event: never): Error {
-  const { type } = event as RunEvent;
-  return new Error(`The journal contains an event of a type that this version of wf does not know: "${type}".`);
 }

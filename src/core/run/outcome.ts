@@ -1,4 +1,4 @@
-import type { FailureReason, Outcome, Outputs, RunEvent, SettledStatus } from './run.ts';
+import type { Ended, Outcome, Outputs, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 
 /** Creates the outcome of an attempt that failed before or without an exit code of a program. */
 export function failed(message: string): Outcome {
@@ -6,32 +6,14 @@ export function failed(message: string): Outcome {
 }
 
 /** The result of an attempt; `outputs` is null if the outcome has none. */
-export type AttemptResult = {
-  readonly status: SettledStatus;
-  readonly reason: FailureReason | null;
-  readonly message: string;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly outputs: Outputs | null;
-};
+export type AttemptResult = Ended & { readonly status: SettledStatus; readonly outputs: Outputs | null };
+
+/** The result of the last attempt, and what tolerates its failure. */
+export type StepEnd = AttemptResult & { readonly tolerated: ToleratedBy | null };
 
 /** Converts every kind of outcome to one shape. */
 export function attemptResult(outcome: Outcome): AttemptResult {
-  const nothing = { reason: null, message: '', exitCode: null, signal: null, outputs: null };
-  switch (outcome.status) {
-    case 'succeeded':
-      return { ...nothing, status: 'succeeded', exitCode: outcome.exitCode, outputs: outcome.outputs };
-    case 'failed': {
-      const { status, reason, message, exitCode, signal, outputs } = outcome;
-      return { status, reason, message, exitCode, signal, outputs };
-    }
-    case 'skipped':
-      return { ...nothing, status: 'skipped', message: outcome.message };
-    case 'canceled': {
-      const { status, message, exitCode, signal } = outcome;
-      return { ...nothing, status, message, exitCode, signal };
-    }
-  }
+  return { reason: null, message: '', exitCode: null, signal: null, outputs: null, ...outcome };
 }
 
 /** The events that end an attempt. `step.finished` also follows one that has ended, after a wait. */

@@ -1,12 +1,14 @@
-import type { Step, Waits } from '../workflow.ts';
-import { type AttemptResult, attemptResult } from './outcome.ts';
+import type { RepeatPolicy, Step, Waits } from '../workflow.ts';
+import { attemptResult, type StepEnd } from './outcome.ts';
 import type { AttemptFacts, Outcome, ToleratedBy } from './run.ts';
 import { type RunState, type StepState, steps } from './run-state.ts';
 
-/** The consequence of the end of an attempt: another attempt after a wait, or the end of the step. */
-type FollowUp =
-  | { readonly why: 'retry' | 'repeat'; readonly waitMs: number; readonly tolerated: ToleratedBy | null }
-  | { readonly why: null; readonly result: AttemptResult; readonly tolerated: ToleratedBy | null };
+/** Another attempt after a wait. `tolerated`: what tolerates the failure of the one before. */
+type NextAttempt = {
+  readonly why: 'retry' | 'repeat';
+  readonly waitMs: number;
+  readonly tolerated: ToleratedBy | null;
+};
 
 /** The exit code of a step that was ended by its time limit, as of the program `timeout`. */
 const TIMEOUT_EXIT_CODE = 124;
@@ -15,31 +17,31 @@ const TIMEOUT_EXIT_CODE = 124;
  * Applies the policies of a step to the outcome of its attempt: retries first, then repetitions, then `continueOn`.
  * `state` is the state before the end of the attempt.
  */
-export function followUp(step: Step, state: StepState, outcome: Outcome, facts: AttemptFacts = {}): FollowUp {
+export function followUp(
+  step: Step,
+  state: StepState,
+  outcome: Outcome,
+  facts: AttemptFacts = {},
+): NextAttempt | StepEnd {
+  const { retry, repeat } = step;
   if (isRetried(step, state, outcome)) {
-    const { retry } = step;
     const share = 1 - (retry.jitter ?? 0) * (facts.random ?? 0);
     return { why: 'retry', waitMs: Math.round(waitMs(retry, state.retries + 1) * share), tolerated: null };
   }
+  if (repeat === null || !isRepeated(step, repeat, outcome, facts)) return lastResult(step, outcome, facts);
   const repetition = state.repetitions + 1;
-  const next = step.repeat === null ? 'end' : nextRepetition(step, repetition, outcome, facts);
-  if (step.repeat !== null && next === 'repeat') {
-    const tolerated = toleratedBy(step, outcome, facts);
-    return { why: 'repeat', waitMs: waitMs(step.repeat, repetition), tolerated };
+  if (repetition < (repeat.limit ?? Number.POSITIVE_INFINITY)) {
+    return { why: 'repeat', waitMs: waitMs(repeat, repetition), tolerated: toleratedBy(step, outcome, facts) };
   }
-  return { why: null, ...lastResult(step, next === 'unmet' ? unmet(outcome, repetition) : outcome, facts) };
+  return lastResult(step, repeat.mode === 'until' ? unmet(outcome, repetition) : outcome, facts);
 }
 
 /** The result of a step without further attempts, after its `continueOn`. */
-export function lastResult(
-  step: Step,
-  outcome: Outcome,
-  facts: AttemptFacts = {},
-): { readonly result: AttemptResult; readonly tolerated: ToleratedBy | null } {
-  const result = attemptResult(outcome);
+export function lastResult(step: Step, outcome: Outcome, facts: AttemptFacts = {}): StepEnd {
   const tolerated = toleratedBy(step, outcome, facts);
+  const end = { ...attemptResult(outcome), tolerated };
   const succeeds = tolerated !== null && step.continueOn.markSuccess === true;
-  return { result: succeeds ? { ...result, status: 'succeeded', reason: null, message: '' } : result, tolerated };
+  return succeeds ? { ...end, status: 'succeeded', reason: null, message: '' } : end;
 }
 
 /** Which facts the policies of a step need after this outcome. */
@@ -65,29 +67,15 @@ function isRetried({ retry, continueOn }: Step, { retries }: StepState, outcome:
   return code === null || continueOn.exitCodes?.includes(code) !== true;
 }
 
-/** `unmet`: the condition was never met within the limit. */
-function nextRepetition(
-  step: Step,
-  repetition: number,
-  outcome: Outcome,
-  facts: AttemptFacts,
-): 'repeat' | 'end' | 'unmet' {
-  const { mode, limit = Number.POSITIVE_INFINITY } = step.repeat ?? {};
-  if (!hasEnded(outcome)) return 'end';
-  const isWanted =
-    mode === undefined
-      ? outcome.status === 'succeeded' || toleratedBy(step, outcome, facts) !== null
-      : isConditionMet(step, outcome, facts) === (mode === 'while');
-  if (!isWanted) return 'end';
-  if (repetition < limit) return 'repeat';
-  return mode === 'until' ? 'unmet' : 'end';
-}
-
-/** Null: the condition could not be evaluated, which is the outcome. */
-function isConditionMet({ repeat }: Step, outcome: Outcome, { conditionMet }: AttemptFacts): boolean | null {
-  if (repeat?.condition !== undefined) return conditionMet ?? null;
+/** Whether another repetition is to follow if the limit allows it. */
+function isRepeated(step: Step, repeat: RepeatPolicy, outcome: Outcome, facts: AttemptFacts): boolean {
+  if (!hasEnded(outcome)) return false;
+  if (repeat.mode === undefined) return outcome.status === 'succeeded' || toleratedBy(step, outcome, facts) !== null;
+  const isWhile = repeat.mode === 'while';
+  // A condition that could not be evaluated is the outcome.
+  if (repeat.condition !== undefined) return facts.conditionMet === isWhile;
   const code = exitCodeOf(outcome);
-  return code !== null && repeat?.exitCodes?.includes(code) === true;
+  return (code !== null && repeat.exitCodes?.includes(code) === true) === isWhile;
 }
 
 function unmet(outcome: Outcome, repetitions: number): Outcome {
@@ -139,18 +127,11 @@ export function autoRetryOf(run: RunState): AutoRetry | null {
   const { autoRetry, status, finishedAt } = run;
   if (autoRetry === undefined) return null;
   const { n, limit } = autoRetry;
-  const isRetried = status === 'failed' && n < limit && !isRejected(run);
+  const isRetried = status === 'failed' && n < limit && ![...steps(run)].some(({ reason }) => reason === 'rejected');
   return { n, limit, at: isRetried && finishedAt !== null ? finishedAt + waitMs(autoRetry, n + 1) : null };
 }
 
-function isRejected(run: RunState): boolean {
-  for (const { reason } of steps(run)) if (reason === 'rejected') return true;
-  return false;
-}
-
-/**
- * Whether an attempt at the step only runs a program: before it starts, nothing is created but its logs and the script file.
- */
+/** Whether an attempt at the step only runs a program: before it starts, nothing is created but its logs and script. */
 export function isOnlyProgram(step: Step): boolean {
   const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;
   if (executor.type !== 'command' || (command === null && script === null)) return false;

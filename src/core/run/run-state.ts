@@ -1,25 +1,26 @@
-import { firstItems, type IndexSet, indexSet, itemAt, type Vector, vectorOf } from '../data/collections.ts';
+import { firstItems, given, type IndexSet, indexSet, itemAt, type Vector, vectorOf } from '../data/collections.ts';
 import { type Graph, nodeAt, nodeIndex, type StepSelection } from '../graph.ts';
 import type { HandlerKind, RunRetryPolicy, Step, Workflow } from '../workflow.ts';
-import type {
-  ApprovalAnswer,
-  CancelReason,
-  ContainerRef,
-  DotenvUse,
-  FailureReason,
-  FinishedStatus,
-  Item,
-  Outputs,
-  Owner,
-  Param,
-  ProcessIdentity,
-  RunReason,
-  RunStatus,
-  SettledStatus,
-  StepStatus,
-  ToleratedBy,
-  Trigger,
-  WaitingFor,
+import {
+  type ApprovalAnswer,
+  type CancelReason,
+  type ContainerRef,
+  type DotenvUse,
+  type Ended,
+  type FinishedStatus,
+  type Item,
+  type Outputs,
+  type Owner,
+  type Param,
+  type ProcessIdentity,
+  type RunReason,
+  type RunStatus,
+  type SettledStatus,
+  type StepStatus,
+  stepStatuses,
+  type ToleratedBy,
+  type Trigger,
+  type WaitingFor,
 } from './run.ts';
 
 /** How many of the workflow's steps start, how fast, and their limits; `timeoutMs` absent: no limit. */
@@ -30,7 +31,7 @@ export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'> &
   };
 
 /** A step or handler of a run. While the step waits, `reason` to `outputs` describe the attempt that has just ended. */
-export type StepState = {
+export type StepState = Ended & {
   readonly name: string;
   readonly status: StepStatus;
   /** The number of the last scheduled attempt; 0 before the first. */
@@ -39,11 +40,6 @@ export type StepState = {
   readonly startedAt: number | null;
   /** When the step was settled. */
   readonly finishedAt: number | null;
-  readonly reason: FailureReason | null;
-  /** One line of text, empty if there is nothing to add. */
-  readonly message: string;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
   /** The outputs of the last attempt that had any. */
   readonly outputs: Outputs;
   /** Names of the outputs whose values are masked because they are or contain secrets; absent if none are. */
@@ -223,15 +219,14 @@ export type RunState = {
 export function initialRun(graph: Graph, policies: RunPolicies): RunState {
   const nodes = graph.nodes.map((node, number) => initialStep(node.name, graph.dependencies[number]?.length ?? 0));
   const steps = nodes.slice(0, graph.stepCount);
+  const { maxActiveSteps, delayMs, timeoutMs, maxOutputBytes, isUnattended } = policies;
   const roots = steps.flatMap((step, number) => (step.unmet === 0 ? [number] : []));
   return {
     graph,
     policies: {
-      maxActiveSteps: policies.maxActiveSteps,
-      delayMs: policies.delayMs,
-      ...(policies.timeoutMs === undefined ? {} : { timeoutMs: policies.timeoutMs }),
-      ...(policies.maxOutputBytes === undefined ? {} : { maxOutputBytes: policies.maxOutputBytes }),
-      ...(policies.isUnattended ? { isUnattended: true } : {}),
+      maxActiveSteps,
+      delayMs,
+      ...given({ timeoutMs, maxOutputBytes, isUnattended }),
     },
     status: 'queued',
     reason: null,
@@ -296,19 +291,8 @@ export function unsettledSteps(run: RunState): readonly StepState[] {
 
 /** Whether the step has its final status. */
 export function isSettled(step: StepState): step is StepState & { readonly status: SettledStatus } {
-  switch (step.status) {
-    case 'succeeded':
-    case 'failed':
-    case 'skipped':
-    case 'canceled':
-    case 'upstream_failed':
-      return true;
-    case 'pending':
-    case 'scheduled':
-    case 'running':
-    case 'waiting':
-      return false;
-  }
+  const { status } = step;
+  return status !== 'pending' && status !== 'scheduled' && status !== 'running' && status !== 'waiting';
 }
 
 /** Whether an attempt at the step is starting or running. Of an expanded fan-out, only its instances are attempted. */
@@ -320,6 +304,11 @@ export function isActive({ status, instances }: StepState): boolean {
 export function isAhead({ active, policies }: RunState, { status }: StepState): boolean {
   const { maxActiveSteps } = policies;
   return status === 'scheduled' && maxActiveSteps > 0 && active > maxActiveSteps;
+}
+
+/** Whether the next attempt may start, as far as the step itself is concerned. */
+export function isDue({ status, until }: StepState): boolean {
+  return status === 'pending' || (status === 'waiting' && until === null);
 }
 
 /** Whether a service is ready for its dependents. */
@@ -344,17 +333,7 @@ export function isFinished(run: { readonly finishedAt: number | string | null })
   return run.finishedAt !== null;
 }
 
-const noSteps: RunState['counts'] = {
-  pending: 0,
-  scheduled: 0,
-  running: 0,
-  waiting: 0,
-  succeeded: 0,
-  failed: 0,
-  skipped: 0,
-  canceled: 0,
-  upstream_failed: 0,
-};
+const noSteps = Object.fromEntries(stepStatuses.map((status) => [status, 0])) as RunState['counts'];
 
 /** A step before its first event. */
 export function initialStep(name: string, unmet: number): StepState {

@@ -49,12 +49,10 @@ export const runStatuses = [
 export type RunStatus = (typeof runStatuses)[number];
 
 /** Final statuses of a step. */
-export type SettledStatus = Extract<StepStatus, 'succeeded' | 'failed' | 'skipped' | 'canceled' | 'upstream_failed'>;
+export type SettledStatus = Exclude<StepStatus, 'pending' | 'scheduled' | 'running' | 'waiting'>;
+
 /** Final statuses of a run. */
-export type FinishedStatus = Extract<
-  RunStatus,
-  'succeeded' | 'partially_succeeded' | 'failed' | 'canceled' | 'skipped'
->;
+export type FinishedStatus = Exclude<RunStatus, 'queued' | 'running' | 'canceling' | 'handling'>;
 
 /** Statuses that a user can give to a step of a finished run. */
 export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
@@ -77,25 +75,23 @@ export type ToleratedBy = 'failure' | 'exitCode' | 'output';
 /** Values of `output` variables by name. */
 export type Outputs = { readonly [name: string]: string };
 
-/** How one attempt at one step ended. `message` is one line of text ("exit 3", "killed by SIGSEGV"). */
+/** How an attempt ended. */
+export type Ended = {
+  /** Null if it did not fail. */
+  readonly reason: FailureReason | null;
+  /** One line of text ("exit 3", "killed by SIGSEGV"), empty if there is nothing to add. */
+  readonly message: string;
+  /** The program's own exit code, 128 + signal, 127 not found, 126 not executable; null if no process ran. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+};
+
+/** The result of one attempt at one step. */
 export type Outcome =
   | { readonly status: 'succeeded'; readonly exitCode: number | null; readonly outputs: Outputs }
-  | {
-      readonly status: 'failed';
-      readonly reason: FailureReason;
-      readonly message: string;
-      /** The program's own exit code, 128 + signal, 127 not found, 126 not executable; null if no process ran. */
-      readonly exitCode: number | null;
-      readonly signal: string | null;
-      readonly outputs: Outputs;
-    }
+  | (Ended & { readonly status: 'failed'; readonly reason: FailureReason; readonly outputs: Outputs })
   | { readonly status: 'skipped'; readonly message: string }
-  | {
-      readonly status: 'canceled';
-      readonly message: string;
-      readonly exitCode: number | null;
-      readonly signal: string | null;
-    };
+  | (Omit<Ended, 'reason'> & { readonly status: 'canceled' });
 
 /** Facts of an attempt for the policies of its step, besides the outcome; only required ones are present. */
 export type AttemptFacts = {
@@ -119,6 +115,9 @@ export type CancelReason =
 
 /** Why a run ended with its status; null if there is nothing to add to the status. */
 export type RunReason = 'step' | 'handler' | 'precondition' | 'stop' | 'timeout' | 'storage' | 'lost' | 'error';
+
+/** How a run ends. `message` is one line of text to go with `reason`, empty if there is none. */
+export type RunEnd = { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
 
 /** Identifies a process even after its pid was reused. */
 export type ProcessIdentity = {
@@ -206,215 +205,124 @@ export type RestoredItems = {
 export type Restored = RestoredStep | RestoredItems;
 
 /** How a step ended in an earlier run, which has its logs. */
-export type EarlierEnd = {
-  readonly runId: string;
-  readonly reason: FailureReason | null;
-  readonly message: string;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
+export type EarlierEnd = Ended & { readonly runId: string };
+
+type OfStep = { readonly step: string };
+type OfAttempt = OfStep & { readonly attempt: number };
+
+type Started = {
+  readonly process: ProcessIdentity | null;
+  /** The id of the sub-run that the attempt started. */
+  readonly child?: string;
+  /** The workflow of the sub-run, if variables of the step name it. */
+  readonly childWorkflow?: string;
 };
 
-/** Inputs of a run. A report about an attempt carries the attempt's number, so that a late report changes nothing. */
-export type RunInput =
-  | { readonly type: 'start'; readonly at: number; readonly restored: readonly Restored[] }
-  /** Instead of `start`: the workflow's precondition is not met, or its environment cannot be evaluated. */
-  | {
-      readonly type: 'refuse';
-      readonly at: number;
-      readonly reason: Extract<RunReason, 'precondition' | 'error'>;
-      readonly message: string;
-    }
-  | {
-      readonly type: 'attempt-started';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly process: ProcessIdentity | null;
-      /** The id of the sub-run that the attempt started. */
-      readonly child?: string;
-      /** Its workflow, where variables of the step name it. */
-      readonly childWorkflow?: string;
-    }
-  /** The attempt runs in a container of the Docker daemon at this address. */
-  | {
-      readonly type: 'attempt-contained';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly container: ContainerRef;
-      readonly daemon: string;
-    }
-  /** The service that the attempt started is ready. */
-  | { readonly type: 'attempt-serving'; readonly at: number; readonly step: string; readonly attempt: number }
-  /** Instead of `attempt-ended`: the attempt has evaluated the items of its fan-out. */
-  | {
-      readonly type: 'items-read';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly items: readonly Item[];
-      readonly maxConcurrent?: number;
-    }
-  | {
-      readonly type: 'attempt-ended';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly outcome: Outcome;
-      readonly facts?: AttemptFacts;
-    }
-  /** The time of a `step.waiting` or `step.held` (then with `step` and `attempt`) or of a `run.delayed` has come. */
-  | { readonly type: 'timer-fired'; readonly at: number; readonly step: string; readonly attempt: number }
-  | { readonly type: 'delay-over'; readonly at: number }
-  /** `force`: kill at once and start nothing more, not even handlers. */
-  | {
-      readonly type: 'cancel';
-      readonly at: number;
-      readonly reason: CancelReason;
-      readonly message: string;
-      readonly force: boolean;
-    }
-  /** Answers an approval, as a person or the command that runs the run decided. `by` null: no person did. */
-  | {
-      readonly type: 'answer';
-      readonly at: number;
-      readonly step: string;
-      readonly decision: ApprovalAnswer;
-      readonly by: string | null;
-      readonly comment: string;
-      readonly inputs: Outputs;
-    }
-  /** The process that ran the run has died and its attempts have ended; reported by the process that noticed. */
-  | { readonly type: 'lost'; readonly at: number; readonly message: string }
-  /** The only input for a finished run: a user marks how a step ended. */
-  | {
-      readonly type: 'mark';
-      readonly at: number;
-      readonly step: string;
-      readonly status: MarkedStatus;
-      readonly by: string;
-    };
+/** The container of an attempt, and the address of its Docker daemon. */
+type Contained = { readonly container: ContainerRef; readonly daemon: string };
 
-/** An event of a run. Events are written to the journal, sent to every watcher, and cause the effects of the engine. */
-export type RunEvent =
-  | {
-      readonly type: 'run.created';
-      readonly at: number;
-      readonly runId: string;
-      readonly workflow: string;
-      readonly group: string;
-      readonly file: string | null;
-      readonly trigger: Trigger;
-      readonly retryOf: string | null;
-      /** As given by the caller, before the file's defaults. */
-      readonly params: readonly Param[];
-      /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
-      readonly strict?: true;
-      /** Absent if the run read none. */
-      readonly dotenv?: readonly DotenvUse[];
-      /** The part of the workflow that the run is to run; absent: all of it. */
-      readonly selection?: StepSelection;
-      /** The tags of the workflow; absent: none. */
-      readonly tags?: readonly string[];
-      /** The queue of the workflow; absent: none, as for sub-workflows. */
-      readonly queue?: string;
-      /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
-      readonly maxConcurrent?: number;
-      /** Of a run that a daemon retries if it fails; `n`: the number of this retry, 0 for the first run. */
-      readonly autoRetry?: RunRetryPolicy & { readonly n: number };
-    }
+/** `maxConcurrent`: present if a variable gave it. */
+type Expanded = { readonly items: readonly Item[]; readonly maxConcurrent?: number };
+
+/** `force`: kill at once and start nothing more, not even handlers. */
+type Canceled = { readonly reason: CancelReason; readonly message: string; readonly force: boolean };
+
+/** An answer to an approval. `by` null: no person answered. */
+type Answered = { readonly by: string | null; readonly comment: string; readonly inputs: Outputs };
+
+/** How the user `by` marks that a step ended. */
+type Marked = { readonly status: MarkedStatus; readonly by: string };
+
+/** The fields of each type of input. */
+type InputFields = {
+  start: { readonly restored: readonly Restored[] };
+  /** Instead of `start`: the workflow's precondition is not met, or its environment cannot be evaluated. */
+  refuse: { readonly reason: Extract<RunReason, 'precondition' | 'error'>; readonly message: string };
+  'attempt-started': OfAttempt & Started;
+  'attempt-contained': OfAttempt & Contained;
+  /** The service that the attempt started is ready. */
+  'attempt-serving': OfAttempt;
+  /** Instead of `attempt-ended`: the attempt has evaluated the items of its fan-out. */
+  'items-read': OfAttempt & Expanded;
+  'attempt-ended': OfAttempt & { readonly outcome: Outcome; readonly facts?: AttemptFacts };
+  /** The time of a `step.waiting` or `step.held` has come. */
+  'timer-fired': OfAttempt;
+  /** The time of a `run.delayed` has come. */
+  'delay-over': unknown;
+  cancel: Canceled;
+  /** As a person or the command that runs the run decided. */
+  answer: OfStep & Answered & { readonly decision: ApprovalAnswer };
+  /** The process that ran the run has died and its attempts have ended; reported by the process that noticed. */
+  lost: { readonly message: string };
+  /** The only input for a finished run. */
+  mark: OfStep & Marked;
+};
+
+/** The fields of each type of event. `masked`: names of the outputs or inputs that are or contain secrets. */
+type EventFields = {
+  'run.created': {
+    readonly runId: string;
+    readonly workflow: string;
+    readonly group: string;
+    readonly file: string | null;
+    readonly trigger: Trigger;
+    readonly retryOf: string | null;
+    /** As given by the caller, before the file's defaults. */
+    readonly params: readonly Param[];
+    /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
+    readonly strict?: true;
+    /** Absent if the run read none. */
+    readonly dotenv?: readonly DotenvUse[];
+    /** The part of the workflow that the run is to run; absent: all of it. */
+    readonly selection?: StepSelection;
+    /** The tags of the workflow; absent: none. */
+    readonly tags?: readonly string[];
+    /** The queue of the workflow; absent: none, as for sub-workflows. */
+    readonly queue?: string;
+    /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
+    readonly maxConcurrent?: number;
+    /** Of a run that a daemon retries if it fails; `n`: the number of this retry, 0 for the first run. */
+    readonly autoRetry?: RunRetryPolicy & { readonly n: number };
+  };
   /**
    * The run waits for a process to own it; `by` has promised to start one. `lasting`: the promise outlives `by`, since
    * its successor (the next daemon) keeps it. A second `run.queued` follows `run.owned` if that process died before
    * the run started.
    */
-  | { readonly type: 'run.queued'; readonly at: number; readonly by: Owner; readonly lasting: boolean }
-  | { readonly type: 'run.owned'; readonly at: number; readonly owner: Owner }
-  /** Parameters as the steps see them: those given and evaluated defaults. Comes before `run.started`. */
-  | {
-      readonly type: 'run.prepared';
-      readonly at: number;
-      readonly params: readonly Param[];
-      /** Numbers of the workflow that variables gave; absent if none did. */
-      readonly numbers?: readonly NumberValue<RunNumberKey>[];
-    }
-  | { readonly type: 'run.started'; readonly at: number }
-  | {
-      readonly type: 'step.restored';
-      readonly at: number;
-      readonly step: string;
-      readonly status: RestoredStep['status'];
-      readonly outputs: Outputs;
-      /** Names of the outputs whose values are masked because they are or contain secrets. */
-      readonly masked?: readonly string[];
-      readonly tolerated?: ToleratedBy;
-      readonly before?: EarlierEnd;
-      readonly result?: EarlierResult;
-    }
+  'run.queued': { readonly by: Owner; readonly lasting: boolean };
+  'run.owned': { readonly owner: Owner };
+  /** Parameters as the steps see them, and the numbers that variables gave. Comes before `run.started`. */
+  'run.prepared': { readonly params: readonly Param[]; readonly numbers?: readonly NumberValue<RunNumberKey>[] };
+  'run.started': unknown;
+  'step.restored': Omit<RestoredStep, 'held' | 'limitMs'> & { readonly masked?: readonly string[] };
   /** Tells the engine to start this attempt. */
-  | { readonly type: 'step.scheduled'; readonly at: number; readonly step: string; readonly attempt: number }
-  | {
-      readonly type: 'step.started';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly process: ProcessIdentity | null;
-      /** The id of the sub-run that the attempt started; absent if it started none. */
-      readonly child?: string;
-      /** The workflow of the sub-run, as variables of the step name it; absent if the file names it. */
-      readonly childWorkflow?: string;
-    }
-  /** The attempt runs in a container of the Docker daemon at this address, which may outlive the owner of the run. */
-  | {
-      readonly type: 'step.contained';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly container: ContainerRef;
-      readonly daemon: string;
-    }
+  'step.scheduled': OfAttempt;
+  'step.started': OfAttempt & Started;
+  /** The container may outlive the owner of the run. */
+  'step.contained': OfAttempt & Contained;
   /** A service is ready: its dependents may start, and it takes no place of `maxActiveSteps`. */
-  | { readonly type: 'step.serving'; readonly at: number; readonly step: string; readonly attempt: number }
+  'step.serving': OfAttempt;
   /** Tells the engine to end a service that no step needs any more. */
-  | { readonly type: 'step.ending'; readonly at: number; readonly step: string; readonly attempt: number }
+  'step.ending': OfAttempt;
   /** The step has these instances, which end it. `attempt`: 0 for items taken over from the run being retried. */
-  | {
-      readonly type: 'step.expanded';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly items: readonly Item[];
-      /** Present if a variable gave it. */
-      readonly maxConcurrent?: number;
-    }
+  'step.expanded': OfAttempt & Expanded;
   /** Tells the engine to end all attempts of this fan-out after one instance failed. */
-  | { readonly type: 'step.canceling'; readonly at: number; readonly step: string; readonly message: string }
+  'step.canceling': OfStep & { readonly message: string };
   /** Tells the engine to set a timer. `attempt` is the one that has just ended, with `outcome`. */
-  | {
-      readonly type: 'step.waiting';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly why: 'retry' | 'repeat';
-      readonly until: number;
-      readonly outcome: Outcome;
-      /** What tolerated the failure of the repetition; absent if nothing did. */
-      readonly tolerated?: ToleratedBy;
-    }
-  | { readonly type: 'step.ready'; readonly at: number; readonly step: string }
+  'step.waiting': OfAttempt & {
+    readonly why: 'retry' | 'repeat';
+    readonly until: number;
+    readonly outcome: Outcome;
+    /** What tolerated the failure of the repetition; absent if nothing did. */
+    readonly tolerated?: ToleratedBy;
+  };
+  'step.ready': OfStep;
   /**
    * The work of the step is done, and the step waits for a person. Its end is that of the last attempt; `attempt` is 0 if
    * that was made in the run being retried. Tells the engine to set a timer, unless `until` is null.
    */
-  | {
-      readonly type: 'step.held';
-      readonly at: number;
-      readonly step: string;
-      readonly attempt: number;
-      readonly reason: FailureReason | null;
-      readonly message: string;
-      readonly exitCode: number | null;
-      readonly signal: string | null;
+  'step.held': OfAttempt &
+    Ended & {
       readonly outputs: Outputs;
       readonly masked?: readonly string[];
       readonly tolerated?: ToleratedBy;
@@ -422,89 +330,51 @@ export type RunEvent =
       readonly prompt: string;
       /** When the approval times out; null: never. */
       readonly until: number | null;
-    }
-  /** Followed by `step.finished`. `by` null: no person answered. */
-  | {
-      readonly type: 'step.answered';
-      readonly at: number;
-      readonly step: string;
-      readonly answer: ApprovalAnswer;
-      readonly by: string | null;
-      readonly comment: string;
-      readonly inputs: Outputs;
-      /** Names of the inputs whose values are masked. */
-      readonly masked?: readonly string[];
-    }
-  | {
-      readonly type: 'step.finished';
-      readonly at: number;
-      readonly step: string;
-      /** 0 if no attempt was made. */
-      readonly attempt: number;
+    };
+  /** Followed by `step.finished`. */
+  'step.answered': OfStep & Answered & { readonly answer: ApprovalAnswer; readonly masked?: readonly string[] };
+  /** `attempt`: 0 if none was made. */
+  'step.finished': OfAttempt &
+    Ended & {
       readonly status: SettledStatus;
-      readonly reason: FailureReason | null;
-      /** One line of text, empty if there is nothing to add. */
-      readonly message: string;
-      readonly exitCode: number | null;
-      readonly signal: string | null;
       readonly outputs: Outputs;
-      /** Names of the outputs whose values are masked because they are or contain secrets. */
       readonly masked?: readonly string[];
       /**
        * What tolerated the failure of the last attempt. Absent if nothing did, and in journals of versions without
        * `exitCode` and `output`, where `continueOn.failure` of the step tells it.
        */
       readonly tolerated?: ToleratedBy;
-    }
-  /**
-   * Follows the end of the run: a user marked how a step ended. `run` is the resulting status of the run; `by` names
-   * the user.
-   */
-  | {
-      readonly type: 'step.marked';
-      readonly at: number;
-      readonly step: string;
-      readonly status: MarkedStatus;
-      readonly by: string;
-      readonly run: { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
-    }
+    };
+  /** Follows the end of the run, whose status is then `run`. */
+  'step.marked': OfStep & Marked & { readonly run: RunEnd };
   /** Tells the engine to set a timer (`delaySec`): no step starts before `until`. */
-  | { readonly type: 'run.delayed'; readonly at: number; readonly until: number }
+  'run.delayed': { readonly until: number };
   /** Tells the engine to end all running attempts. */
-  | {
-      readonly type: 'run.canceling';
-      readonly at: number;
-      readonly reason: CancelReason;
-      readonly message: string;
-      readonly force: boolean;
-    }
+  'run.canceling': Canceled;
   /** All steps are settled; handlers follow. `status` is final unless a handler fails or is canceled. */
-  | {
-      readonly type: 'run.handling';
-      readonly at: number;
-      readonly status: FinishedStatus;
-      readonly reason: RunReason | null;
-      readonly handlers: readonly HandlerKind[];
-    }
+  'run.handling': Omit<RunEnd, 'message'> & { readonly handlers: readonly HandlerKind[] };
   /**
    * A problem that changes no outcome but must be recorded: a log that cannot be written, a mail that cannot be sent.
    * Like `step.marked`, it may come after `run.finished`.
    */
-  | {
-      readonly type: 'run.warned';
-      readonly at: number;
-      readonly step: string | null;
-      readonly message: string;
-      /** The system clock was set by this many milliseconds: the start of what still runs is counted in its new time. */
-      readonly clockSetMs?: number;
-    }
-  | {
-      readonly type: 'run.finished';
-      readonly at: number;
-      readonly status: FinishedStatus;
-      readonly reason: RunReason | null;
-      readonly message: string;
-    };
+  'run.warned': {
+    readonly step: string | null;
+    readonly message: string;
+    /** The system clock was set by this many milliseconds: the start of what still runs is counted in its new time. */
+    readonly clockSetMs?: number;
+  };
+  'run.finished': RunEnd;
+};
+
+type Tagged<Fields> = {
+  [Type in keyof Fields]: { readonly type: Type; readonly at: number } & Fields[Type];
+}[keyof Fields];
+
+/** Inputs of a run. A report about an attempt carries the attempt's number, so that a late report changes nothing. */
+export type RunInput = Tagged<InputFields>;
+
+/** An event of a run. Events are written to the journal, sent to every watcher, and cause the effects of the engine. */
+export type RunEvent = Tagged<EventFields>;
 
 /** An event with its sequence number in the journal, from 1. */
 export type StoredEvent = RunEvent & { readonly seq: number };

@@ -1,15 +1,15 @@
-import { itemAt, smallestIndex } from '../data/collections.ts';
+import { given, itemAt, smallestIndex } from '../data/collections.ts';
 import { fanOutResult } from '../fan-out/instances.ts';
 import { nodeAt, nodeIndex } from '../graph.ts';
 import { type HandlerKind, handlerKind, handlerName } from '../workflow.ts';
 import { type Draft, record } from './evolve.ts';
 import { isBlocking } from './evolve-node.ts';
-import type { AttemptResult } from './outcome.ts';
+import type { StepEnd } from './outcome.ts';
 import { mayStartAhead } from './policies.ts';
 import { nextInstance } from './ready-sets.ts';
-import type { ToleratedBy } from './run.ts';
 import {
   isActive,
+  isDue,
   isFinished,
   isLeftOut,
   isSettled,
@@ -21,29 +21,14 @@ import {
 } from './run-state.ts';
 import { handlersFor, verdict } from './verdict.ts';
 
-type StepResult = Pick<AttemptResult, 'status' | 'message'> &
-  Partial<AttemptResult> & { readonly tolerated?: ToleratedBy | null };
+type StepResult = Pick<StepEnd, 'status' | 'message'> & Partial<StepEnd>;
 
 /** Settles a step or handler; fields that `result` omits keep the values of the last attempt. */
-export function settle(
-  draft: Draft,
-  at: number,
-  { name, attempt, exitCode, signal, outputs }: StepState,
-  result: StepResult,
-): void {
-  record(draft, {
-    type: 'step.finished',
-    at,
-    step: name,
-    attempt,
-    status: result.status,
-    reason: result.reason ?? null,
-    message: result.message,
-    exitCode: result.exitCode === undefined ? exitCode : result.exitCode,
-    signal: result.signal === undefined ? signal : result.signal,
-    outputs: result.outputs ?? outputs,
-    ...(result.tolerated === undefined || result.tolerated === null ? {} : { tolerated: result.tolerated }),
-  });
+export function settle(draft: Draft, at: number, state: StepState, result: StepResult): void {
+  const { name: step, attempt } = state;
+  const { status, reason = null, message, exitCode = state.exitCode, signal = state.signal, tolerated } = result;
+  const end = { status, reason, message, exitCode, signal, outputs: result.outputs ?? state.outputs };
+  record(draft, { type: 'step.finished', at, step, attempt, ...end, ...given({ tolerated }) });
 }
 
 /**
@@ -51,9 +36,8 @@ export function settle(
  * repetition has done its work: it ends as its last repetition did.
  */
 export function settleInactive(draft: Draft, at: number, step: StepState, why: string): void {
-  const end: StepResult =
-    step.waitingFor === 'repeat' ? lastEnd(draft.run, step) : { status: 'canceled', message: why };
-  settle(draft, at, step, end);
+  const isDone = step.waitingFor === 'repeat';
+  settle(draft, at, step, isDone ? lastEnd(draft.run, step) : { status: 'canceled', message: why });
 }
 
 /** The end of a waiting step that makes no further attempt. */
@@ -78,7 +62,7 @@ export function settleDue(draft: Draft, at: number): void {
  * Independent of the order in which the dependencies settled. A failure further up is named after the step that
  * failed.
  */
-function blockedResult(run: RunState, index: number): Pick<AttemptResult, 'status' | 'message'> {
+function blockedResult(run: RunState, index: number): StepResult {
   const blocking = blockers(run, index);
   const failed = blocking.find(({ status }) => status !== 'skipped');
   if (failed === undefined) return { status: 'skipped', message: `"${blocking[0]?.name}" was skipped` };
@@ -153,13 +137,14 @@ function earliestStart({ lastStartAt, policies }: RunState, at: number): number 
   return lastStartAt === null ? at : Math.min(lastStartAt, at) + policies.delayMs;
 }
 
-/** Runs the handler `init`. Returns whether steps may start: it has ended, or the workflow has none. */
+/** Runs the handler `init`, without which a run starts no step. Returns whether steps may start: it has ended, or the workflow has none. */
 export function initialize(draft: Draft, at: number): boolean {
   const init = handlerState(draft.run, 'init');
   if (init === null) return true;
   if (isDue(init)) schedule(draft, at, init);
   else if (init.status === 'canceled' || (init.status === 'failed' && init.tolerated === null)) {
-    settleUninitialized(draft, at, init);
+    const end = { status: 'upstream_failed', message: upstreamMessage(init) } as const;
+    for (const step of unsettledSteps(draft.run)) settle(draft, at, step, end);
   }
   return isSettled(init);
 }
@@ -167,12 +152,6 @@ export function initialize(draft: Draft, at: number): boolean {
 /** The handler of that kind; null if the workflow has none. */
 export function handlerState(run: RunState, kind: HandlerKind): StepState | null {
   return run.graph.index.has(handlerName(kind)) ? stepState(run, handlerName(kind)) : null;
-}
-
-/** Without its initialization, a run starts no step. */
-function settleUninitialized(draft: Draft, at: number, init: StepState): void {
-  const message = upstreamMessage(init);
-  for (const step of unsettledSteps(draft.run)) settle(draft, at, step, { status: 'upstream_failed', message });
 }
 
 /** Called when all steps are settled: lists the handlers to run, if any. */
@@ -202,14 +181,17 @@ export function announceWaits(draft: Draft, at: number): void {
   if (handler === null) return;
   const isWanted = run.policies.isUnattended !== true && run.cancellation === null;
   const isNew = run.unannounced.some((name) => stepState(run, name).waitingFor === 'approval');
-  const isIdle = handler.status === 'pending' || isSettled(handler);
-  if (isIdle ? isWanted && isNew : isDue(handler)) schedule(draft, at, handler);
+  if (isIdle(handler) ? isWanted && isNew : isDue(handler)) schedule(draft, at, handler);
+}
+
+function isIdle(handler: StepState): boolean {
+  return handler.status === 'pending' || isSettled(handler);
 }
 
 /** The handler `wait` in a list while it runs or waits for another attempt, otherwise an empty list. */
 export function announcing(run: RunState): readonly StepState[] {
   const handler = handlerState(run, 'wait');
-  return handler === null || handler.status === 'pending' || isSettled(handler) ? [] : [handler];
+  return handler === null || isIdle(handler) ? [] : [handler];
 }
 
 /** A failure of the handler `wait` is only a warning. */
@@ -234,10 +216,6 @@ export function settleHandlers(draft: Draft, at: number, why: string): void {
 /** Whether nothing more may start, not even handlers. */
 function startsNoHandlers({ cancellation }: RunState): boolean {
   return cancellation !== null && (cancellation.force || cancellation.reason === 'storage');
-}
-
-function isDue({ status, until }: StepState): boolean {
-  return status === 'pending' || (status === 'waiting' && until === null);
 }
 
 /** The handlers of the present outcome, in the order in which they run. */

@@ -1,3 +1,4 @@
+import { given } from '../data/collections.ts';
 import { fanOutOf, fanOutResult } from '../fan-out/instances.ts';
 import { MAX_INSTANCES, MAX_ITEMS } from '../fan-out/items.ts';
 import { nodeIndex } from '../graph.ts';
@@ -5,9 +6,9 @@ import { withNumbers } from '../step-numbers.ts';
 import { handlerKind } from '../workflow.ts';
 import { backgroundOutcome, cancel, cancelFanOut, endBackgroundSteps, lose } from './cancel.ts';
 import { type Draft, evolve, record } from './evolve.ts';
-import type { AttemptResult } from './outcome.ts';
+import type { StepEnd } from './outcome.ts';
 import { followUp, lastResult } from './policies.ts';
-import type { FinishedStatus, Outcome, RestoredItems, RestoredStep, RunEvent, RunInput, ToleratedBy } from './run.ts';
+import type { FinishedStatus, Outcome, RestoredItems, RestoredStep, RunEnd, RunEvent, RunInput } from './run.ts';
 import {
   instancesOf,
   isActive,
@@ -30,7 +31,7 @@ import {
   settleDue,
   warnOfHandler,
 } from './settle.ts';
-import { type Verdict, verdict, verdictOfSteps } from './verdict.ts';
+import { verdict, verdictOfSteps } from './verdict.ts';
 
 type Input<Type extends RunInput['type']> = Extract<RunInput, { type: Type }>;
 
@@ -44,54 +45,26 @@ export type Decision = { readonly run: RunState; readonly events: readonly RunEv
 export function transition(run: RunState, input: RunInput, ahead = 0): Decision {
   if (isFinished(run) !== (input.type === 'mark')) return { run, events: [] };
   const draft: Draft = { run, events: [] };
-  take(draft, input);
+  take[input.type](draft, input as never);
   advance(draft, input.at, ahead);
   return draft;
 }
 
-function take(draft: Draft, input: RunInput): void {
-  switch (input.type) {
-    case 'start':
-      start(draft, input);
-      break;
-    case 'refuse':
-      refuse(draft, input);
-      break;
-    case 'attempt-started':
-      attemptStarted(draft, input);
-      break;
-    case 'attempt-contained':
-      attemptContained(draft, input);
-      break;
-    case 'attempt-serving':
-      attemptServing(draft, input);
-      break;
-    case 'items-read':
-      itemsRead(draft, input);
-      break;
-    case 'attempt-ended':
-      attemptEnded(draft, input);
-      break;
-    case 'timer-fired':
-      timerFired(draft, input);
-      break;
-    case 'delay-over':
-      endDelay(draft, input.at);
-      break;
-    case 'cancel':
-      cancel(draft, input);
-      break;
-    case 'lost':
-      lose(draft, input);
-      break;
-    case 'answer':
-      answer(draft, input.step, input);
-      break;
-    case 'mark':
-      mark(draft, input);
-      break;
-  }
-}
+const take: { readonly [Type in RunInput['type']]: (draft: Draft, input: Input<Type>) => void } = {
+  start,
+  refuse,
+  'attempt-started': attemptStarted,
+  'attempt-contained': attemptContained,
+  'attempt-serving': attemptServing,
+  'items-read': itemsRead,
+  'attempt-ended': attemptEnded,
+  'timer-fired': timerFired,
+  'delay-over': (draft, { at }) => endDelay(draft, at),
+  cancel,
+  lost: lose,
+  answer,
+  mark,
+};
 
 /** Applies what follows from the new state, whatever the input was. */
 function advance(draft: Draft, at: number, ahead: number): void {
@@ -121,13 +94,8 @@ function start(draft: Draft, { at, restored }: Input<'start'>): void {
 }
 
 function restoreItems(draft: Draft, at: number, { step, items, instances, maxConcurrent }: RestoredItems): void {
-  record(draft, { type: 'step.expanded', at, step, attempt: 0, items, ...limitOf(maxConcurrent) });
+  record(draft, { type: 'step.expanded', at, step, attempt: 0, items, ...given({ maxConcurrent }) });
   for (const instance of instances) record(draft, { type: 'step.restored', at, ...instance });
-}
-
-/** The number of instances at once, if a variable gave it. */
-function limitOf(maxConcurrent: number | undefined): { readonly maxConcurrent?: number } {
-  return maxConcurrent === undefined ? {} : { maxConcurrent };
 }
 
 function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
@@ -140,15 +108,7 @@ function attemptStarted(draft: Draft, input: Input<'attempt-started'>): void {
   const { at, step, attempt, process, child, childWorkflow } = input;
   const { status, attempt: present } = stepState(draft.run, step);
   if (status === 'scheduled' && attempt === present)
-    record(draft, {
-      type: 'step.started',
-      at,
-      step,
-      attempt,
-      process,
-      ...(child === undefined ? {} : { child }),
-      ...(childWorkflow === undefined ? {} : { childWorkflow }),
-    });
+    record(draft, { type: 'step.started', at, step, attempt, process, ...given({ child, childWorkflow }) });
 }
 
 function attemptContained(draft: Draft, { at, step, attempt, container, daemon }: Input<'attempt-contained'>): void {
@@ -167,10 +127,11 @@ function attemptServing(draft: Draft, { at, step, attempt }: Input<'attempt-serv
 function itemsRead(draft: Draft, { at, step, attempt, items, maxConcurrent }: Input<'items-read'>): void {
   const state = stepState(draft.run, step);
   if (!isActive(state) || attempt !== state.attempt) return;
-  const problem = isEnding(draft.run, state) ? null : tooManyItems(draft.run, items.length);
-  if (isEnding(draft.run, state)) settle(draft, at, state, { status: 'canceled', message: 'stopped' });
+  const isUnwanted = isEnding(draft.run, state);
+  const problem = tooManyItems(draft.run, items.length);
+  if (isUnwanted) settle(draft, at, state, { status: 'canceled', message: 'stopped' });
   else if (problem !== null) settle(draft, at, state, { status: 'failed', reason: 'error', message: problem });
-  else record(draft, { type: 'step.expanded', at, step, attempt, items, ...limitOf(maxConcurrent) });
+  else record(draft, { type: 'step.expanded', at, step, attempt, items, ...given({ maxConcurrent }) });
 }
 
 function tooManyItems({ graph, nodes }: RunState, count: number): string | null {
@@ -188,25 +149,35 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, fact
   const outcome = backgroundOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
   const written = stepNode(draft.run, step);
   const node = withNumbers(written, facts?.numbers ?? []);
-  // Without the numbers of its policies, the attempt has failed for good.
-  const isLast = isEnding(draft.run, state) || (written.numbers !== undefined && facts?.numbers === undefined);
-  // The policies of a fan-out hold for each of its instances.
-  const next =
-    isLast || node.fanOut !== undefined
-      ? { why: null, ...lastResult(node, outcome, facts) }
-      : followUp(node, state, outcome, facts);
-  const { why, tolerated } = next;
-  if (why === null && !isEnding(draft.run, state) && needsApproval(draft.run, step, { ...next.result, tolerated })) {
-    const limitMs = node.approval?.timeoutMs ?? 0;
-    hold(draft, at, state, { ...next.result, tolerated, prompt: facts?.prompt ?? '', limitMs });
-  } else if (why === null) {
-    settle(draft, at, state, { ...next.result, tolerated });
-    warnOfHandler(draft, at, state);
-    if (next.result.status === 'failed' && tolerated === null) failFast(draft, at, state);
+  const isUnwanted = isEnding(draft.run, state);
+  // Without the numbers of its policies, the attempt has failed for good. The policies of a fan-out are for its instances.
+  const isLast =
+    isUnwanted || (written.numbers !== undefined && facts?.numbers === undefined) || node.fanOut !== undefined;
+  const next = isLast ? lastResult(node, outcome, facts) : followUp(node, state, outcome, facts);
+  if ('why' in next) {
+    const { why, waitMs, tolerated } = next;
+    record(draft, {
+      type: 'step.waiting',
+      at,
+      step,
+      attempt,
+      why,
+      until: at + waitMs,
+      outcome,
+      ...given({ tolerated }),
+    });
+  } else if (node.approval !== undefined && !isUnwanted && isPassing(next)) {
+    hold(draft, at, state, { ...next, prompt: facts?.prompt ?? '', limitMs: node.approval.timeoutMs });
   } else {
-    const kept = tolerated === null ? {} : { tolerated };
-    record(draft, { type: 'step.waiting', at, step, attempt, why, until: at + next.waitMs, outcome, ...kept });
+    settle(draft, at, state, next);
+    warnOfHandler(draft, at, state);
+    if (next.status === 'failed' && next.tolerated === null) failFast(draft, at, state);
   }
+}
+
+/** Whether the dependents of a step with this end of its last attempt start. */
+function isPassing({ status, tolerated }: StepEnd): boolean {
+  return status === 'succeeded' || (status === 'failed' && tolerated !== null);
 }
 
 /** Cancels the other instances of a fan-out after the failure of this one, if it is to. */
@@ -244,33 +215,26 @@ function isEnding(run: RunState, step: StepState): boolean {
   return run.handling?.interrupted === kind;
 }
 
-type Mark = Extract<RunInput, { type: 'mark' }>;
-
 /** Records how a user marked a step of a finished run, and the resulting status of the run. */
-function mark(draft: Draft, { at, step, status, by }: Mark): void {
+function mark(draft: Draft, { at, step, status, by }: Input<'mark'>): void {
   const { run } = draft;
   const state = stepState(run, step);
   if (state.status === status) return;
   const event = { type: 'step.marked', at, step, status, by } as const;
   const marked = evolve(run, { ...event, run: presentVerdict(run) });
   record(draft, { ...event, run: verdictAfterMark(marked) });
+  // A fan-out ends as its instances do, one of which was marked.
   const fanOut = fanOutOf(draft.run, state);
-  if (fanOut !== null) markFanOut(draft, { at, fanOut, by });
-}
-
-/** A fan-out ends as its instances do, one of which was marked. */
-function markFanOut(draft: Draft, { at, fanOut, by }: { at: number; fanOut: StepState; by: string }): void {
-  const { status } = fanOutResult(draft.run, fanOut);
-  const isSettledAll = instancesOf(draft.run, fanOut).every(isSettled);
-  if (isSettledAll && (status === 'succeeded' || status === 'failed'))
-    mark(draft, { type: 'mark', at, step: fanOut.name, status, by });
+  if (fanOut === null || !instancesOf(draft.run, fanOut).every(isSettled)) return;
+  const { status: end } = fanOutResult(draft.run, fanOut);
+  if (end === 'succeeded' || end === 'failed') mark(draft, { type: 'mark', at, step: fanOut.name, status: end, by });
 }
 
 /**
  * If every step is done, the run counts as one that was not ended early. Otherwise the status is computed again only
  * if the steps decided it: a run that was stopped, timed out or lost stays so.
  */
-function verdictAfterMark(run: RunState): Verdict {
+function verdictAfterMark(run: RunState): RunEnd {
   const { counts, tolerated, graph, reason } = run;
   const done = counts.succeeded + counts.skipped + tolerated;
   if (done === graph.stepCount) return verdict({ ...run, cancellation: null });
@@ -285,57 +249,32 @@ function notRunText({ pending, upstream_failed }: RunState['counts']): string {
   return count === 1 ? '1 step was not run' : `${count} steps were not run`;
 }
 
-function presentVerdict({ status, reason, message }: RunState): Verdict {
+function presentVerdict({ status, reason, message }: RunState): RunEnd {
   // A finished run has a finished status.
   return { status: status as FinishedStatus, reason, message };
 }
 
-type Answer = Omit<Extract<RunInput, { type: 'answer' }>, 'type' | 'step'>;
-
-/** The end of a step's last attempt, and the text for the person who decides. */
-type Held = AttemptResult & {
-  readonly tolerated: ToleratedBy | null;
-  readonly prompt: string;
-  /** For how long the step is held; 0: without a limit. */
-  readonly limitMs: number;
-};
-
-/** Whether the step is held after this end of its last attempt, since its dependents would start. */
-function needsApproval(run: RunState, name: string, end: Pick<Held, 'status' | 'tolerated'>): boolean {
-  const isPassing = end.status === 'succeeded' || (end.status === 'failed' && end.tolerated !== null);
-  return isPassing && stepNode(run, name).approval !== undefined;
-}
+/** The end of a step's last attempt, the text for the person who decides, and for how long; 0: without a limit. */
+type Held = Omit<StepEnd, 'status'> & { readonly prompt: string; readonly limitMs: number };
 
 /** Holds a step until a person answers. */
-function hold(draft: Draft, at: number, { name, attempt, outputs }: StepState, end: Held): void {
-  record(draft, {
-    type: 'step.held',
-    at,
-    step: name,
-    attempt,
-    reason: end.reason,
-    message: end.message,
-    exitCode: end.exitCode,
-    signal: end.signal,
-    outputs: end.outputs ?? outputs,
-    ...(end.tolerated === null ? {} : { tolerated: end.tolerated }),
-    prompt: end.prompt,
-    until: end.limitMs === 0 ? null : at + end.limitMs,
-  });
+function hold(draft: Draft, at: number, { name: step, attempt, outputs: before }: StepState, held: Held): void {
+  const { reason, message, exitCode, signal, tolerated, prompt, limitMs } = held;
+  const end = { reason, message, exitCode, signal, outputs: held.outputs ?? before, ...given({ tolerated }) };
+  const until = limitMs === 0 ? null : at + limitMs;
+  record(draft, { type: 'step.held', at, step, attempt, ...end, prompt, until });
 }
 
 /** Asks again for a step whose command ran in the run being retried. */
 function holdRestored(draft: Draft, at: number, restored: RestoredStep): void {
-  const { step, outputs, before, held, tolerated } = restored;
+  const { step, outputs, before, held: prompt = '', tolerated = null } = restored;
   const limitMs = restored.limitMs ?? stepNode(draft.run, step).approval?.timeoutMs ?? 0;
-  const { reason = null, message = '', exitCode = null, signal = null } = before ?? {};
-  const asked = { tolerated: tolerated ?? null, prompt: held ?? '', limitMs };
-  const result = { reason, message, exitCode, signal, outputs, ...asked };
-  hold(draft, at, stepState(draft.run, step), { ...result, status: reason === null ? 'succeeded' : 'failed' });
+  const end = { reason: null, message: '', exitCode: null, signal: null, ...before };
+  hold(draft, at, stepState(draft.run, step), { ...end, outputs, tolerated, prompt, limitMs });
 }
 
 /** Settles a held step as a person decided. The first answer counts; any other changes nothing. */
-function answer(draft: Draft, step: string, { at, decision, by, comment, inputs }: Answer): void {
+function answer(draft: Draft, { at, step, decision, by, comment, inputs }: Omit<Input<'answer'>, 'type'>): void {
   const state = stepState(draft.run, step);
   if (state.waitingFor !== 'approval') return;
   record(draft, { type: 'step.answered', at, step, answer: decision, by, comment, inputs });
@@ -356,6 +295,6 @@ function expire(draft: Draft, at: number, { name, approval }: StepState): void {
   const comment = `not answered within ${limitMs / 1000}s`;
   const defaults = Object.fromEntries(inputs.map((input) => [input.name, input.default]));
   const isApproved = onTimeout === 'approve';
-  const given = { decision: isApproved ? 'approved' : 'rejected', inputs: isApproved ? defaults : {} } as const;
-  answer(draft, name, { at, by: null, comment, ...given });
+  const answered = { decision: isApproved ? 'approved' : 'rejected', inputs: isApproved ? defaults : {} } as const;
+  answer(draft, { at, step: name, by: null, comment, ...answered });
 }

@@ -1,17 +1,12 @@
-import type { HandlerKind } from '../workflow.ts';
-import { handlerName } from '../workflow.ts';
-import type { CancelReason, FinishedStatus, RunReason } from './run.ts';
-import type { RunState, StepState } from './run-state.ts';
-import { stepState, steps } from './run-state.ts';
-
-/** How a run ends. `message` is one line of text to go with `reason`, empty if there is none. */
-export type Verdict = { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
+import { type HandlerKind, handlerName } from '../workflow.ts';
+import type { CancelReason, FinishedStatus, RunEnd } from './run.ts';
+import { type RunState, type StepState, stepState, steps } from './run-state.ts';
 
 /**
  * The status of the run if everything that is left succeeds; handlers see it as `WF_STATUS`. Examines all steps, so it
  * is meant for the end of a run, not for each event.
  */
-export function verdict(run: RunState): Verdict {
+export function verdict(run: RunState): RunEnd {
   if (run.cancellation !== null) {
     const { reason, message } = run.cancellation;
     return { status: statusAfterCancel(reason), reason, message };
@@ -25,35 +20,24 @@ export function verdict(run: RunState): Verdict {
 
 /** The workflow's handlers for a run that ends with this status, in the order in which they run. */
 export function handlersFor(run: RunState, status: FinishedStatus): readonly HandlerKind[] {
-  return [outcomeHandler(status), 'exit' as const].filter((kind) => run.graph.index.has(handlerName(kind)));
+  return [outcomeHandlers[status], 'exit' as const].filter((kind) => run.graph.index.has(handlerName(kind)));
 }
+
+const outcomeHandlers: { readonly [status in FinishedStatus]: HandlerKind } = {
+  succeeded: 'success',
+  partially_succeeded: 'success',
+  skipped: 'success',
+  failed: 'failure',
+  canceled: 'cancel',
+};
 
 /** The status of a run canceled for this reason. */
 export function statusAfterCancel(reason: CancelReason): FinishedStatus {
-  switch (reason) {
-    case 'stop':
-      return 'canceled';
-    case 'timeout':
-    case 'storage':
-      return 'failed';
-  }
-}
-
-function outcomeHandler(status: FinishedStatus): HandlerKind {
-  switch (status) {
-    case 'succeeded':
-    case 'partially_succeeded':
-    case 'skipped':
-      return 'success';
-    case 'failed':
-      return 'failure';
-    case 'canceled':
-      return 'cancel';
-  }
+  return reason === 'stop' ? 'canceled' : 'failed';
 }
 
 /** The status by the steps alone, without regard to handlers and cancellation. */
-export function verdictOfSteps(run: RunState): Verdict {
+export function verdictOfSteps(run: RunState): RunEnd {
   const { failed, canceled, upstream_failed } = run.counts;
   const tolerated = run.strict ? 0 : run.tolerated;
   if (failed - tolerated + canceled + upstream_failed > 0) {
@@ -67,19 +51,17 @@ export function verdictOfSteps(run: RunState): Verdict {
  * restored steps are reported only if no step of this run failed.
  */
 function failureMessage(run: RunState): string {
-  const failed = [...steps(run)].filter((step) => !step.restored && isFailure(run, step));
-  const [first] = failed;
-  if (first === undefined) return keptMessage(run);
-  return failed.length === 1 ? described(first, 'step') : `${failed.length} steps failed, first "${first.name}"`;
+  const all = [...steps(run)];
+  const [first, ...others] = all.filter((step) => !step.restored && isFailure(run, step));
+  if (first === undefined) return keptMessage(all.filter((step) => step.restored && isUndone(run, step)));
+  return others.length === 0 ? described(first, 'step') : `${others.length + 1} steps failed, first "${first.name}"`;
 }
 
-function keptMessage(run: RunState): string {
-  const kept = [...steps(run)].filter((step) => step.restored && isUndone(run, step));
-  const [first] = kept;
+function keptMessage([first, ...others]: readonly StepState[]): string {
   if (first === undefined) return '';
-  if (kept.length > 1)
-    return `${kept.length} steps did not succeed in an earlier run and were not rerun, first "${first.name}"`;
-  return `step "${first.name}" did not succeed in an earlier run and was not rerun`;
+  if (others.length === 0) return `step "${first.name}" did not succeed in an earlier run and was not rerun`;
+  const count = others.length + 1;
+  return `${count} steps did not succeed in an earlier run and were not rerun, first "${first.name}"`;
 }
 
 function hasFailed(run: RunState, kind: HandlerKind): boolean {
