@@ -42,10 +42,10 @@ describe('an owner in another namespace', () => {
   it.each(['local', 'shared'] as const)('is alive if its socket answers, on a %s disk', (disk) =>
     withDirectory(async (directory) => {
       const ownership = writeFirstOwner(directory, owner);
-      const socket = await listenAt(ownerSocketPath(ownership.path), () => {});
+      const close = await listenAt(ownerSocketPath(ownership.path), () => {});
       closeSync(ownership.fd);
       expect(await outsider(disk).judge(directory)).toBe('alive');
-      socket.close();
+      close();
     }),
   );
 
@@ -95,9 +95,9 @@ describe('an owner in another namespace', () => {
 async function leaveSocket(path: string): Promise<void> {
   const { link } = await import('node:fs/promises');
   const kept = `${path}.kept`;
-  const socket = await listenAt(path, () => {});
+  const close = await listenAt(path, () => {});
   await link(path, kept);
-  socket.close();
+  close();
   await link(kept, path);
   rmSync(kept);
 }

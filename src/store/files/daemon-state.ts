@@ -1,6 +1,6 @@
-import { closeSync, existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { removeFile } from '#system/files.ts';
+import { closing, removeFile } from '#system/files.ts';
 import type { DaemonState, RunNotes, Suspensions } from '../store.ts';
 import { claimDaemon, findOwnDaemon, keepDaemonToken } from './control/daemon-claim.ts';
 import { claimOwn, judgeOwner } from './control/judge-owner.ts';
@@ -46,13 +46,22 @@ const suffix = '.json';
 function createRunNotes(directory: string): RunNotes {
   const pathOf = (runId: string) => join(directory, `${runId}${suffix}`);
   return {
-    write: (runId, text) => storing('write', pathOf(runId), () => replace(directory, pathOf(runId), text)),
-    all: () =>
-      namesIn(directory).flatMap((name) => {
+    // Not flushed: after a crash of the machine, the process it describes is gone.
+    write: (runId, text) =>
+      storing('write', pathOf(runId), () => {
+        makePrivateDirectory(directory);
+        const draft = draftOf(pathOf(runId));
+        closing(openPrivate(draft, 'w'), (fd) => writeFileSync(fd, text));
+        renameSync(draft, pathOf(runId));
+      }),
+    all: () => {
+      const names = ifThere(() => readdirSync(directory))?.filter((name) => name.endsWith(suffix)) ?? [];
+      return names.flatMap((name) => {
         const runId = name.slice(0, -suffix.length);
         const text = readIfThere(pathOf(runId));
         return text === null ? [] : [{ runId, text }];
-      }),
+      });
+    },
     remove: (runId) => {
       removeFile(pathOf(runId));
       removeFile(draftOf(pathOf(runId)));
@@ -62,23 +71,6 @@ function createRunNotes(directory: string): RunNotes {
 
 function draftOf(path: string): string {
   return `${path}.draft`;
-}
-
-/** Not flushed: after a crash of the machine, the process it describes is gone. */
-function replace(directory: string, path: string, text: string): void {
-  makePrivateDirectory(directory);
-  const draft = draftOf(path);
-  const fd = openPrivate(draft, 'w');
-  try {
-    writeFileSync(fd, text);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(draft, path);
-}
-
-function namesIn(directory: string): readonly string[] {
-  return ifThere(() => readdirSync(directory))?.filter((name) => name.endsWith(suffix)) ?? [];
 }
 
 /**

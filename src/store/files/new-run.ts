@@ -4,20 +4,25 @@ import {
   fsyncSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Owner, ProcessIdentity, RunEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { errorCode, messageOf, WfError } from '#system/errors.ts';
-import { removeDirectory, removeFile } from '#system/files.ts';
+import { errorCode, messageOf, tryOr, WfError } from '#system/errors.ts';
+import { closing, removeDirectory, removeFile } from '#system/files.ts';
 import type { RunQueue, Snapshot } from '../store.ts';
 import { type Ownership, type Processes, releaseOwner, writeFirstOwner } from './control/owner.ts';
-import { keepOwnerBits, makePrivateDirectory, openPrivate, seal, storing, unseal } from './disk/private-files.ts';
+import {
+  keepOwnerBits,
+  makePrivateDirectory,
+  openPrivate,
+  readSealed,
+  sealedLine,
+  storing,
+} from './disk/private-files.ts';
 import { createSync, type JournalCalls, JournalFile, type JournalPosition } from './journal/journal-file.ts';
 import { takeBack } from './removal/run-removal.ts';
 import {
@@ -112,22 +117,16 @@ function giveName(from: string, to: string): void {
   }
 }
 
-/**
- * A hidden directory in which a run is assembled before it gets its name. Its own name identifies the process, which
- * may die before it has written anything.
- */
-type Staging = {
-  readonly directory: string;
-  /** The directories that were created for it, outermost first. */
-  readonly made: readonly string[];
-};
-
 /** Minimum age of leftovers of dead processes, and of processes that cannot be checked from here. */
 const youngestLeftoverMs = 10_000;
 const youngestUnknownMs = 3_600_000;
 
-/** Opens a staging directory below `runsDir` and removes those of dead processes. */
-function openStaging(runsDir: string, maker: ProcessIdentity, isAlive: Processes['isAlive']): Staging {
+/**
+ * Opens a hidden directory in which a run is assembled before it gets its name, and removes those of dead processes. Its own
+ * name identifies the process, which may die before it has written anything. `made`: the directories that were created for
+ * it, outermost first.
+ */
+function openStaging(runsDir: string, maker: ProcessIdentity, isAlive: Processes['isAlive']) {
   const parent = join(runsDir, '.new');
   const made = prepareParent(parent, isAlive);
   const { pid, startTime, boot, namespace } = maker;
@@ -152,11 +151,8 @@ function removeLeftover(path: string, name: string, isAlive: Processes['isAlive'
   const made = statSync(path, { throwIfNoEntry: false });
   if (made === undefined || Date.now() - made.mtimeMs < youngestLeftoverMs) return;
   if (isAlive(maker) && Date.now() - made.mtimeMs < youngestUnknownMs) return;
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {
-    // It belongs to another user: it stays, and is no reason to refuse a run.
-  }
+  // One of another user stays, and is no reason to refuse a run.
+  removeDirectory(path);
 }
 
 function makerOf(name: string): ProcessIdentity | null {
@@ -169,30 +165,17 @@ function makerOf(name: string): ProcessIdentity | null {
 
 /** Writes and flushes the launch data of a waiting run; a directory created for it is not flushed. */
 function writeLaunch(directory: string, launch: string): void {
-  const scratch = scratchPath(directory);
-  makePrivateDirectory(scratch);
-  const fd = openPrivate(launchPath(directory), 'wx');
-  try {
-    writeFileSync(fd, `${seal(JSON.stringify(launch))}\n`);
+  makePrivateDirectory(scratchPath(directory));
+  closing(openPrivate(launchPath(directory), 'wx'), (fd) => {
+    writeFileSync(fd, sealedLine(launch));
     fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 /** Null if it is missing or damaged. */
 function readLaunch(directory: string): string | null {
-  try {
-    const launch = unseal(readFileSync(launchPath(directory)).subarray(0, -1));
-    return typeof launch === 'string' ? launch : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Does nothing if the file does not exist. */
-function removeLaunch(directory: string): void {
-  removeFile(launchPath(directory));
+  const launch = tryOr(null, () => readSealed(launchPath(directory)));
+  return typeof launch === 'string' ? launch : null;
 }
 
 /** A run whose journal this process may write. */
@@ -232,7 +215,7 @@ export function createRunQueue(
     readLaunch: (runId) => (isRunId(runId) ? readLaunch(join(runsDir, runId)) : null),
     removeLaunch: (runId) => {
       const directory = join(runsDir, runId);
-      storing('remove the launch file in', directory, () => removeLaunch(directory));
+      storing('remove the launch file in', directory, () => removeFile(launchPath(directory)));
     },
   };
 }

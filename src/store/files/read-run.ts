@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
 import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
@@ -232,10 +232,6 @@ export function readAgain(
 
 /** Empty if there is no such file, or it cannot be examined: reading the run reports the reason. */
 function stampOf(path: string): string {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
-  } catch {
-    return '';
-  }
+  const stats = tryOr(undefined, () => statSync(path, { throwIfNoEntry: false }));
+  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
 }

@@ -1,10 +1,10 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { errorCode, WfError } from '#system/errors.ts';
+import { isMissing, tryOr, WfError } from '#system/errors.ts';
 import type { Snapshot } from '../store.ts';
-import { seal, storageError, unseal, writePrivate } from './disk/private-files.ts';
+import { readSealed, sealedLine, storageError, writePrivate } from './disk/private-files.ts';
 import { slug } from './logs/run-logs.ts';
 
 /** The path of a run's events. Not joined by `join`, which takes a third of the time of looking at a journal. */
@@ -81,14 +81,14 @@ export type SnapshotFile = {
 export function writeSnapshot(directory: string, snapshot: Snapshot, logs: string | null): void {
   const { sources, ...rest } = snapshot;
   const file: SnapshotFile = { format, ...rest, logs };
-  writePrivate(snapshotPath(directory), `${seal(JSON.stringify(file))}\n`);
-  writePrivate(sourcesPath(directory), `${seal(JSON.stringify(sources))}\n`);
+  writePrivate(snapshotPath(directory), sealedLine(file));
+  writePrivate(sourcesPath(directory), sealedLine(sources));
 }
 
 /** Null if it is missing or damaged. Throws a `WfError` `storage` if a later version wrote it. */
 export function readSnapshot(directory: string): SnapshotFile | null {
   const path = snapshotPath(directory);
-  const file = readSealed(path) as SnapshotFile | undefined;
+  const file = readOrMissing(path) as SnapshotFile | undefined;
   if (file === undefined) return null;
   if (file.format === format) return file;
   throw new WfError('storage', `"${path}" was written by a later version of wf`, { help: 'Update wf to read it.' });
@@ -96,7 +96,7 @@ export function readSnapshot(directory: string): SnapshotFile | null {
 
 /** Null if they are missing or damaged. */
 export function readSources(directory: string): readonly Source[] | null {
-  return (readSealed(sourcesPath(directory)) as readonly Source[] | undefined) ?? null;
+  return (readOrMissing(sourcesPath(directory)) as readonly Source[] | undefined) ?? null;
 }
 
 /** The path of the snapshot: its file time is the time of the run. */
@@ -109,11 +109,11 @@ export function sourcesPath(directory: string): string {
   return join(directory, 'sources.json');
 }
 
-function readSealed(path: string): unknown {
+function readOrMissing(path: string): unknown {
   try {
-    return unseal(readFileSync(path).subarray(0, -1));
+    return readSealed(path);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    if (isMissing(error)) return undefined;
     throw storageError('read', path, error);
   }
 }
@@ -129,11 +129,7 @@ export function journalStamp(directory: string): string | null {
 
 /** Null if there is no journal, or it cannot be examined. */
 export function journalStats(directory: string): JournalStats | null {
-  try {
-    return statSync(journalPath(directory), { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return tryOr(null, () => statSync(journalPath(directory), { throwIfNoEntry: false }) ?? null);
 }
 
 /**

@@ -2,7 +2,7 @@ import { fstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Owner } from '#core/run/run.ts';
 import { randomBytes } from '#fast/random-bytes.ts';
-import { failedAs, WfError } from '#system/errors.ts';
+import { failedAs, tryOr, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DaemonClaim, DaemonToken, OwnDaemon } from '../../store.ts';
 import { durableText } from '../disk/durable-text.ts';
@@ -17,14 +17,14 @@ import {
   releaseOwner,
   thisOwner,
 } from './owner.ts';
-import type { OwnerSocket } from './owner-socket.ts';
 
 /**
  * The daemon of a directory, if it is running, has created a token, and listens at the address; otherwise null. Any
  * other program on this machine may listen at an address too: it must not get the token.
  */
 export function findOwnDaemon(directory: string, address: string, isAlive: Processes['isAlive']): OwnDaemon | null {
-  const listens = runningDaemonUrl(directory, isAlive);
+  const holder = holderOf(directory);
+  const listens = holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
   const url = listens === null ? null : ownUrl(new URL(address), new URL(listens));
   const kept = url === null ? null : readDaemonToken(directory);
   return url === null || kept === null ? null : { url, token: kept.token };
@@ -48,19 +48,11 @@ function isLoopback(host: string): boolean {
   return host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
-type DirectoryClaim = DaemonClaim & {
-  /**
-   * Opens a socket by which a daemon of another namespace can tell that this one is alive, if the file system supports
-   * sockets.
-   */
-  readonly listen: () => Promise<void>;
-};
-
 /**
  * Makes this process the daemon of a directory, and creates the directory if missing. If several processes try, one
  * succeeds; a dead daemon is replaced. Throws a `WfError`: `conflict`, which names the running daemon, or `storage`.
  */
-export function claimDaemon(directory: string, processes: Processes): DirectoryClaim {
+export function claimDaemon(directory: string, processes: Processes) {
   const owner = thisOwner(processes);
   const address = durableText(join(directory, 'address.json'));
   const ownership = storing('claim', directory, () => {
@@ -68,21 +60,23 @@ export function claimDaemon(directory: string, processes: Processes): DirectoryC
     return claim(directory, owner, processes);
   });
   removeFile(address.path);
-  let socket: OwnerSocket | null = null;
-  return {
+  let stopListening = () => {};
+  const daemonClaim: DaemonClaim = {
     tell: (url) => address.write(`${JSON.stringify({ pid: owner.pid, url })}\n`),
-    listen: async () => {
-      const { listenAt } = await import('./owner-socket.ts');
-      socket = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => null);
-    },
     loss: () => (isAtPath(ownership) ? null : lossOf(directory, processes)),
     release: () => {
       // Another daemon may have claimed the directory after it was replaced.
       if (isAtPath(ownership)) removeFile(address.path);
       releaseOwner(ownership);
-      socket?.close();
+      stopListening();
     },
   };
+  /** Shows a daemon of another namespace that this one is alive, if the file system supports sockets. */
+  const listen = async () => {
+    const { listenAt } = await import('./owner-socket.ts');
+    stopListening = await listenAt(ownerSocketPath(ownership.path), () => {}).catch(() => () => {});
+  };
+  return { ...daemonClaim, listen };
 }
 
 function lossOf(directory: string, processes: Processes): WfError {
@@ -110,42 +104,29 @@ function claim(directory: string, owner: Owner, processes: Processes): Ownership
 }
 
 function alreadyThere(directory: string, { elsewhere }: Processes, cause?: WfError): WfError {
+  const problem = (who: string, help: string) =>
+    new WfError('conflict', `a daemon is already running for these runs: ${who}`, { help, cause });
   const holder = holderOf(directory);
-  const who = holder === null ? 'another process' : `process ${holder.pid} on "${holder.host}"`;
-  const url = holder === null ? null : addressOf(directory, holder);
-  const isElsewhere = holder !== null && elsewhere?.isElsewhere(holder) === true;
-  const where = `${url === null ? '' : `, at ${url}`}${isElsewhere ? ', in another container or on another machine' : ''}`;
-  const help = `use that daemon${holder === null ? '' : `, or ${isElsewhere ? wayOut(directory) : `stop it first: kill ${holder.pid}`}`}`;
-  return new WfError('conflict', `a daemon is already running for these runs: ${who}${where}`, { help, cause });
-}
-
-/** The address of the daemon of a directory; null if none is running, or it does not listen yet. */
-function runningDaemonUrl(directory: string, isAlive: Processes['isAlive']): string | null {
-  const holder = holderOf(directory);
-  return holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
-}
-
-function wayOut(directory: string): string {
-  return `stop it there; if it is certainly gone, remove "${lastOwnerPath(directory) ?? directory}"`;
+  if (holder === null) return problem('another process', 'use that daemon');
+  const url = addressOf(directory, holder);
+  const who = `process ${holder.pid} on "${holder.host}"${url === null ? '' : `, at ${url}`}`;
+  if (!elsewhere?.isElsewhere(holder)) return problem(who, `use that daemon, or stop it first: kill ${holder.pid}`);
+  const path = lastOwnerPath(directory) ?? directory;
+  const help = `use that daemon, or stop it there; if it is certainly gone, remove "${path}"`;
+  return problem(`${who}, in another container or on another machine`, help);
 }
 
 /** Null if it has ended in the meantime. */
 function holderOf(directory: string): Owner | null {
-  try {
-    return ownerOf(directory);
-  } catch {
-    return null;
-  }
+  return tryOr(null, () => ownerOf(directory));
 }
 
 function addressOf(directory: string, { pid }: Owner): string | null {
-  try {
+  return tryOr(null, () => {
     const text = durableText(join(directory, 'address.json')).read();
     const address = text === null ? null : (JSON.parse(text) as { readonly pid: number; readonly url: string });
     return address?.pid === pid ? address.url : null;
-  } catch {
-    return null;
-  }
+  });
 }
 
 /**

@@ -6,17 +6,12 @@ import { errorCode } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { OpenDoor, OwnerVerdict } from '../../store.ts';
 
-/** The owner's side: a socket that only its user can reach. */
-export type OwnerSocket = {
-  /** Removes the socket; connected processes take the end of the connection as the end of the ownership. */
-  readonly close: () => void;
-};
-
 /**
  * Listens at a path, which exists only while it listens: if a connection to an existing path is refused, the owner is
- * gone. A file left by another process is replaced. Rejects if the file system does not support sockets.
+ * gone. A file left by another process is replaced. Resolves to the function that removes the socket; connected processes
+ * take the end of the connection as the end of the ownership. Rejects if the file system does not support sockets.
  */
-export async function listenAt(path: string, knocked: () => void): Promise<OwnerSocket> {
+export async function listenAt(path: string, knocked: () => void): Promise<() => void> {
   const visitors = new Set<Socket>();
   const server = createServer((visitor) => {
     visitors.add(visitor);
@@ -38,19 +33,17 @@ export async function listenAt(path: string, knocked: () => void): Promise<Owner
     removeFile(draft);
     throw error;
   }
-  return {
-    close: () => {
-      server.close();
-      removeFile(path);
-      for (const visitor of visitors) visitor.destroy();
-    },
+  return () => {
+    server.close();
+    removeFile(path);
+    for (const visitor of visitors) visitor.destroy();
   };
 }
 
 /** Connects to the owner at a path; null if no process listens. */
 export async function knockAt(path: string): Promise<OpenDoor | null> {
   const socket = await withShortPath(path, connected);
-  if (socket === null) return null;
+  if (typeof socket === 'string') return null;
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.resume();
   return { closed, leave: () => socket.destroy() };
@@ -58,21 +51,10 @@ export async function knockAt(path: string): Promise<OpenDoor | null> {
 
 /** The verdict on the owner that listens, or listened, at a socket: only a refused connection means that it is gone. */
 export async function askSocket(path: string): Promise<OwnerVerdict> {
-  const code = await withShortPath(path, refusalOf);
-  if (code === null || code === 'EAGAIN') return 'alive';
-  return code === 'ECONNREFUSED' ? 'gone' : 'unknown';
-}
-
-/** Null if the connection succeeds. */
-function refusalOf(path: string): Promise<string | null> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(null);
-    });
-    socket.on('error', (error) => resolve(errorCode(error)));
-  });
+  const socket = await withShortPath(path, connected);
+  if (typeof socket !== 'string') socket.destroy();
+  if (typeof socket !== 'string' || socket === 'EAGAIN') return 'alive';
+  return socket === 'ECONNREFUSED' ? 'gone' : 'unknown';
 }
 
 function listening(server: Server, path: string): Promise<void> {
@@ -86,18 +68,16 @@ function listening(server: Server, path: string): Promise<void> {
   });
 }
 
-function connected(path: string): Promise<Socket | null> {
+/** A connection, or the code of the error if there is none. */
+function connected(path: string): Promise<Socket | string> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => resolve(socket));
-    socket.on('error', () => resolve(null));
+    socket.on('error', (error) => resolve(errorCode(error)));
   });
 }
 
-/**
- * Maximum length of a socket path in bytes: an address holds 108 bytes on Linux, 104 elsewhere, including a final
- * zero.
- */
+/** Maximum length of a socket path in bytes: an address holds 108 on Linux, 104 elsewhere, including a final zero. */
 const longestPath = 103;
 
 /**

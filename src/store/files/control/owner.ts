@@ -1,10 +1,10 @@
-import { closeSync, ftruncateSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, linkSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import { hostName } from '#fast/os.ts';
 import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
-import { openPrivate, seal, unseal } from '../disk/private-files.ts';
+import { openPrivate, readSealed, sealedLine } from '../disk/private-files.ts';
 
 /** The access of the store to processes, which it never inspects itself. */
 export type Processes = {
@@ -137,7 +137,7 @@ function ownerPath(directory: string, number: number): string {
 function write(path: string, owner: Owner): Ownership {
   const fd = openPrivate(path, 'wx');
   try {
-    writeFileSync(fd, `${seal(JSON.stringify(owner))}\n`);
+    writeFileSync(fd, sealedLine(owner));
     return { path, fd };
   } catch (error) {
     closeSync(fd);
@@ -153,7 +153,7 @@ function lastNumber(names: readonly string[]): number {
 
 /** Null for an empty file, and for a torn one: files are written as a whole, so the machine has crashed since. */
 export function readOwner(path: string): Owner | null {
-  const value = unseal(readFileSync(path).subarray(0, -1));
+  const value = readSealed(path);
   return typeof value === 'object' && value !== null && 'pid' in value ? (value as Owner) : null;
 }
 

@@ -1,33 +1,21 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-} from 'node:fs';
+import { existsSync, fsyncSync, linkSync, openSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32OfText } from '#fast/crc32.ts';
 import { flushDirectory } from '#system/durable-file.ts';
 import { errorCode, WfError } from '#system/errors.ts';
-import { removeFile } from '#system/files.ts';
+import { closing, removeFile } from '#system/files.ts';
 import type { AnswerRequest, OwnerListener, RunControl, StopRequest } from '../../store.ts';
-import { ifThere, isOnLocalDisk, openPrivate, replacePrivate, seal, storing, unseal } from '../disk/private-files.ts';
+import {
+  ifThere,
+  isOnLocalDisk,
+  openPrivate,
+  readSealed,
+  replacePrivate,
+  sealedLine,
+  storing,
+} from '../disk/private-files.ts';
 import { isRunId, journalPath, processLogPath, stopPath } from '../run-directory.ts';
 import { lastOwnerPath, ownerSocketPath } from './owner.ts';
-import type { OwnerSocket } from './owner-socket.ts';
-
-function flushFile(path: string): void {
-  const fd = openSync(path, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
 
 /** How processes reach the owners of the runs in a directory. */
 export function createRunControl(runsDir: string): RunControl {
@@ -39,7 +27,9 @@ export function createRunControl(runsDir: string): RunControl {
   return {
     requestStop: (runId, request) => {
       const directory = directoryOf(runId);
-      storing('write a request to stop in', directory, () => writeStop(directory, request));
+      storing('write a request to stop in', directory, () =>
+        replacePrivate(stopPath(directory), sealedLine(request), draftIn(directory)),
+      );
     },
     requestAnswer: (runId, request) => {
       const directory = directoryOf(runId);
@@ -51,7 +41,7 @@ export function createRunControl(runsDir: string): RunControl {
     },
     flushJournal: (runId) => {
       const path = journalPath(directoryOf(runId));
-      storing('flush', path, () => flushFile(path));
+      storing('flush', path, () => closing(openSync(path, 'r'), fsyncSync));
     },
     readStop: (runId) => {
       const directory = directoryOf(runId);
@@ -77,41 +67,35 @@ export function createRunControl(runsDir: string): RunControl {
  */
 const pollMs = 500;
 
-/** Receives the requests of other processes to the owner of a run. */
-type RequestListener = {
-  readonly listen: (listener: OwnerListener) => Promise<void>;
-  readonly close: () => void;
-};
-
 /**
  * Reports each request in a run's directory once. Another process writes its request before it connects,
  * and this function listens before it reads, so that no request is missed. The code for sockets is loaded only here:
  * most runs finish before.
  */
-export function createRequestListener(directory: string, ownerPath: string): RequestListener {
-  let socket: OwnerSocket | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let retry: NodeJS.Timeout | null = null;
+export function createRequestListener(directory: string, ownerPath: string) {
+  let closeSocket: (() => void) | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let retry: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   const open = async (look: () => void) => {
     try {
       const { listenAt } = await import('./owner-socket.ts');
-      socket = await listenAt(ownerSocketPath(ownerPath), look);
+      closeSocket = await listenAt(ownerSocketPath(ownerPath), look);
     } catch {}
     // A process on another machine with the same files cannot reach the socket.
-    if (socket === null || !isOnLocalDisk(directory)) timer = setInterval(look, pollMs).unref();
+    if (closeSocket === null || !isOnLocalDisk(directory)) timer = setInterval(look, pollMs).unref();
     if (isClosed) close();
   };
   const close = () => {
     isClosed = true;
-    socket?.close();
-    if (timer !== null) clearInterval(timer);
-    if (retry !== null) clearTimeout(retry);
+    closeSocket?.();
+    clearInterval(timer);
+    clearTimeout(retry);
   };
 
   return {
-    listen: async (listener) => {
+    listen: async (listener: OwnerListener) => {
       let delivered = '';
       const deliver = () => {
         takeAnswers(directory, listener.answer);
@@ -129,7 +113,7 @@ export function createRequestListener(directory: string, ownerPath: string): Req
           if (errorCode(error) === '') throw error;
           // A passing shortage, such as too many open files. The process that wrote the request need not connect again.
           retry ??= setTimeout(() => {
-            retry = null;
+            retry = undefined;
             look();
           }, pollMs).unref();
         }
@@ -146,21 +130,16 @@ const ANSWER_FILE = /^answer-[\w-]+\.json$/;
 /** In characters; a file name has room for 255. */
 const MAX_STEP_LENGTH = 150;
 
-/** Replaces the previous request; atomic, and on disk when it returns. */
-function writeStop(directory: string, request: StopRequest): void {
-  replacePrivate(stopPath(directory), textOf(request), draftIn(directory));
-}
-
 /** The last request for the run in a directory; null if there is none, or it is damaged. */
 function readStop(directory: string): StopRequest | null {
   return readRequest(stopPath(directory)) as StopRequest | null;
 }
 
-/** Writes an answer as `writeStop` does. Returns false if one to the same step is there: the first counts. */
+/** Atomic, and on disk when it returns. Returns false if an answer to the same step is there: the first counts. */
 function writeAnswer(directory: string, request: AnswerRequest): boolean {
   const path = answerPath(directory, request.step);
   const whole = `${draftIn(directory)}.answer`;
-  replacePrivate(whole, textOf(request), draftIn(directory));
+  replacePrivate(whole, sealedLine(request), draftIn(directory));
   try {
     linkSync(whole, path);
     flushDirectory(directory);
@@ -205,11 +184,7 @@ function draftIn(directory: string): string {
   return `${stopPath(directory)}.${process.pid}-${Math.random().toString(36).slice(2)}`;
 }
 
-function textOf(request: object): string {
-  return `${seal(JSON.stringify(request))}\n`;
-}
-
 /** Null for a missing or damaged file. */
 function readRequest(path: string): unknown {
-  return ifThere(() => unseal(readFileSync(path).subarray(0, -1))) ?? null;
+  return ifThere(() => readSealed(path)) ?? null;
 }

@@ -1,9 +1,8 @@
-import { closeSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { areDescriptorsScarce } from '#system/descriptors.ts';
-import type { SystemProblem } from '#system/errors.ts';
-import { errorCode, systemProblem, systemReason } from '#system/errors.ts';
-import { removeIfPossible } from '#system/files.ts';
+import { errorCode, type SystemProblem, systemProblem, systemReason } from '#system/errors.ts';
+import { closing, removeIfPossible } from '#system/files.ts';
 import type { DiskSpace } from '../../store.ts';
 import { makePrivateDirectory, openPrivate } from './private-files.ts';
 
@@ -45,12 +44,9 @@ function tryOut(directory: string): SystemProblem | null {
   const path = join(directory, `.trial-${process.pid}`);
   try {
     makePrivateDirectory(directory);
-    const fd = openPrivate(path, 'w');
-    try {
+    closing(openPrivate(path, 'w'), (fd) => {
       for (let written = 0; written < trial.length; ) written += writeSync(fd, trial, written);
-    } finally {
-      closeSync(fd);
-    }
+    });
     return null;
   } catch (error) {
     const message = systemReason(errorCode(error)) ?? 'the home of wf cannot be written';

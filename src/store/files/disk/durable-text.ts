@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DurableText, SessionStore, StoredRunIds, StoredSession } from '../../store.ts';
 import {
@@ -43,12 +43,8 @@ export function runIdsIn(path: string): StoredRunIds {
   const text = durableText(path);
   return {
     read: () => {
-      try {
-        const runIds: unknown = JSON.parse(text.read() ?? '[]');
-        return Array.isArray(runIds) ? runIds.map(String) : [];
-      } catch {
-        return [];
-      }
+      const runIds: unknown = tryOr(null, () => JSON.parse(text.read() ?? '[]'));
+      return Array.isArray(runIds) ? runIds.map(String) : [];
     },
     write: (runIds) => text.write(written(runIds)),
     writeInBackground: (runIds) => text.writeInBackground(written(runIds)),
@@ -70,12 +66,8 @@ export function sessionFile(directory: string): SessionStore {
 }
 
 function parse(text: string, path: string): readonly StoredSession[] {
-  try {
-    const sessions: unknown = JSON.parse(text);
-    if (Array.isArray(sessions) && sessions.every(isStoredSession)) return sessions;
-  } catch {
-    // Treated like any other content that is not a list of sessions.
-  }
+  const sessions: unknown = tryOr(null, () => JSON.parse(text));
+  if (Array.isArray(sessions) && sessions.every(isStoredSession)) return sessions;
   throw new WfError('storage', `"${path}" is damaged`);
 }
 

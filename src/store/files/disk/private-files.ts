@@ -15,8 +15,8 @@ import {
 import { dirname, join } from 'node:path';
 import { crc32, crc32OfText } from '#fast/crc32.ts';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
-import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
-import { removeDirectory } from '#system/files.ts';
+import { errorCode, messageOf, systemReason, tryOr, WfError } from '#system/errors.ts';
+import { closing, removeDirectory } from '#system/files.ts';
 
 const readWrite = 0o600;
 const readWriteSearch = 0o700;
@@ -39,12 +39,7 @@ export function openPrivate(path: string, flags: string | number): number {
 
 /** Creates a new file of mode 0600. */
 export function writePrivate(path: string, content: string | Uint8Array): void {
-  const fd = openPrivate(path, 'wx');
-  try {
-    writeFileSync(fd, content);
-  } finally {
-    closeSync(fd);
-  }
+  closing(openPrivate(path, 'wx'), (fd) => writeFileSync(fd, content));
 }
 
 /** Replaces a file atomically by one of mode 0600, on disk when this returns. `draft`: a path in the same directory. */
@@ -154,11 +149,17 @@ export function unseal(bytes: Buffer): unknown {
   if (end <= dataStart || bytes[end] !== 0x7d) return undefined;
   const data = bytes.subarray(dataStart, end);
   if (bytes.toString('latin1', 0, dataStart) !== head + inHex(crc32(data)) + middle) return undefined;
-  try {
-    return JSON.parse(data.toString());
-  } catch {
-    return undefined;
-  }
+  return tryOr(undefined, () => JSON.parse(data.toString()) as unknown);
+}
+
+/** A value as a sealed line of a file. */
+export function sealedLine(value: unknown): string {
+  return `${seal(JSON.stringify(value))}\n`;
+}
+
+/** The value in a file of one sealed line; undefined if it is damaged. */
+export function readSealed(path: string): unknown {
+  return unseal(readFileSync(path).subarray(0, -1));
 }
 
 function inHex(checksum: number): string {
@@ -177,12 +178,8 @@ const localTypes = new Set([
 
 /** Whether the file system of a path certainly belongs to this machine alone. */
 export function isOnLocalDisk(path: string): boolean {
-  try {
-    // Numbers whose highest bit is set are negative on some machines.
-    return localTypes.has(statfsSync(path).type >>> 0);
-  } catch {
-    return false;
-  }
+  // Numbers whose highest bit is set are negative on some machines.
+  return tryOr(false, () => localTypes.has(statfsSync(path).type >>> 0));
 }
 
 /** A temporary directory of mode 0700. `make` throws a `WfError` `storage` on a disk error. */

@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import type { Flush } from '../../flush.ts';
 import { storageError } from '../disk/private-files.ts';
 import { encodeEvent } from './journal-reader.ts';
@@ -64,11 +65,7 @@ export class JournalFile {
 
   /** Returns why this process is no longer the writer; null if it is, or if the disk does not say. */
   findRemoval(): WfError | null {
-    try {
-      return this.#isOpen && this.#calls.stat(this.fd).nlink === 0 ? this.#removal() : null;
-    } catch {
-      return null;
-    }
+    return tryOr(null, () => (this.#isOpen && this.#calls.stat(this.fd).nlink === 0 ? this.#removal() : null));
   }
 
   close(): void {
@@ -180,17 +177,17 @@ export type JournalCalls = {
 
 /** The system's calls. The synchronous ones take microseconds. */
 export const journalCalls: JournalCalls = {
-  write: (fd, bytes, offset) => writeSync(fd, bytes, offset),
-  stat: (fd) => fstatSync(fd),
-  truncate: (fd, length) => ftruncateSync(fd, length),
-  syncData: (fd) => settle((done) => fdatasync(fd, done)),
-  syncDataNow: (fd) => fdatasyncSync(fd),
+  write: writeSync,
+  stat: fstatSync,
+  truncate: ftruncateSync,
+  syncData: promisify(fdatasync),
+  syncDataNow: fdatasyncSync,
   queueSync: () => null,
   syncPath: async (path) => {
     // Only the flush takes long: three tasks of the thread pool, one after the other, would take longer than it.
     const fd = openSync(path, 'r');
     try {
-      await settle((done) => fsync(fd, done));
+      await promisify(fsync)(fd);
     } catch (error) {
       // Some network and user-space file systems keep directories durable by themselves and refuse the call.
       if (errorCode(error) !== 'EINVAL' && errorCode(error) !== 'ENOTSUP') throw error;
@@ -200,12 +197,6 @@ export const journalCalls: JournalCalls = {
   },
   now: process.hrtime.bigint,
 };
-
-function settle(call: (done: (error: Error | null) => void) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    call((error) => (error ? reject(error) : resolve()));
-  });
-}
 
 /** Files that are flushed together. */
 export type SyncParts = {

@@ -1,9 +1,9 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync, watch } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, statSync, watch } from 'node:fs';
 import type { StoredEvent } from '#core/run/run.ts';
 import { tryOr } from '#system/errors.ts';
 import { pause } from '#system/time-limit.ts';
 import { journalPath } from '../run-directory.ts';
-import { decodeEvent } from './journal-reader.ts';
+import { decodeEvent, readBytes } from './journal-reader.ts';
 
 const lineEnd = 0x0a;
 /** The position of the checksum in a line. */
@@ -73,14 +73,7 @@ export class JournalFollower {
   }
 
   #bytes(from: number, to: number): Buffer {
-    const bytes = Buffer.allocUnsafe(to - from);
-    let length = 0;
-    while (length < bytes.length) {
-      const read = readSync(this.#file?.fd ?? -1, bytes, length, bytes.length - length, from + length);
-      if (read === 0) break;
-      length += read;
-    }
-    return bytes.subarray(0, length);
+    return readBytes(this.#file?.fd ?? -1, from, to - from);
   }
 
   /** Reads the valid lines at the start of the bytes, which follow the first `seq` events. */

@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { StoredEvent } from '#core/run/run.ts';
-import { errorCode } from '#system/errors.ts';
+import { isMissing, tryOr } from '#system/errors.ts';
+import { closing } from '#system/files.ts';
 import type { RunCreated, StoredRun } from '../../store.ts';
-import { seal, storageError, unseal } from '../disk/private-files.ts';
+import { sealedLine, storageError, unseal } from '../disk/private-files.ts';
 import { journalPath } from '../run-directory.ts';
 
 const lineEnd = 0x0a;
@@ -17,10 +18,14 @@ export type JournalContent = {
 
 /** The bytes of a journal; null if the file does not exist. */
 export function readJournalBytes(path: string): Buffer | null {
+  return unlessMissing(path, () => readFileSync(path));
+}
+
+function unlessMissing<T>(path: string, read: () => T): T | null {
   try {
-    return readFileSync(path);
+    return read();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    if (isMissing(error)) return null;
     throw storageError('read', path, error);
   }
 }
@@ -31,7 +36,8 @@ export function readJournalBytes(path: string): Buffer | null {
  */
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
   const { events, length, isDamaged } = parseLines(bytes, 1);
-  return { events, length, damage: isDamaged ? [describe(path, events.length + 1, length, bytes)] : [] };
+  const rest = `the ${bytes.length - length} bytes from byte ${length} on cannot be relied on and are left out`;
+  return { events, length, damage: isDamaged ? [`Line ${events.length + 1} of "${path}" is damaged: ${rest}.`] : [] };
 }
 
 /** The events of whole lines, numbered from `seq`, as `parseJournal` returns them; `length`: the bytes of these lines. */
@@ -50,14 +56,9 @@ function parseLines(
   }
 }
 
-function describe(path: string, line: number, offset: number, bytes: Buffer): string {
-  const left = bytes.length - offset;
-  return `Line ${line} of "${path}" is damaged: the ${left} bytes from byte ${offset} on cannot be relied on and are left out.`;
-}
-
 /** One event as a line of the journal, with its line end. */
 export function encodeEvent(event: StoredEvent): string {
-  return `${seal(JSON.stringify(event))}\n`;
+  return sealedLine(event);
 }
 
 /** The event of a line without its line end; null if it is damaged or its number is not `seq`. */
@@ -109,28 +110,24 @@ export function readAfter(
 
 /** The bytes of a file from an offset; null if it does not exist or is shorter. */
 function readFrom(path: string, offset: number): Buffer | null {
-  let fd: number | null = null;
-  try {
-    fd = openSync(path, 'r');
-    const size = fstatSync(fd).size - offset;
-    if (size < 0) return null;
-    const bytes = Buffer.allocUnsafe(size);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < size; length += read)
-      read = readSync(fd, bytes, length, size - length, offset + length);
-    return bytes.subarray(0, length);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
-    throw storageError('read', path, error);
-  } finally {
-    if (fd !== null) closeSync(fd);
-  }
+  return unlessMissing(path, () =>
+    closing(openSync(path, 'r'), (fd) => {
+      const size = fstatSync(fd).size - offset;
+      return size < 0 ? null : readBytes(fd, offset, size);
+    }),
+  );
 }
 
-/**
- * Maximum length of a first line read alone, in bytes; for a longer one, with many parameters, the whole journal is
- * read.
- */
+/** Bytes of an open file; fewer if it ends earlier. */
+export function readBytes(fd: number, from: number, count: number): Buffer {
+  const bytes = Buffer.allocUnsafe(count);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < count; length += read)
+    read = readSync(fd, bytes, length, count - length, from + length);
+  return bytes.subarray(0, length);
+}
+
+/** Maximum length of a first line read alone, in bytes; for a longer one, with many parameters, the whole journal is read. */
 const usualBytes = 4096;
 
 /** The events of the run in a directory, without its snapshot; empty if there is no journal. */
@@ -148,18 +145,10 @@ export function readCreated(directory: string): RunCreated | null {
 }
 
 function readFirstLine(path: string): Buffer | null {
-  let fd: number | null = null;
-  try {
-    fd = openSync(path, 'r');
-    const start = Buffer.allocUnsafe(usualBytes);
-    const bytes = start.subarray(0, readSync(fd, start, 0, usualBytes, 0));
-    if (bytes.includes(lineEnd)) return bytes.subarray(0, bytes.indexOf(lineEnd));
-    const all = bytes.length < usualBytes ? bytes : readJournalBytes(path);
-    const end = all?.indexOf(lineEnd) ?? -1;
-    return all === null || end === -1 ? null : all.subarray(0, end);
-  } catch {
-    return null;
-  } finally {
-    if (fd !== null) closeSync(fd);
-  }
+  return tryOr(null, () => {
+    const start = closing(openSync(path, 'r'), (fd) => readBytes(fd, 0, usualBytes));
+    const bytes = start.length < usualBytes || start.includes(lineEnd) ? start : readJournalBytes(path);
+    const end = bytes?.indexOf(lineEnd) ?? -1;
+    return bytes === null || end === -1 ? null : bytes.subarray(0, end);
+  });
 }

@@ -1,21 +1,15 @@
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32OfText } from '#fast/crc32.ts';
+import { tryOr } from '#system/errors.ts';
+import { closing } from '#system/files.ts';
 import type { NewRuns } from '../../store.ts';
 import { ifThere, openPrivate } from '../disk/private-files.ts';
 import { openWakeups } from '../journal/journal-follower.ts';
 import { isRunId, mayHideChange, timeOfId, timeOfRun } from '../run-directory.ts';
+import { checkedText, readCache, withChecksum } from './cache.ts';
 import { knownRuns } from './known-runs.ts';
+
+const LISTING = '.listing';
 
 /** Up to this number of entries, the directory itself is read as fast as a file. */
 const manyRuns = 1000;
@@ -48,15 +42,9 @@ function stampOf(runsDir: string): Stamp | null {
 
 /** Null if it belongs to another state of the directory, or is damaged. */
 function readListing(runsDir: string, stamp: string): readonly string[] | null {
-  try {
-    const text = readFileSync(listingPath(runsDir), 'latin1');
-    if (!text.startsWith(`${stamp} `, 9) || Number.parseInt(text.slice(0, 8), 16) !== crc32OfText(text.slice(9))) {
-      return null;
-    }
-    return text.slice(9 + stamp.length + 1).split(' ');
-  } catch {
-    return null;
-  }
+  const line = readCache(runsDir, LISTING, 'latin1');
+  const text = line.startsWith(`${stamp} `, 9) ? checkedText(line) : null;
+  return text?.slice(stamp.length + 1).split(' ') ?? null;
 }
 
 /**
@@ -64,29 +52,16 @@ function readListing(runsDir: string, stamp: string): readonly string[] | null {
  * empty. Two simultaneous writers damage it, and the next one writes it again.
  */
 function writeListing(runsDir: string, stamp: string, ids: readonly string[]): void {
-  const path = listingPath(runsDir);
-  try {
+  const path = join(runsDir, LISTING);
+  // If it fails, the next caller reads the directory, too.
+  tryOr(null, () => {
     const before = statSync(path, { throwIfNoEntry: false });
     if (before === undefined) closeSync(openPrivate(path, 'a'));
     if (before === undefined || (before.size > 0 && Math.abs(Date.now() - before.mtimeMs) < rewriteMs)) return;
-    const text = `${stamp} ${ids.join(' ')}`;
-    overwrite(path, `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}`);
-  } catch {
-    // The next caller reads the directory, too.
-  }
-}
-
-function overwrite(path: string, text: string): void {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW);
-  try {
-    writeFileSync(fd, text, 'latin1');
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function listingPath(runsDir: string): string {
-  return join(runsDir, '.listing');
+    const text = withChecksum(`${stamp} ${ids.join(' ')}`);
+    const flags = constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW;
+    closing(openSync(path, flags), (fd) => writeFileSync(fd, text, 'latin1'));
+  });
 }
 
 /** Longer than any time of a clock in microseconds since 1970. */
@@ -99,7 +74,8 @@ const fewRuns = 20;
  */
 export function listRunIds(runsDir: string): readonly string[] {
   const found: RunIds = { uuids: [], given: [] };
-  for (const entry of entriesOf(runsDir)) if (entry.isDirectory()) put(found, entry.name);
+  const entries = ifThere(() => readdirSync(runsDir, { withFileTypes: true })) ?? [];
+  for (const entry of entries) if (entry.isDirectory()) put(found, entry.name);
   const { uuids, given } = found;
   const known = given.length > fewRuns ? knownRuns(runsDir, [...uuids, ...given]) : null;
   return newestFirst(runsDir, found, known?.times);
@@ -112,7 +88,7 @@ export function listRunIds(runsDir: string): readonly string[] {
 export function listNewRunIds(runsDir: string, isKnown: (runId: string) => boolean): NewRuns {
   let known = 0;
   const found: RunIds = { uuids: [], given: [] };
-  for (const name of namesIn(runsDir)) {
+  for (const name of ifThere(() => readdirSync(runsDir)) ?? []) {
     if (isKnown(name)) known += 1;
     else if (isRunId(name) && isDirectory(join(runsDir, name))) put(found, name);
   }
@@ -138,14 +114,6 @@ function newestFirst(runsDir: string, { uuids, given }: RunIds, times?: Readonly
     .sort()
     .reverse()
     .map((key) => key.slice(timeDigits));
-}
-
-function entriesOf(runsDir: string): readonly Dirent[] {
-  return ifThere(() => readdirSync(runsDir, { withFileTypes: true })) ?? [];
-}
-
-function namesIn(runsDir: string): readonly string[] {
-  return ifThere(() => readdirSync(runsDir)) ?? [];
 }
 
 function isDirectory(path: string): boolean {

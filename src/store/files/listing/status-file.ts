@@ -1,50 +1,45 @@
-import { closeSync, constants, fstatSync, readFileSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { fstatSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type FinishedStatus, runStatuses } from '#core/run/run.ts';
-import { crc32OfText } from '#fast/crc32.ts';
+import { tryOr } from '#system/errors.ts';
 import type { RunStatuses } from '../../store.ts';
-import { openPrivate } from '../disk/private-files.ts';
 import { type JournalStats, journalStats } from '../run-directory.ts';
-import { replaceCache } from './known-runs.ts';
+import { appendToCache, decodeGroups, encodeGroups, readCache, replaceCache } from './cache.ts';
 
+/**
+ * A cache of the statuses of finished runs: `failed<tab>id=size.time~duration id=size.time`; the duration may be unknown. An
+ * entry counts only while the journal has not changed since. A later line of a run replaces an earlier one.
+ */
 const STATUSES = '.statuses';
 
-/** Fails on a symbolic link, whatever its target. */
-const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 /** This many surplus lines or runs are cheaper to read than to remove. */
 const spare = 1000;
 /** Runs found by reading are added in batches, so that an interrupted reader loses little. */
 const batchSize = 1000;
 
-/*
- * The file is a cache: an entry counts only while the journal has not changed since, and losing the file, a line or a
- * race costs only time.
- */
-
-/** Adds the status of a run that has just finished, by one write; `fd` is its open journal. */
+/** Adds the status of a run that has just finished; `fd` is its open journal. If it fails, the next reader adds the status. */
 export function addStatus(
   directory: string,
   runId: string,
   { status, durationMs, fd }: { status: FinishedStatus; durationMs: number | null; fd: number },
 ): void {
-  try {
+  tryOr(null, () => {
     const { size, mtimeMs } = fstatSync(fd);
     append(dirname(directory), [{ runId, status, size, mtimeMs, durationMs }]);
-  } catch {
-    // The next reader adds the status.
-  }
+  });
 }
 
 /** The statuses of the runs with these ids, which must be all runs. */
 export function openStatuses(runsDir: string, ids: readonly string[]): RunStatuses {
   const table = new StatusTable(ids);
-  const { lines, entries } = table.load(readText(statusesPath(runsDir)));
+  // Valid lines are ASCII, which is read fastest as Latin-1; any other byte makes the checksum wrong.
+  const { lines, entries } = table.load(readCache(runsDir, STATUSES, 'latin1'));
   const isLarge = lines > 2 * spare || entries > 2 * ids.length + spare;
   let at = 0;
   let unknown: JournalStats | null = null;
   let found: StatusEntry[] = [];
   const save = () => {
-    if (found.length > 0) tried(() => append(runsDir, found));
+    if (found.length > 0) tryOr(null, () => append(runsDir, found));
     found = [];
   };
   return {
@@ -70,41 +65,14 @@ export function openStatuses(runsDir: string, ids: readonly string[]): RunStatus
     },
     save: () => {
       // Lines that other processes add meanwhile are lost, and added again by the next reader.
-      if (isLarge) tried(() => replaceCache(runsDir, STATUSES, encodeStatuses(table.entries())));
+      if (isLarge) tryOr(null, () => replaceCache(runsDir, STATUSES, encodeStatuses(table.entries())));
       else save();
     },
   };
 }
 
-function statusesPath(runsDir: string): string {
-  return join(runsDir, STATUSES);
-}
-
 function append(runsDir: string, entries: readonly StatusEntry[]): void {
-  const fd = openPrivate(statusesPath(runsDir), appending);
-  try {
-    writeSync(fd, encodeStatuses(entries));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** A disk error will show up with the runs themselves. */
-function tried(work: () => void): void {
-  try {
-    work();
-  } catch {
-    // The next reader adds it.
-  }
-}
-
-/** Valid lines are ASCII, which is read fastest as Latin-1; any other byte makes the checksum wrong. */
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
+  appendToCache(runsDir, STATUSES, encodeStatuses(entries));
 }
 
 /**
@@ -133,9 +101,7 @@ class StatusTable {
    */
   load(content: string): { readonly lines: number; readonly entries: number } {
     const positions = new Map<string, number>();
-    this.#ids.forEach((runId, at) => {
-      positions.set(runId, at);
-    });
+    for (const [at, runId] of this.#ids.entries()) positions.set(runId, at);
     let entries = 0;
     const lines = decodeStatuses(content, (entry) => {
       const at = positions.get(entry.runId);
@@ -181,36 +147,20 @@ type StatusEntry = JournalStats & {
   readonly durationMs: number | null;
 };
 
-/*
- * A line lists finished runs of one status, after the CRC-32 of the rest of the line: `1a2b3c4d failed<tab>id=size.time~duration
- * id=size.time`; the duration may be unknown. A later line of a run replaces an earlier one.
- */
-
-/** One line for each status. */
 function encodeStatuses(entries: Iterable<StatusEntry>): string {
-  const groups = new Map<FinishedStatus, string[]>();
-  for (const { runId, status, size, mtimeMs, durationMs } of entries) {
-    const group = groups.get(status) ?? [];
-    if (group.length === 0) groups.set(status, group);
-    group.push(`${runId}=${size}.${mtimeMs}${durationMs === null ? '' : `~${durationMs}`}`);
-  }
-  const lines = Array.from(groups, ([status, group]) => {
-    const text = `${status}\t${group.join(' ')}`;
-    return `${crc32OfText(text).toString(16).padStart(8, '0')} ${text}\n`;
-  });
-  return lines.join('');
+  return encodeGroups(
+    Array.from(entries, ({ runId, status, size, mtimeMs, durationMs }) => {
+      return [status, `${runId}=${size}.${mtimeMs}${durationMs === null ? '' : `~${durationMs}`}`] as const;
+    }),
+  );
 }
 
-/** Calls `visit` for each entry, and returns the number of lines. Damaged lines have no entries. */
+/** Calls `visit` for each entry, and returns the number of lines. */
 function decodeStatuses(content: string, visit: (entry: StatusEntry) => void): number {
-  const lines = content.split('\n');
-  for (const line of lines) {
-    const text = line.slice(9);
-    if (text === '' || Number.parseInt(line.slice(0, 8), 16) !== crc32OfText(text)) continue;
-    const statusEnd = text.indexOf('\t');
-    const status = finishedStatus(text.slice(0, statusEnd));
-    if (status === null) continue;
-    for (const entry of text.slice(statusEnd + 1).split(' ')) {
+  return decodeGroups(content, (word, entries) => {
+    const status = finishedStatus(word);
+    if (status === null) return;
+    for (const entry of entries) {
       const idEnd = entry.indexOf('=');
       const sizeEnd = entry.indexOf('.', idEnd);
       const size = Number(entry.slice(idEnd + 1, sizeEnd));
@@ -218,16 +168,14 @@ function decodeStatuses(content: string, visit: (entry: StatusEntry) => void): n
       const durationMs = duration === undefined ? null : Number(duration);
       visit({ runId: entry.slice(0, idEnd), status, size, mtimeMs: Number(time), durationMs });
     }
-  }
-  return lines.length - 1;
+  });
 }
 
 /** Null for a status of another version of wf. */
 function finishedStatus(word: string): FinishedStatus | null {
-  const status = runStatuses.find((known) => known === word);
-  return status === undefined || !isFinishedStatus(status) ? null : status;
+  return finishedStatuses.find((known) => known === word) ?? null;
 }
 
-function isFinishedStatus(status: (typeof runStatuses)[number]): status is FinishedStatus {
-  return !['queued', 'running', 'canceling', 'handling'].includes(status);
-}
+const finishedStatuses = runStatuses.filter(
+  (status): status is FinishedStatus => !['queued', 'running', 'canceling', 'handling'].includes(status),
+);

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { reservedDescriptors } from '#system/descriptors.ts';
+import { tryOr } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
 import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
 
@@ -21,19 +22,16 @@ export type LogPaths = {
 
 /** Polls the files: a watch on each would cost more, and is not available on every file system. */
 export function createLogFollower(paths: LogPaths, options: LogFollowerOptions): LogFollower {
-  const follower = new Follower(paths, options);
-  return {
-    follow: (step, attempt, read) => follower.follow(step, attempt, read),
-    finish: (step, attempt) => follower.finish(step, attempt),
-    catchUp: (step, attempt) => follower.catchUp(step, attempt),
-    close: () => follower.close(),
-  };
+  return new Follower(paths, options);
 }
 
-type FollowedLog = { readonly stream: LogStream; readonly file: FollowedFile };
-type Followed = Pick<LogChunk, 'step' | 'attempt'> & { readonly logs: readonly FollowedLog[] };
+type Followed = {
+  readonly step: string;
+  readonly attempt: number;
+  readonly logs: readonly { readonly stream: LogStream; readonly file: FollowedFile }[];
+};
 
-class Follower {
+class Follower implements LogFollower {
   readonly #paths: LogPaths;
   readonly #deliver: (chunk: LogChunk) => void;
   readonly #isBlocked: () => boolean;
@@ -41,8 +39,8 @@ class Follower {
   readonly #followed = new Map<string, Followed>();
   /** Attempts due before the next common look: new ones, and those with more to deliver. */
   #early = new Set<Followed>();
-  #earlyTimer: NodeJS.Timeout | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #earlyTimer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   /** Shared by all: the more memory a process has, the longer it takes to start another. */
   #buffer: Buffer | null = null;
 
@@ -53,7 +51,7 @@ class Follower {
     this.#pace = pace ?? null;
   }
 
-  follow(step: string, attempt: number, read: LogOffsets = start): void {
+  readonly follow = (step: string, attempt: number, read: LogOffsets = start): void => {
     if (this.#followed.has(key(step, attempt))) return;
     const logs = this.#paths.streams(step, attempt).map((stream) => {
       const path = this.#paths.pathOf(step, attempt, stream);
@@ -63,31 +61,31 @@ class Follower {
     this.#followed.set(key(step, attempt), entry);
     this.#comeSoonTo(entry);
     this.#timer ??= setTimeout(() => this.#lookAtAll(), pollMs).unref();
-  }
+  };
 
-  finish(step: string, attempt: number): boolean {
+  readonly finish = (step: string, attempt: number): boolean => {
     const entry = this.#followed.get(key(step, attempt));
     if (entry === undefined) return true;
     const hasMore = this.#read(entry, this.#pace?.bytes ?? mostBytesAtOnce).left > 0;
     if (!hasMore) this.#forget(entry);
     return !hasMore;
-  }
+  };
 
-  catchUp(step: string, attempt: number): void {
+  readonly catchUp = (step: string, attempt: number): void => {
     const entry = this.#followed.get(key(step, attempt));
     if (entry !== undefined) this.#read(entry, mostBytesAtOnce);
-  }
+  };
 
-  close(): void {
+  readonly close = (): void => {
     for (const entry of [...this.#followed.values()]) this.#forget(entry);
-    if (this.#timer) clearTimeout(this.#timer);
-    if (this.#earlyTimer) clearTimeout(this.#earlyTimer);
-    this.#timer = null;
-    this.#earlyTimer = null;
-  }
+    clearTimeout(this.#timer);
+    clearTimeout(this.#earlyTimer);
+    this.#timer = undefined;
+    this.#earlyTimer = undefined;
+  };
 
   #lookAtAll(): void {
-    this.#timer = this.#followed.size === 0 ? null : setTimeout(() => this.#lookAtAll(), pollMs).unref();
+    this.#timer = this.#followed.size === 0 ? undefined : setTimeout(() => this.#lookAtAll(), pollMs).unref();
     this.#lookAt([...this.#followed.values()].filter((entry) => !this.#early.has(entry)));
   }
 
@@ -99,7 +97,7 @@ class Follower {
   #lookAtEarly(): void {
     const due = this.#early;
     this.#early = new Set();
-    this.#earlyTimer = null;
+    this.#earlyTimer = undefined;
     this.#lookAt(due);
   }
 
@@ -111,11 +109,8 @@ class Follower {
 
   async #lookInTurn(due: Iterable<Followed>, { bytes, turn }: LogPace): Promise<void> {
     await turn();
-    if (!this.#isBlocked())
-      this.#look(
-        [...due].filter((entry) => this.#followed.has(key(entry.step, entry.attempt))),
-        bytes,
-      );
+    const followed = [...due].filter(({ step, attempt }) => this.#followed.has(key(step, attempt)));
+    if (!this.#isBlocked()) this.#look(followed, bytes);
   }
 
   /** Reads at most about `allowed` bytes of all logs together. */
@@ -179,10 +174,9 @@ class FollowedFile {
 
   /** Number of unread bytes. A file that was truncated (as by `> /dev/stderr`) is read from its start. */
   available(): number {
-    this.#fd ??= attempt(() => openUnlessEmpty(this.#path), null);
-    if (this.#fd === null) return 0;
+    this.#fd ??= tryOr(null, () => openUnlessEmpty(this.#path));
     const fd = this.#fd;
-    const found = attempt(() => fstatSync(fd), null);
+    const found = fd === null ? null : tryOr(null, () => fstatSync(fd));
     if (found === null) return 0;
     const { size, mtimeMs } = found;
     this.#writtenAt = Math.floor(mtimeMs);
@@ -199,7 +193,7 @@ class FollowedFile {
   read(buffer: Uint8Array, mostBytes: number): number {
     const fd = this.#fd;
     if (fd === null) return 0;
-    const read = attempt(() => readSync(fd, buffer, 0, mostBytes, this.#offset), 0);
+    const read = tryOr(0, () => readSync(fd, buffer, 0, mostBytes, this.#offset));
     this.#offset += read;
     return read;
   }
@@ -218,12 +212,4 @@ function openUnlessEmpty(path: string): number | null {
   // Programs need descriptors more.
   closeSync(fd);
   return null;
-}
-
-function attempt<T>(call: () => T, otherwise: T): T {
-  try {
-    return call();
-  } catch {
-    return otherwise;
-  }
 }

@@ -2,11 +2,10 @@ import { closeSync, constants, existsSync, fstatSync, readFileSync, readSync, st
 import type { FileHandle } from 'node:fs/promises';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { handlerNames, type Workflow } from '#core/workflow.ts';
-import type { AttemptLog } from '#executors/executor.ts';
-import { errorCode } from '#system/errors.ts';
-import { openRegular } from '#system/files.ts';
+import { errorCode, isMissing, tryOr } from '#system/errors.ts';
+import { closing, openRegular } from '#system/files.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
-import type { LogFile, LogForm, LogStore, LogStream, LogTime, OpenLogs, ProgramStream } from '../../logs.ts';
+import type { LogFile, LogForm, LogStore, LogStream, LogTime, OpenLogs } from '../../logs.ts';
 import { makePrivateDirectory, openPrivate, storageError, storing } from '../disk/private-files.ts';
 import { createLogFollower, type LogPaths } from './log-follower.ts';
 
@@ -81,28 +80,21 @@ function openLogs(base: string, { isSeparate, kept }: LogForm, directory: string
   const open = (path: string) => {
     const fd = openLogFile(path, directory);
     opened.push(fd);
-    return fd;
+    return { path, fd };
   };
   try {
-    const out = { path: `${base}.out`, fd: open(`${base}.out`) };
-    const err = isSeparate ? { path: `${base}.err`, fd: open(`${base}.err`) } : out;
-    const keep = (stream: ProgramStream) => ({ path: `${base}.${stream}`, fd: open(`${base}.${stream}`) });
+    const out = open(`${base}.out`);
+    const err = isSeparate ? open(`${base}.err`) : out;
+    // The descriptors are the files: one and the same file for both streams, or two.
+    const files = { stdoutPath: out.path, stderrPath: err.path };
     return {
-      log: directLog(out, err),
-      kept: Object.fromEntries(kept.map((stream) => [stream, keep(stream)])),
+      log: { ...files, isDirect: true, files, stdoutFd: out.fd, stderrFd: err.fd },
+      kept: Object.fromEntries(kept.map((stream) => [stream, open(`${base}.${stream}`)])),
     };
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     throw error;
   }
-}
-
-type OpenFile = { readonly path: string; readonly fd: number };
-
-/** A log whose descriptors are the files: one and the same file for both streams, or two. */
-function directLog(out: OpenFile, err: OpenFile): AttemptLog {
-  const files = { stdoutPath: out.path, stderrPath: err.path };
-  return { ...files, isDirect: true, files, stdoutFd: out.fd, stderrFd: err.fd };
 }
 
 function openLogFile(path: string, directory: string): number {
@@ -135,17 +127,13 @@ export function createLogFile(path: string): LogFile {
 
 /** The last bytes of a log, read at once; empty for a log that cannot be read. */
 function readEnd(path: string, bytes: number): Buffer {
-  let fd: number | null = null;
-  try {
-    fd = openRegular(path);
-    const { size } = fstatSync(fd);
-    const buffer = Buffer.allocUnsafe(Math.min(size, bytes));
-    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, size - buffer.length));
-  } catch {
-    return Buffer.alloc(0);
-  } finally {
-    if (fd !== null) closeSync(fd);
-  }
+  return tryOr(Buffer.alloc(0), () =>
+    closing(openRegular(path), (fd) => {
+      const { size } = fstatSync(fd);
+      const buffer = Buffer.allocUnsafe(Math.min(size, bytes));
+      return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, size - buffer.length));
+    }),
+  );
 }
 
 async function* readRange(path: string, from: number, to: number): AsyncGenerator<Uint8Array, void> {
@@ -174,7 +162,7 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, flags);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    if (isMissing(error)) return null;
     throw error;
   }
 }
@@ -233,29 +221,16 @@ function note(log: Watched, at: number): void {
   log.notes += 1;
   log.dueAt = at + LOOK_MS * 2 ** Math.floor(log.notes / NOTES_PER_INTERVAL);
   try {
-    append(`${log.path}.times`, `${size} ${at}\n`);
+    closing(openPrivate(`${log.path}.times`, 'a'), (fd) => writeSync(fd, `${size} ${at}\n`));
   } catch {
     log.dueAt = Number.POSITIVE_INFINITY;
   }
 }
 
-function append(path: string, text: string): void {
-  const fd = openPrivate(path, 'a');
-  try {
-    writeSync(fd, text);
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** Returns the notes of a log, in the order of both numbers; null if there are none. */
 function readLogTimes(path: string): readonly LogTime[] | null {
-  let text: string;
-  try {
-    text = readFileSync(`${path}.times`, 'utf8');
-  } catch {
-    return null;
-  }
+  const text = tryOr(null, () => readFileSync(`${path}.times`, 'utf8'));
+  if (text === null) return null;
   const times: LogTime[] = [];
   for (const [, size, at] of text.matchAll(/^(\d{1,15}) (\d{1,15})\n/gm)) {
     // A log that was emptied, as by `> /dev/stderr`, has grown from its start again.

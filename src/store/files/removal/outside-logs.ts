@@ -10,11 +10,12 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { logFilePattern } from '../logs/run-logs.ts';
 import { outsideLogs, readSnapshot, type SnapshotFile } from '../run-directory.ts';
 
-const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** Opens a directory itself, never the target of a link. */
+export const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** The disk usage of a run's logs outside its directory, in bytes; 0 if it has none. */
 export function outsideLogsUsage(directory: string): number {
@@ -36,7 +37,8 @@ export function removeOutsideLogs(directory: string, runsDir: string): number {
     for (const name of files) removeFile(join(path, name));
     return taken;
   });
-  removeIfEmpty(logs.path);
+  // Fails if it contains files of others, or is gone.
+  tryOr(null, () => rmdirSync(logs.path));
   return bytes;
 }
 
@@ -103,14 +105,6 @@ function removeFile(path: string): void {
   }
 }
 
-function removeIfEmpty(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch {
-    // It contains files of others, or is gone.
-  }
-}
-
 const blockBytes = 512;
 
 /**
@@ -118,30 +112,14 @@ const blockBytes = 512;
  * exist.
  */
 export function diskUsage(path: string): number {
-  const stats = lookAt(path);
+  const stats = tryOr(null, () => lstatSync(path));
   if (stats === null) return 0;
-  const within = stats.isDirectory() ? namesIn(path).reduce((sum, name) => sum + diskUsage(join(path, name)), 0) : 0;
-  return diskSpace(stats) + within;
+  // Unreadable directories count as empty.
+  const names = stats.isDirectory() ? tryOr([], () => readdirSync(path)) : [];
+  return diskSpace(stats) + total(path, names);
 }
 
 /** The disk space of one file, or of a directory without its content, in bytes. */
 export function diskSpace({ blocks }: Pick<Stats, 'blocks'>): number {
   return blocks * blockBytes;
-}
-
-function lookAt(path: string): Stats | null {
-  try {
-    return lstatSync(path);
-  } catch {
-    return null;
-  }
-}
-
-/** Unreadable directories count as empty. */
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

@@ -1,27 +1,26 @@
 import {
   close,
   closeSync,
-  constants,
   lstatSync,
   openSync,
   readdirSync,
   renameSync,
   rmdirSync,
-  type Stats,
   statSync,
   unlink,
   unlinkSync,
   utimesSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Owner } from '#core/run/run.ts';
 import { flushDirectory } from '#system/durable-file.ts';
-import { errorCode, failedAs, WfError } from '#system/errors.ts';
+import { errorCode, failedAs, isMissing, tryOr, WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
 import { makePrivateDirectory, openPrivate, storageError } from '../disk/private-files.ts';
 import { isRunId } from '../run-directory.ts';
-import { diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs } from './outside-logs.ts';
+import { asDirectory, diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs } from './outside-logs.ts';
 
 /** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
@@ -31,9 +30,13 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
     remove: async (runId, mayGo, { isChecked } = { isChecked: false }) => {
       if (!isRunId(runId)) return null;
       owner ??= thisOwner(processes);
-      return removeRun({ runsDir, runId, owner, isAlive, mayGo, isChecked });
+      const entry = discardRun({ runsDir, runId, owner, isAlive, mayGo, isChecked });
+      return entry === null ? null : removeFromTrash(runsDir, entry);
     },
-    sizeOf: (runId) => (isRunId(runId) ? removableBytes(join(runsDir, runId)) : 0),
+    sizeOf: (runId) => {
+      const directory = join(runsDir, runId);
+      return isRunId(runId) ? diskUsage(directory) + outsideLogsUsage(directory) : 0;
+    },
     finishRemovals: () => emptyTrash(runsDir),
     claimTidying: (now, everyMs) => claimTidying(runsDir, now, everyMs),
   };
@@ -47,12 +50,6 @@ type RemovalRequest = {
   readonly mayGo: () => boolean;
   readonly isChecked: boolean;
 };
-
-/** Removes a run with its logs; resolves to the freed bytes, or to null if the run is gone, must stay, or has an owner. */
-async function removeRun(request: RemovalRequest): Promise<number | null> {
-  const entry = discardRun(request);
-  return entry === null ? null : removeFromTrash(request.runsDir, entry);
-}
 
 /**
  * Moves a run to the trash; returns its path there, or null. It is owned first, as for a recovery: so no two processes remove it
@@ -72,18 +69,13 @@ function discardRun({ runsDir, runId, owner, isAlive, mayGo, isChecked }: Remova
   }
 }
 
-/** The bytes that removing a run would free. */
-function removableBytes(directory: string): number {
-  return diskUsage(directory) + outsideLogsUsage(directory);
-}
-
 function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership | null {
   try {
     if (!lstatSync(directory).isDirectory()) return null;
     return takeOver(directory, owner, isAlive);
   } catch (error) {
     if (failedAs(error, 'run-active')) return null;
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    if (isMissing(error)) return null;
     throw errorCode(error) === '' ? error : storageError('remove', directory, error);
   }
 }
@@ -95,16 +87,14 @@ function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ow
  */
 function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   const path = join(runsDir, '.tidied');
-  try {
+  return tryOr(false, () => {
     const before = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (before === undefined) closeSync(openPrivate(path, 'a'));
     // A time in the future was set by a wrong clock.
     if (before === undefined || Math.abs(now - before) < everyMs) return false;
     utimesSync(path, now / 1000, now / 1000);
     return true;
-  } catch {
-    return false;
-  }
+  });
 }
 
 /*
@@ -162,12 +152,10 @@ async function removeFromTrash(runsDir: string, entry: string): Promise<number> 
 }
 
 function namesIn(trash: string): readonly string[] {
-  try {
+  return tryOr([], () => {
     requireDirectory(trash);
     return readdirSync(trash);
-  } catch {
-    return [];
-  }
+  });
 }
 
 function makeTrash(trash: string): void {
@@ -194,24 +182,15 @@ export async function takeBack(runsDir: string, runId: string): Promise<boolean>
     // One rename removes it from the history; the rest in the trash is removed with the next run.
     if (isThere(directory)) return false;
   }
-  try {
-    // Otherwise the run could reappear after a crash of the machine.
-    flushDirectory(dirname(directory));
-  } catch {
-    // The disk has refused a flush before: nothing more can be done.
-  }
+  // Otherwise the run could reappear after a crash of the machine. The disk has refused a flush before and may do so again.
+  tryOr(null, () => flushDirectory(dirname(directory)));
   return true;
 }
 
 function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
+  return tryOr(true, () => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 }
 
-const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** The maximum number of entries of a directory that are removed at once. */
 const mostAtOnce = 64;
 /** The maximum number of attempts to empty a directory to which others add files. */
@@ -228,19 +207,14 @@ async function removeTree(path: string): Promise<number> {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 0;
   try {
-    const within = stats.isDirectory() ? await removeDirectory(path) : await removeFile(path, stats);
-    return within + diskSpace(stats);
+    if (stats.isDirectory()) return diskSpace(stats) + (await removeDirectory(path));
+    if (stats.blocks === 0) unlinkSync(path);
+    else await promisify(unlink)(path);
+    return diskSpace(stats);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 0;
     throw error;
   }
-}
-
-/** Resolves to 0. */
-async function removeFile(path: string, { blocks }: Stats): Promise<number> {
-  if (blocks === 0) unlinkSync(path);
-  else await settled((done) => unlink(path, done));
-  return 0;
 }
 
 /** An open directory is freed when it is closed, instead of while its parent is locked for everyone. */
@@ -249,7 +223,7 @@ async function removeDirectory(directory: string): Promise<number> {
   try {
     return await emptyAndRemove(directory);
   } finally {
-    await settled((done) => close(fd, done));
+    await promisify(close)(fd);
   }
 }
 
@@ -282,10 +256,4 @@ async function removeContent(directory: string): Promise<number> {
     }
   }
   return bytes;
-}
-
-function settled(call: (done: (error: Error | null | undefined) => void) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    call((error) => (error ? reject(error) : resolve()));
-  });
 }
