@@ -157,6 +157,22 @@ describeWith('tmux', isInstalled('tmux'), 'on a terminal', () => {
     );
   });
 
+  it('leaves no rows of running steps behind when the window narrows at the start', async () => {
+    const long = 'x'.repeat(150);
+    const yaml = `type: graph\nsteps:\n  - {name: a, command: "sh -c 'echo ${long}; until test -e go; do sleep 0.1; done; exit 1'"}\n  - {name: b, command: "sh -c 'echo b; sleep 60'"}\n`;
+    await withDirectory((cwd) =>
+      run(cwd, yaml, { columns: 100, rows: 30 }, async (terminal) => {
+        await until(terminal, 'xxx');
+        terminal.resize(40);
+        await until(terminal, '2 running', (screen) => screen.split('\n').every((line) => line.length < 40));
+        writeFileSync(join(cwd, 'go'), '');
+        await until(terminal, '✖ a');
+        terminal.type('C-c');
+        expect((await until(terminal, 'code 130')).match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] \w/g)).toBe(null);
+      }),
+    );
+  });
+
   it.each(['SIGTERM', 'SIGQUIT'] as const)('restores cursor and title when %s ends it', async (signal) => {
     const yaml = 'steps:\n  - {name: a, command: sleep 60}\n  - {name: b, command: sleep 60}\n';
     await withDirectory((cwd) =>

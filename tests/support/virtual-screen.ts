@@ -41,7 +41,7 @@ export class VirtualScreen {
     this.#row = this.#lines.length - rowsBelow;
     this.#columns = columns;
     this.#rows = rows;
-    this.#top = Math.max(pushed, this.#row - rows + 1);
+    this.#top = Math.max(0, pushed, this.#row - rows + 1);
   }
 
   /** All lines, those that have scrolled out first, without empty ones at the end. */

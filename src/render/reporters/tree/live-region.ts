@@ -6,6 +6,8 @@ import type { Terminal } from '../reporter.ts';
 type LiveRegion = {
   /** Writes `scrolled` (complete lines) above the block and repaints the block; writes only changes. */
   readonly draw: (scrolled: string, block: readonly string[]) => void;
+  /** Returns the rows of the block in a window of this width, whose terminal wraps the lines that do not fit. */
+  readonly rowsIn: (columns: number) => number;
   /** Removes the block and shows the cursor. */
   readonly close: () => void;
   /** Returns the text that shows the cursor and leaves the block. */
@@ -45,7 +47,7 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): Li
     isHidden = false;
     return text;
   };
-  return { draw, close, abandon };
+  return { draw, rowsIn: (columns) => wrappedRows(drawn, columns), close, abandon };
 }
 
 /** Overwrites line by line, so that nothing flickers. */

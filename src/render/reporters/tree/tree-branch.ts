@@ -127,9 +127,10 @@ export class TreeBranch {
     this.#folded.clear();
   }
 
-  room(isHalf = false): TreeRoom {
+  room(width?: number): TreeRoom {
     const { columns, style } = this.#context;
-    return { columns: columns(), names: this.#names, ellipsis: style.glyphs.ellipsis, depth: this.#run.depth, isHalf };
+    const room = { columns: columns(), names: this.#names, ellipsis: style.glyphs.ellipsis, depth: this.#run.depth };
+    return width === undefined ? room : { ...room, width };
   }
 
   /** Returns the branch with the lines of a step: an instance of a fan-out has one in the branch of its step. */

@@ -184,8 +184,8 @@ export type TreeRoom = {
   readonly ellipsis: string;
   /** The depth of the line: 0 for a step of the run itself, 1 for a step of its child run. */
   readonly depth?: number;
-  /** The line must also fit a window of `halfWidth`. */
-  readonly isHalf?: boolean;
+  /** The width for the line, if that is less. */
+  readonly width?: number;
 };
 
 const indentPerLevel = 2;
@@ -193,20 +193,15 @@ const timeWidth = 6;
 const widestName = 32;
 const narrowestDetail = 8;
 
-/** Returns half of a width, at least 40 cells. */
-export function halfWidth(columns: number): number {
-  return Math.max(Math.floor(columns / 2), Math.min(columns, 40));
-}
-
 /**
  * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. In a narrow terminal the detail is
  * left out first, then the time, then the end of the name.
  */
-export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0, isHalf = false }: TreeRoom): string {
+export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0, width = columns }: TreeRoom): string {
   const indent = indentPerLevel * (depth + 1);
   const head = indent + textWidth(line.glyph) + 1;
   const whole = columns - 1 - head;
-  const room = isHalf ? halfWidth(columns) - 1 - head : whole;
+  const room = width - 1 - head;
   const start = `${' '.repeat(indent)}${line.paintGlyph(line.glyph)} `;
   const most = Math.max(8, Math.min(Math.floor(whole / 2), room - 1 - timeWidth));
   const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widestName, most);

@@ -19,14 +19,14 @@ import {
   wrappedRows,
 } from './live-region.ts';
 import { type BranchContext, TreeBranch } from './tree-branch.ts';
-import { activeLine, halfWidth, pendingLine, treeLine, waitingLine, withCount } from './tree-lines.ts';
+import { activeLine, pendingLine, treeLine, waitingLine, withCount } from './tree-lines.ts';
 
 /** The options of the tree reporter. */
 export type TreeOptions = RecapOptions & {
   readonly clock: FrameClock;
   readonly output: OutputMode;
   readonly signs: TerminalSigns;
-  /** A narrower window moves rows to its history for each row that is wrapped, even if there is room below them. */
+  /** A narrower window moves a row to its history for each row that wrapping adds, even if there is room below. */
   readonly pushesRows?: boolean;
 };
 
@@ -68,8 +68,9 @@ class Tree {
   readonly #printed = new Set<string>();
   readonly #stopsListening: () => void;
   #scrolled = '';
-  /** The number of lines above the block since the last change of the window's size. */
+  /** The rows that are at least above the block in the window, and the width of the window, when it was last painted. */
   #above = 0;
+  #columns: number;
   #prompt: Prompt | null = null;
   #frame = 0;
   #usualMs: number | null = null;
@@ -89,9 +90,10 @@ class Tree {
     };
     this.#root = new TreeBranch({ workflow, runId, depth: 0 }, this.#context, (line) => this.#scroll(line));
     this.#region = createLiveRegion(terminal);
+    this.#columns = terminal.size().columns;
     this.#title = createTerminalTitle(options.signs);
     this.#frames = createFrames(options.clock, () => this.#paint());
-    this.#stopsListening = terminal.onResize?.(() => this.#resize()) ?? (() => undefined);
+    this.#stopsListening = terminal.onResize?.(() => this.#frames.hold()) ?? (() => undefined);
   }
 
   event(event: StoredEvent): void {
@@ -157,26 +159,20 @@ class Tree {
     this.#stopsListening();
   }
 
-  #resize(): void {
-    this.#above = 0;
-    this.#frames.hold();
-  }
-
   #paint(): { showsTime: boolean } {
     const { rows, columns } = this.#terminal.size();
     if (this.#frames.isHeld()) return { showsTime: true };
+    this.#pushRows(columns);
+    const scrolled = this.#takeScrolled();
     const prompt = this.#prompt === null ? [] : promptLines(this.#prompt, columns, this.#context.style);
     const moment = {
       now: this.#options.clock.now(),
       frame: this.#frame++,
       rows: rows - prompt.length,
-      above: this.#options.pushesRows === true ? this.#above : Number.POSITIVE_INFINITY,
+      above: this.#options.pushesRows === true ? this.#above - wrappedRows(prompt, leastColumns) + prompt.length : null,
       usualMs: this.#usualMs,
     };
-    this.#region.draw(this.#takeScrolled(), [
-      ...treeBlock(this.#root, moment),
-      ...prompt.slice(-Math.max(1, rows - 2)),
-    ]);
+    this.#region.draw(scrolled, [...treeBlock(this.#root, moment), ...prompt.slice(-Math.max(1, rows - 2))]);
     const { active, waiting, done, total, failed, isStopping } = this.#root.view;
     const { name } = this.#workflow;
     const title = this.#title.show({ name, done, total, hasFailed: failed > 0, isStopping });
@@ -199,14 +195,22 @@ class Tree {
 
   #scroll(line: string): void {
     this.#scrolled += `${line}\n`;
-    this.#above++;
     if (this.#scrolled.length >= fullScroll) this.#region.draw(this.#takeScrolled(), []);
   }
 
   #takeScrolled(): string {
     const scrolled = this.#scrolled;
     this.#scrolled = '';
+    this.#above += scrolled.split('\n').length - 1;
     return scrolled;
+  }
+
+  /** A window that became narrower has moved a row out for each row that wrapping adds to the block. */
+  #pushRows(columns: number): void {
+    const rows = this.#region.rowsIn(columns);
+    const added = rows - this.#region.rowsIn(this.#columns);
+    this.#above = Math.max(0, Math.min(this.#above - added, this.#terminal.size().rows - 1 - rows));
+    this.#columns = columns;
   }
 }
 
@@ -217,8 +221,8 @@ type TreeMoment = {
   readonly frame: number;
   /** The height of the terminal in lines. */
   readonly rows: number;
-  /** The number of lines above the block that a narrower window may move out of the window. */
-  readonly above: number;
+  /** The rows above the block that a narrower window may move out of the window; null: it moves none while there is room. */
+  readonly above: number | null;
   /** The usual duration of the workflow; null: unknown. */
   readonly usualMs: number | null;
 };
@@ -227,20 +231,28 @@ type TreeMoment = {
 const mostPending = 5;
 const mostEnded = 5;
 
+/** A window may become as narrow as this where rows are pushed, and else half as wide. */
+const leastColumns = 40;
+
 /**
- * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. Its details are cut if it
- * would not fit a window of half the width (`halfWidth`): rows that wrapping moves out of the window could not be erased.
+ * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. Its details are cut
+ * as far as it would not fit a narrower window (`leastColumns`): rows that wrapping moves out of the window could not be
+ * erased.
  */
 function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string[] {
   if (moment.rows < 3) return [];
-  const block = blockLines(root, { ...moment, isHalf: false });
-  const wrapped = wrappedRows(block, halfWidth(root.room().columns));
-  return wrapped < moment.rows && wrapped - block.length <= moment.above
-    ? block
-    : blockLines(root, { ...moment, isHalf: true });
+  const { columns } = root.room();
+  const least = Math.min(columns, leastColumns);
+  const narrowest = moment.above === null ? Math.max(Math.floor(columns / 2), least) : least;
+  for (let width = columns; width > narrowest; width = narrowest * (Math.ceil(width / narrowest) - 1)) {
+    const block = blockLines(root, { ...moment, width });
+    const wrapped = wrappedRows(block, narrowest);
+    if (wrapped < moment.rows && wrapped - block.length <= (moment.above ?? Number.POSITIVE_INFINITY)) return block;
+  }
+  return blockLines(root, { ...moment, width: narrowest });
 }
 
-type BlockMoment = TreeMoment & { readonly isHalf: boolean };
+type BlockMoment = TreeMoment & { readonly width: number };
 
 function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
   const lines: string[] = [];
@@ -249,7 +261,7 @@ function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
   let pending = 0;
   for (const name of root.view.isStopping ? [] : root.view.pending) {
     if (isFull() || pending++ === mostPending) break;
-    lines.push(treeLine(pendingLine(name, root.view, root.style), root.room(moment.isHalf)));
+    lines.push(treeLine(pendingLine(name, root.view, root.style), root.room(moment.width)));
   }
   return [...lines, countLine(root, moment)];
 }
@@ -257,7 +269,7 @@ function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
 /** Renders the active steps, each followed by the steps of its child run. */
 function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], isFull: () => boolean): void {
   const { view, style, nested, showsOutput } = branch;
-  const room = branch.room(moment.isHalf);
+  const room = branch.room(moment.width);
   for (const step of view.active.values()) {
     if (isFull()) return;
     const child = nested.get(step.name);
@@ -265,7 +277,7 @@ function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], is
     const line = activeLine(step, moment.now, moment.frame, hidesLastLine, style);
     lines.push(treeLine(child?.isFanOut === true ? withCount(line, child.view) : line, room));
     if (child === undefined) continue;
-    const inner = child.room(moment.isHalf);
+    const inner = child.room(moment.width);
     for (const row of child.rows.slice(-mostEnded)) if (!isFull()) lines.push(treeLine(row, inner));
     addRunning(child, moment, lines, isFull);
   }
@@ -276,9 +288,9 @@ function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], is
 }
 
 /** `  3/8 · 2 running · 1 waiting   12s of ~2m05s   Ctrl-C stops`. */
-function countLine(root: TreeBranch, { now, usualMs, isHalf }: BlockMoment): string {
+function countLine(root: TreeBranch, { now, usualMs, width }: BlockMoment): string {
   const { view, style } = root;
-  const { columns, ellipsis } = root.room();
+  const { ellipsis } = root.room();
   const waiting = view.pending.size + view.waiting.size;
   const counts = [
     `${view.done}/${view.total}`,
@@ -289,9 +301,7 @@ function countLine(root: TreeBranch, { now, usualMs, isHalf }: BlockMoment): str
   const usual = usualMs === null ? '' : ` of ~${formatDuration(usualMs)}`;
   const elapsed = view.startedAt === null ? [] : [formatElapsed(now - view.startedAt) + usual];
   const stop = view.isStopping ? `stopping${ellipsis} Ctrl-C again kills` : 'Ctrl-C stops';
-  return style.colors.dim(
-    cut(`  ${[counts, ...elapsed, stop].join('   ')}`, (isHalf ? halfWidth(columns) : columns) - 1, ellipsis),
-  );
+  return style.colors.dim(cut(`  ${[counts, ...elapsed, stop].join('   ')}`, width - 1, ellipsis));
 }
 
 /** Renders a question below the live block: the question, the fault of the last answer, and the line being typed, if any. */

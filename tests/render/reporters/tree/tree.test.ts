@@ -321,6 +321,51 @@ test('a window of half the width leaves no remains, however many steps run', () 
   );
 });
 
+test('in tmux no narrower window leaves remains, from 40 columns up', () => {
+  const shape = fc.record({
+    steps: fc.integer({ min: 2, max: 12 }),
+    columns: fc.integer({ min: 41, max: 250 }),
+    widths: fc.array(fc.integer({ min: 40, max: 250 }), { minLength: 1, maxLength: 4 }),
+    rows: fc.integer({ min: 8, max: 30 }),
+    output: fc.integer({ min: 1, max: 20 }),
+    before: fc.integer({ min: 0, max: 20 }),
+  });
+  fc.assert(
+    fc.property(shape, ({ steps, columns, widths, rows, output, before }) => {
+      const { screen, clock, reporter, begin } = onScreen(columns, rows, { pushesRows: true });
+      const story = begin(many(steps + before));
+      for (let n = steps; n < steps + before; n++) story.start(`step-${n}`).finish(`step-${n}`);
+      for (let n = 0; n < steps; n += 2) story.start(`step-${n}`).output(`step-${n}`, 'some output '.repeat(output));
+      clock.advance(1000);
+      for (const width of widths) {
+        screen.resize(width, rows);
+        clock.advance(1000);
+      }
+      story.fail('step-0').at(9000);
+      reporter.end(recapOf({ workflow: 'many' }));
+      expect(screen.text()).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏○]|running/);
+    }),
+  );
+});
+
+test('in tmux a detail has as many columns as the lines above it allow', () => {
+  const { screen, clock, reporter, begin } = onScreen(200, 30, { pushesRows: true });
+  const story = begin(many(9)).start('step-0').output('step-0', 'x'.repeat(300)).start('step-1');
+  const width = () =>
+    Math.max(
+      ...screen
+        .text()
+        .split('\n')
+        .map((line) => line.length),
+    );
+  clock.advance(1000);
+  expect(width()).toBe(39);
+  story.start('step-2').finish('step-2').start('step-3').finish('step-3');
+  clock.advance(1000);
+  expect(width()).toBe(119);
+  reporter.end(recapOf({ workflow: 'many' }));
+});
+
 test('a step cannot control the terminal by its name, its message or its output', () => {
   const nasty = 'x\u001b[2J\u0007\ny';
   const { screen, reporter, begin } = onScreen();
