@@ -27,6 +27,7 @@ import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
+import { expandHome } from '#system/files.ts';
 import { daemonState, fileStore } from './run-store.ts';
 
 export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
@@ -160,7 +161,7 @@ function subworkflowFinder(config: Config): FindSubworkflow {
   return async ({ run, parent, ...asked }) => {
     const directories = { ...workflowDirectories(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
     try {
-      const { workflow, sources } = getWorkflow({ name: run }, directories);
+      const { workflow, sources } = getWorkflow({ name: expandHome(run, config.processEnv['HOME']) }, directories);
       const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });
       const named = params.filter(({ name }) => name !== null);
       return { ...(await withDotenv({ workflow, sources, params: named }, config.processEnv)), params };

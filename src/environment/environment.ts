@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { checkParam } from '#core/param-rule.ts';
 import type { Param } from '#core/run/run.ts';
 import { expandText, lookupIn, namesIn, splitBackticks } from '#core/words/interpolate.ts';
@@ -246,10 +245,4 @@ function tooLong(label: string): EvaluationProblem {
 
 function slot(label: string): Slot {
   return { label, result: null, isBusy: false };
-}
-
-/** A path of a workflow file as an absolute one: relative to a directory, or below the home directory (`~/x`). */
-export function pathFrom(dir: string, path: string, home: string | undefined): string {
-  if (home !== undefined && (path === '~' || path.startsWith('~/'))) return resolve(home, path.slice(2));
-  return resolve(dir, path);
 }

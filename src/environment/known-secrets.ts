@@ -12,8 +12,8 @@ import {
   type Workflow,
 } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
-import { readRegular } from '#system/files.ts';
-import { type Environment, mergeParams, pathFrom } from './environment.ts';
+import { pathFrom, readRegular } from '#system/files.ts';
+import { type Environment, mergeParams } from './environment.ts';
 
 /** Secrets of a run that are known before anything of it is evaluated. */
 export type KnownSecrets = {

@@ -2,7 +2,8 @@ import { itemKeys, itemsInText, itemText, linesInText } from '#core/fan-out/item
 import type { Item } from '#core/run/run.ts';
 import type { FanOut, ItemScalar, ItemValue } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
-import { EvaluationProblem, pathFrom } from './environment.ts';
+import { expandHome } from '#system/files.ts';
+import { EvaluationProblem } from './environment.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import { evaluateText, fitsEnvironment, type StepEnvContext } from './variables.ts';
 
@@ -44,11 +45,9 @@ async function matches(patterns: readonly string[], cwd: string, home: string | 
   const { matchingPaths, MOST_PATHS } = await import('#system/glob.ts');
   const found = new Set<string>();
   for (const pattern of patterns) {
-    const paths = await matchingPaths(pattern.startsWith('~/') ? pathFrom(cwd, pattern, home) : pattern, cwd).catch(
-      (error: unknown) => {
-        throw new EvaluationProblem(`parallel: "${pattern}": ${messageOf(error)}`);
-      },
-    );
+    const paths = await matchingPaths(expandHome(pattern, home), cwd).catch((error: unknown) => {
+      throw new EvaluationProblem(`parallel: "${pattern}": ${messageOf(error)}`);
+    });
     if (paths === null) throw new EvaluationProblem(`parallel: "${pattern}" matches more than ${MOST_PATHS} paths`);
     for (const path of paths) found.add(path);
   }

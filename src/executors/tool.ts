@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Outcome } from '#core/run/run.ts';
 import { listWords } from '#core/words/command-args.ts';
@@ -73,9 +72,4 @@ export function stepWords(attempt: Attempt): readonly string[] | null {
   if (typeof step.command !== 'string') return [...listWords(step.command, attempt), ...args];
   const parsed = parseCommand(step.command);
   return parsed.kind === 'words' ? [...expandWords(parsed.words, scope), ...args] : null;
-}
-
-/** Expands a leading `~` of a path to the home directory, as a shell would. */
-export function expandHome(path: string, { HOME: home }: Attempt['env']): string {
-  return home !== undefined && (path === '~' || path.startsWith('~/')) ? join(home, path.slice(1)) : path;
 }

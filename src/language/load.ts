@@ -1,8 +1,9 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { JsonObject, Workflow } from '#core/workflow.ts';
+import { os } from '#fast/os.ts';
 import { errorCode, failedAs, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
-import { openRegular } from '#system/files.ts';
+import { expandHome, openRegular } from '#system/files.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { withPatternBudget } from '#system/pattern.ts';
 import { buildWorkflow } from './build/build-workflow.ts';
@@ -147,16 +148,17 @@ function build(request: LoadRequest, { files, checked, dir, notOn, paramSchema }
 function targetProblems({ runTargets }: LoadRequest, { files, dir }: Pick<Parts, 'files' | 'dir'>): Problem[] {
   const workingDir = workingDirOf(files);
   if (runTargets === undefined || isTemplatePath(workingDir)) return [];
-  return runProblems(files.files, runTargets(resolve(dir, workingDir)));
+  const { exists, names } = runTargets(resolve(dir, workingDir));
+  return runProblems(files.files, { exists: (run) => exists(atHome(run)), names });
 }
 
 /** The days without starts: those of the file, else those of the base. */
 function daysOf({ root, base }: WorkflowFiles, request: LoadRequest, roots: Parameters<typeof findImport>[2]): Days {
   const isOfBase = root.raw.notOn === undefined && base?.raw.notOn !== undefined;
   if (!isOfBase || typeof request.base !== 'string')
-    return readDays(root, roots.dir, (path) => openInside(path, roots));
+    return readDays(root, (path) => openInside(writtenPath(roots.dir, path), roots));
   const dir = dirname(request.base);
-  return readDays(base, dir, (path) => openInside(path, { ...roots, realDir: realpathSync(dir) }));
+  return readDays(base, (path) => openInside(writtenPath(dir, path), { ...roots, realDir: realpathSync(dir) }));
 }
 
 function workingDirOf({ root, base }: WorkflowFiles): string {
@@ -255,7 +257,7 @@ function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
 function findImport(text: string, from: string, roots: Roots): FoundImport {
   const { dir, realPath, realDir } = roots;
   const beside = from === realPath ? dir : dirname(from);
-  const wanted = resolve(beside, text);
+  const wanted = writtenPath(beside, text);
   const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);
   for (const candidate of candidates) {
     try {
@@ -299,7 +301,7 @@ function openInside(file: string, { realDir, decoded, count }: Omit<Roots, 'dir'
 /** Reads the schema that `params` names; a file outside the workflow's directory is not opened. */
 function findSchema(text: string, roots: Omit<Roots, 'realPath'>): FoundSchema {
   if (/^[a-z]+:\/\//i.test(text)) return { why: 'must be a file, not a URL' };
-  const wanted = resolve(roots.dir, text);
+  const wanted = writtenPath(roots.dir, text);
   const found = openInside(wanted, roots);
   const isOutside = !isInside(wanted, roots.dir) && !isInside(wanted, roots.realDir);
   if (found.kind === 'outside' || isOutside) {
@@ -310,6 +312,15 @@ function findSchema(text: string, roots: Omit<Roots, 'realPath'>): FoundSchema {
   }
   const isLarge = Buffer.byteLength(found.source.text) > LARGEST_SCHEMA;
   return isLarge ? { why: 'is larger than 64 KiB, the limit for schemas' } : found;
+}
+
+/** A path that a workflow file names, as an absolute one. */
+function writtenPath(dir: string, path: string): string {
+  return resolve(dir, atHome(path));
+}
+
+function atHome(path: string): string {
+  return path.startsWith('~') ? expandHome(path, os().homedir()) : path;
 }
 
 function isInside(path: string, dir: string): boolean {

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { parseSpan } from '#core/time-text.ts';
 import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from './cron.ts';
 import { type Path, type Problem, problem, type Source, type Spot } from './diagnostic.ts';
@@ -68,18 +67,13 @@ export type Days = {
 };
 
 /**
- * Reads the days on which a workflow does not start: those of the key, and those of the files that it names, relative to
- * `dir`. In a file, `#` begins a comment.
+ * Reads the days on which a workflow does not start: those of the key, and those of the files that it names. In a file, `#` begins a comment.
  */
-export function readDays(file: SpecFile, dir: string, open: (path: string) => FoundImport): Days {
+export function readDays(file: SpecFile, open: (path: string) => FoundImport): Days {
   const { notOn } = file.raw;
   const read = asList(notOn).map((entry, index): Days => {
     if (isDay(entry) || isLikeDay(entry)) return { days: [entry], sources: [], problems: [] };
-    return readFile(
-      entry,
-      spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']),
-      open(resolve(dir, entry)),
-    );
+    return readFile(entry, spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']), open(entry));
   });
   return {
     days: read.flatMap(({ days }) => days),

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, type Stats, unlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { errorCode, messageOf, tryOr } from './errors.ts';
 
 /** Uses an open file, then closes it. */
@@ -66,4 +67,14 @@ export function removeDirectory(path: string): string | null {
   } catch (error) {
     return `"${path}" could not be removed: ${messageOf(error)}`;
   }
+}
+
+/** A path of a workflow file as an absolute one: relative to a directory, or below the home directory (`~/x`). */
+export function pathFrom(dir: string, path: string, home: string | undefined): string {
+  return resolve(dir, expandHome(path, home));
+}
+
+/** A path with the home directory in the place of a leading `~`, as in a shell. */
+export function expandHome(path: string, home: string | undefined): string {
+  return home !== undefined && (path === '~' || path.startsWith('~/')) ? join(home, path.slice(1)) : path;
 }

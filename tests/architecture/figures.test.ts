@@ -30,7 +30,7 @@ const limits: Figures = {
     daemon: 12,
     doctor: 2,
     engine: 4,
-    environment: 8,
+    environment: 6,
     executors: 8,
     fast: 5,
     forwarding: 3,

@@ -2,10 +2,10 @@ import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import type { Environment } from '#environment/environment.ts';
-import { pathFrom } from '#environment/environment.ts';
 import type { Captured } from '#environment/precondition.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunVariables } from '#environment/variables.ts';
+import { evaluateText } from '#environment/variables.ts';
 import type {
   Attempt,
   Executor,
@@ -20,6 +20,7 @@ import type { EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
 import type { RunJournal } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
+import { pathFrom } from '#system/files.ts';
 import type { NeededFacts } from './attempt-facts.ts';
 import type { AttemptOutput } from './output/attempt-output.ts';
 import type { BackgroundAttempt } from './service/serve.ts';
@@ -112,9 +113,11 @@ export function stepEnvironment({ step, number, ownVariables, output: { log } }:
 }
 
 /** The absolute working directory of a step. */
-export function stepDirectory(workflow: Workflow, step: Step, scope: Scope): string {
+export async function stepDirectory(context: AttemptContext, { scope, env }: Omit<StepScope, 'cwd'>): Promise<string> {
+  const { workflow, step } = context;
   if (step.dir === null) return workflow.dir;
-  return pathFrom(workflow.dir, expandText(step.dir, scope), scope('HOME'));
+  const path = await evaluateText('"dir"', step.dir, { scope, env, capture: captureFor(context) });
+  return pathFrom(workflow.dir, path, scope('HOME'));
 }
 
 /** The attempt as its executor sees it. */

@@ -46,7 +46,7 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
     const { scope, env } = variables.forStep(stepEnvironment(written), resultOf);
     if (written.step.env.length > 0) await addStepEnv(written.step.env, { scope, env, capture: captureFor(written) });
     secrets.learnStep(written.step, env, scope);
-    const cwd = stepDirectory(written.workflow, written.step, scope);
+    const cwd = await stepDirectory(written, { scope, env });
     const refusal = await checkPreconditions(written, { scope, env, cwd });
     if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
     if (refusal !== null) return reportOf(refusal);

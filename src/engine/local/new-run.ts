@@ -2,11 +2,12 @@ import type { Owner, RunEvent } from '#core/run/run.ts';
 import { expandText, previewText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { baseEnvironment, type Environment, pathFrom } from '#environment/environment.ts';
+import { baseEnvironment, type Environment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunQueue } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
+import { pathFrom } from '#system/files.ts';
 import type { RunRequest } from '../engine.ts';
 
 /** Options for accepting a run. */

@@ -5,10 +5,9 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { literalText } from '#core/words/interpolate.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
-import { removeIfPossible } from '#system/files.ts';
+import { expandHome, removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import {
-  expandHome,
   runTool,
   sortedEntries,
   stepWords,
@@ -40,7 +39,7 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
       ...playbookOptions(settings, attempt),
       ...(variables === null ? [] : ['-e', `@${variables.path}`]),
     ];
-    const binary = expandHome(settings.text('binary') ?? 'ansible-playbook', attempt.env);
+    const binary = expandHome(settings.text('binary') ?? 'ansible-playbook', attempt.env['HOME']);
     const argv = [binary, ...options, ...settings.texts('args'), ...words, file(playbook, attempt)];
     return await runTool(attempt, { argv, cwd: attempt.cwd, env: environment(settings, attempt) }, { install });
   } finally {
@@ -74,7 +73,7 @@ function playbookOptions({ text, texts, isSet }: ToolSettings, attempt: Attempt)
   const one = (option: string, value: string | null) => (value === null ? [] : [`${option}=${value}`]);
   const vault = text('vaultPasswordFile');
   return [
-    ...texts('inventory').map((inventory) => `--inventory=${expandHome(inventory, attempt.env)}`),
+    ...texts('inventory').map((inventory) => `--inventory=${expandHome(inventory, attempt.env['HOME'])}`),
     ...list('--tags', 'tags'),
     ...list('--skip-tags', 'skipTags'),
     ...list('--limit', 'limit'),
@@ -83,13 +82,13 @@ function playbookOptions({ text, texts, isSet }: ToolSettings, attempt: Attempt)
     ...one('--forks', text('forks')),
     ...(isSet('become') ? ['--become'] : []),
     ...one('--user', text('user')),
-    ...one('--vault-password-file', vault === null ? null : expandHome(vault, attempt.env)),
+    ...one('--vault-password-file', vault === null ? null : expandHome(vault, attempt.env['HOME'])),
   ];
 }
 
 /** Keeps a file name that begins with a dash from being read as an option. */
 function file(path: string, { env }: Attempt): string {
-  return path.startsWith('-') ? `./${path}` : expandHome(path, env);
+  return path.startsWith('-') ? `./${path}` : expandHome(path, env['HOME']);
 }
 
 function environment({ entries }: ToolSettings, { env }: Attempt): Attempt['env'] {

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
@@ -16,6 +16,7 @@ import {
 } from '#mail/send-mail.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import { errorCode } from '#system/errors.ts';
+import { pathFrom } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
 
 /** Sends a mail through the workflow's `smtp`, and prints its recipients. */
@@ -36,7 +37,7 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   }
 }
 
-function readMail(config: JsonObject, server: MailServer, { cwd, expand }: Attempt): Mail {
+function readMail(config: JsonObject, server: MailServer, { cwd, expand, env }: Attempt): Mail {
   const people = (key: string) => addresses(texts(config[key]), key, expand);
   const from = people('from');
   const attachments = texts(config.attachments).map(expand);
@@ -47,7 +48,9 @@ function readMail(config: JsonObject, server: MailServer, { cwd, expand }: Attem
     bcc: people('bcc'),
     subject: headerText(expand(text(config.subject)), 'subject'),
     message: expand(text(config.message)),
-    attachments: attachments.filter((path) => path !== '').map((path) => attachment(path, resolve(cwd, path))),
+    attachments: attachments
+      .filter((path) => path !== '')
+      .map((path) => attachment(path, pathFrom(cwd, path, env['HOME']))),
   };
 }
 

@@ -6,9 +6,9 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { canceled, EndSignal } from '#processes/end-signal.ts';
-import { removeIfPossible } from '#system/files.ts';
+import { expandHome, removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { expandHome, runTool, toolSettings } from '../tool.ts';
+import { runTool, toolSettings } from '../tool.ts';
 import { bootstrap, type RemoteCode, remoteCode, stopLine, supervisedLine } from './code.ts';
 
 const install = 'install the OpenSSH client (package "openssh-client")';
@@ -187,7 +187,7 @@ function sshSettings(config: JsonObject, attempt: Attempt): SshSettings | { read
     host,
     user: text('user'),
     port: text('port'),
-    key: key === null ? null : expandHome(key, attempt.env),
+    key: key === null ? null : expandHome(key, attempt.env['HOME']),
     password: text('password'),
     hostKeys: hostKeys(config.strictHostKeyChecking, text('strictHostKeyChecking')),
   };

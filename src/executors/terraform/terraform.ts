@@ -1,16 +1,9 @@
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
+import { expandHome } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import {
-  expandHome,
-  runTool,
-  stepWords,
-  stoppedByInterrupt,
-  type ToolSettings,
-  toolSettings,
-  wantsColor,
-} from '../tool.ts';
+import { runTool, stepWords, stoppedByInterrupt, type ToolSettings, toolSettings, wantsColor } from '../tool.ts';
 
 const install = 'install Terraform (https://developer.hashicorp.com/terraform/install), or name it with "binary"';
 
@@ -51,7 +44,7 @@ function ofInit(outcome: Outcome): Outcome {
 
 function terraformSettings(settings: ToolSettings, words: readonly string[], { env }: Attempt): TerraformSettings {
   const { text, texts, entries, isSet } = settings;
-  const path = (value: string | null) => (value === null ? null : expandHome(value, env));
+  const path = (value: string | null) => (value === null ? null : expandHome(value, env['HOME']));
   const subcommand =
     text('subcommand')
       ?.split(/\s+/)
@@ -64,7 +57,7 @@ function terraformSettings(settings: ToolSettings, words: readonly string[], { e
     backendConfig: [...entries('backendConfig').map(([name, value]) => `${name}=${value}`), ...texts('backendConfig')],
     words: [...subcommand, ...words],
     args: texts('args'),
-    varFiles: texts('varFiles').map((file) => expandHome(file, env)),
+    varFiles: texts('varFiles').map((file) => expandHome(file, env['HOME'])),
     vars: entries('vars'),
     targets: texts('targets'),
     autoApprove: isSet('autoApprove'),

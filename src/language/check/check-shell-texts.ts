@@ -117,7 +117,13 @@ export function nestedShellProblems(settings: readonly SpecFile[], files: readon
     return names.has(name);
   };
   return [
-    ...settings.flatMap((file) => ofTexts(settingTexts(file.raw), { file, what: 'the workflow', isDeclared })),
+    ...settings.flatMap((file) =>
+      ofTexts([...settingTexts(file.raw), ...textsIn(file.raw.workingDir, ['workingDir'])], {
+        file,
+        what: 'the workflow',
+        isDeclared,
+      }),
+    ),
     ...files.flatMap((file) => [
       ...[...actionEntries(file), ...defaultsEntries(file)].flatMap((entry) =>
         entry.hasDollar ? ofAction(entry, isDeclared) : [],
@@ -187,10 +193,11 @@ function settingTexts(
   ];
 }
 
-function actionTexts({ dir, parallel, matrix, repeatPolicy, service }: ActionEntry['raw'], path: Path): Text[] {
+function actionTexts(raw: ActionEntry['raw'], path: Path): Text[] {
+  const { dir, stdout, stderr, parallel, matrix, repeatPolicy, service } = raw;
   const probe = typeof service === 'object' ? service.readyWhen?.command : undefined;
   return [
-    ...textsIn({ dir, parallel, matrix }, path),
+    ...textsIn({ dir, stdout, stderr, parallel, matrix }, path),
     ...(repeatPolicy === undefined ? [] : ofCondition(repeatPolicy, [...path, 'repeatPolicy'])),
     ...(probe === undefined ? [] : [{ path: [...path, 'service', 'readyWhen', 'command'], text: probe }]),
   ];

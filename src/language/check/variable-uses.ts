@@ -34,7 +34,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
       ? at(['command'], commandUses(raw.command, ''))
       : []),
     ...(type === 'jq' ? [] : textUses(raw.args, ['args'])),
-    ...(['dir', 'stdout', 'stderr'] as const).flatMap((key) => textUses(raw[key], [key])),
+    ...(['dir', 'stdout', 'stderr'] as const).flatMap((key) => textUses(raw[key], [key], substitutedUses)),
     ...assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value))),
     ...conditionUses(raw, shell),
     ...(raw.repeatPolicy === undefined ? [] : usesOfCondition(raw.repeatPolicy, ['repeatPolicy'], shell)),

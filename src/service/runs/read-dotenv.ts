@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { Param } from '#core/run/run.ts';
-import { expandText, lookupIn, namesIn, previewText } from '#core/words/interpolate.ts';
+import { expandText, lookupIn, namesIn, previewText, splitBackticks } from '#core/words/interpolate.ts';
 import type { DotenvFile, Workflow } from '#core/workflow.ts';
 import type { DotenvRead } from '#engine/engine.ts';
 import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/formats.ts';
 import { type ErrorCode, errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
-import { openRegular } from '#system/files.ts';
+import { openRegular, pathFrom } from '#system/files.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
 const LARGEST_FILE = 1024 * 1024;
@@ -53,11 +53,7 @@ export function readDotenv(
 }
 
 function pathOf(path: string, dir: string, processEnv: Environment): string {
-  return resolved(expandText(path, lookupIn(processEnv)), dir, processEnv);
-}
-
-function resolved(path: string, dir: string, { HOME: home }: Environment): string {
-  return home !== undefined && path.startsWith('~/') ? resolve(home, path.slice(2)) : resolve(dir, path);
+  return pathFrom(dir, expandText(path, lookupIn(processEnv)), processEnv['HOME']);
 }
 
 /**
@@ -73,9 +69,10 @@ function directories(
     if (dir === undefined || isAbsolute(path) || path.startsWith('~/')) return run.workflow.dir;
     known ??= knownBefore(run, processEnv);
     const { scope, isOpen } = known;
-    const open = [...namesIn(dir)].find(isOpen);
-    if (open === undefined) return resolved(expandText(dir, scope), run.workflow.dir, processEnv);
-    const why = `"${path}" is relative to "workingDir: ${dir}", and the value of $${open} is known only in the run`;
+    const name = [...namesIn(dir)].find(isOpen);
+    const open = commandIn(dir) ?? (name === undefined ? null : `$${name}`);
+    if (open === null) return pathFrom(run.workflow.dir, expandText(dir, scope), processEnv['HOME']);
+    const why = `"${path}" is relative to "workingDir: ${dir}", and the value of ${open} is known only in the run`;
     throw new WfError('usage', `"dotenv": ${why}`, { help: 'give it as a parameter, or write an absolute path' });
   };
 }
@@ -86,7 +83,7 @@ function knownBefore({ workflow, params }: Pick<DotenvRequest, 'workflow' | 'par
   const open = new Set<string>();
   const scope: Scope = (name) => known.get(name);
   const set = (name: string, template: string) => {
-    if (template.includes('`') || [...namesIn(template)].some((other) => open.has(other))) open.add(name);
+    if (commandIn(template) !== null || [...namesIn(template)].some((other) => open.has(other))) open.add(name);
     else known.set(name, previewText(template, scope));
   };
   const merged = mergeParams(workflow.params, params);
@@ -97,6 +94,12 @@ function knownBefore({ workflow, params }: Pick<DotenvRequest, 'workflow' | 'par
   const fixed = new Set(merged.map(({ name }) => name));
   for (const { name, value } of workflow.env) if (!fixed.has(name)) set(name, value);
   return { scope, isOpen: (name: string) => open.has(name) };
+}
+
+/** The first command that a text runs when it is evaluated; null without one. */
+function commandIn(template: string): string | null {
+  const found = splitBackticks(template).find((part) => 'command' in part);
+  return found === undefined ? null : `$(${found.command})`;
 }
 
 function namesOf(entries: readonly DotenvEntry[]): readonly string[] {

@@ -3,10 +3,9 @@ import type { Outputs } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { partOf } from '#core/words/json-path.ts';
 import type { OutputSource, Step } from '#core/workflow.ts';
-import { pathFrom } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { messageOf } from '#system/errors.ts';
-import { openRegular } from '#system/files.ts';
+import { openRegular, pathFrom } from '#system/files.ts';
 import { type AttemptOutput, readOutput } from './attempt-output.ts';
 
 /** The sources of published outputs. */
