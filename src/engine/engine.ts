@@ -42,8 +42,6 @@ export type RunRequest = {
   readonly onApproval?: 'reject' | 'approve';
   /** The time of the parent run between a stop and a kill. */
   readonly parentGraceMs?: number;
-  /** Secrets of the parent run, shared with this one: a value that becomes secret in either is masked in both. */
-  readonly family?: Secrets;
 };
 
 /** The dotenv files of a run as they were when it was requested. */
@@ -101,8 +99,11 @@ export type TakenRun = {
 export type Engine = {
   /** Starts an accepted run; the watcher also gets the events stored before. */
   readonly carry: (request: RunRequest, taken: TakenRun, watcher: RunWatcher) => ActiveRun;
-  /** Stores and starts the run. Throws a `WfError` (`run-exists`, `storage`) before anything has started. */
-  readonly start: (request: RunRequest, watcher: RunWatcher) => ActiveRun;
+  /**
+   * Stores and starts the run. `family`: the secrets of the parent run, shared with this one: a value that becomes secret in
+   * either is masked in both. Throws a `WfError` (`run-exists`, `storage`) before anything has started.
+   */
+  readonly start: (request: RunRequest, watcher: RunWatcher, family?: Secrets) => ActiveRun;
 };
 
 /** The first process of an attempt; `endedAt` is set once it has ended, in milliseconds since 1970-01-01 UTC. */

@@ -28,11 +28,10 @@ export class RunSecrets {
   #warn: (message: string) => void = () => {};
   readonly #warned = new Set<string>();
 
-  /** Reads the secrets known at the start; `problem` names the one that cannot be read. */
-  constructor(request: RunRequest, processEnv: Environment) {
-    const { workflow, params, family } = request;
+  /** Reads the secrets known at the start into `shared`; `problem` names the one that cannot be read. */
+  constructor(request: RunRequest, processEnv: Environment, shared = new Secrets()) {
+    const { workflow, params } = request;
     const own = hasSecrets(workflow);
-    const shared = family ?? new Secrets();
     this.#hasOwn = own;
     this.#known = own ? knownSecrets(workflow, params, processEnv, shared) : { ...none, secrets: shared };
     this.#request = request;

@@ -27,11 +27,18 @@ export type StoredRun = Snapshot & {
   readonly logs: StoredLogs;
 };
 
-/** The owner's hold on its run: the only way to write it. */
-export type RunJournal = {
-  readonly runId: string;
-  /** Its file on this machine; null without one. */
+/** The files that the attempts of a run write. */
+export type RunFiles = {
+  /** The journal on this machine; null without one. */
   readonly path: string | null;
+  readonly logs: LogStore;
+  /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
+  readonly scratch: () => string;
+};
+
+/** The owner's hold on its run: the only way to write it. */
+export type RunJournal = RunFiles & {
+  readonly runId: string;
   /**
    * Passes the events to the operating system before it returns, so that they survive the process; all of them or, if
    * it throws a `WfError` `storage`, none.
@@ -44,9 +51,6 @@ export type RunJournal = {
   readonly flush: (seq?: number) => Promise<void>;
   /** The same for everything up to an event; may let the starter of programs make the flush. */
   readonly queueFlush: (seq: number) => Flush;
-  readonly logs: LogStore;
-  /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
-  readonly scratch: () => string;
   /**
    * Reports requests to the owner of the run, including earlier ones, until `close`. Never rejects: if no socket can be
    * opened, it polls for requests.

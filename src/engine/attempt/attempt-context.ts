@@ -1,3 +1,4 @@
+import type { neededFacts } from '#core/run/policies.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
@@ -18,11 +19,11 @@ import type {
 } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
-import type { RunJournal } from '#store/store.ts';
+import type { RunFiles } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { pathFrom } from '#system/files.ts';
-import type { NeededFacts } from './attempt-facts.ts';
 import type { AttemptOutput } from './output/attempt-output.ts';
+import type { OpenPipe } from './output/masked-output.ts';
 import type { BackgroundAttempt } from './service/serve.ts';
 import type { RunParts } from './shared-parts.ts';
 
@@ -38,6 +39,22 @@ export type Capture = (
     readonly signal?: AbortSignal;
   },
 ) => Promise<Captured>;
+
+/** What attempts need of the machine and the process in which they are made. */
+export type AttemptHost = {
+  readonly clock: Clock;
+  /** The base environment of every step. */
+  readonly processEnv: Environment;
+  /** Returns the executor for a type; a promise only if its module is not loaded yet. */
+  readonly executor: (type: string) => Executor | Promise<Executor>;
+  readonly capture: Capture;
+  readonly openPipe: OpenPipe;
+  /** Runs another workflow for a step. */
+  readonly runWorkflow: (request: SubworkflowRequest, attempt: Attempt) => Promise<SubworkflowResult>;
+};
+
+/** Which facts the policies of a step need. */
+export type NeededFacts = ReturnType<typeof neededFacts>;
 
 /** Reports of an attempt at a service. */
 export type BackgroundCalls = Pick<BackgroundAttempt, 'ready' | 'giveUp'>;
@@ -59,7 +76,7 @@ export type AttemptContext = {
   /** The most bytes of an output. */
   readonly maxOutputBytes: number;
   readonly secrets: RunSecrets;
-  readonly journal: RunJournal;
+  readonly files: RunFiles;
   readonly variables: RunVariables;
   readonly executor: Executor;
   readonly capture: Capture;
@@ -122,7 +139,7 @@ export async function stepDirectory(context: AttemptContext, { scope, env }: Omi
 
 /** The attempt as its executor sees it. */
 export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
-  const { runId, workflow, step, number, output, secrets, journal, variables, flush, slot } = context;
+  const { runId, workflow, step, number, output, secrets, files, variables, flush, slot } = context;
   const { signal, kill, started, contained } = context;
   const attempt: Attempt = {
     runId,
@@ -138,7 +155,7 @@ export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
     started,
     contained,
     shared: context.parts.forAttempt(() => runScope(context)),
-    scratch: journal.scratch,
+    scratch: files.scratch,
     flush,
     slot,
     signal,

@@ -1,5 +1,5 @@
 import { failed } from '#core/run/outcome.ts';
-import type { AttemptFacts, Item, Outcome } from '#core/run/run.ts';
+import type { Outcome } from '#core/run/run.ts';
 import { numberValues, withNumbers } from '#core/step-numbers.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { BackgroundStep, NumberValue, Step } from '#core/workflow.ts';
@@ -10,6 +10,7 @@ import { addStepEnv } from '#environment/variables.ts';
 import type { Attempt, Scope } from '#executors/executor.ts';
 import { canceled } from '#processes/end-signal.ts';
 import type { LogFile, LogStream } from '#store/logs.ts';
+import type { AttemptReport } from '../driver/step-task.ts';
 import {
   type AttemptContext,
   captureFor,
@@ -19,21 +20,8 @@ import {
   stepDirectory,
   stepEnvironment,
 } from './attempt-context.ts';
-import { attemptFacts } from './attempt-facts.ts';
-import { afterEnd, withCause, withCopies } from './attempt-outputs.ts';
+import { afterEnd, attemptFacts, withCause, withCopies } from './attempt-results.ts';
 import type { BackgroundAttempt } from './service/serve.ts';
-
-/**
- * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could
- * be read.
- */
-export type AttemptReport = {
-  readonly outcome: Outcome;
-  readonly facts: AttemptFacts;
-  readonly items?: readonly Item[];
-  /** For a fan-out, if a variable gave it. */
-  readonly maxConcurrent?: number;
-};
 
 /**
  * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
@@ -119,8 +107,8 @@ async function runService(
   });
 }
 
-function logsOf({ step, number, journal, output: { log } }: AttemptContext): readonly LogFile[] {
-  const logOf = (stream: LogStream) => journal.logs.file(step.name, number, stream);
+function logsOf({ step, number, files, output: { log } }: AttemptContext): readonly LogFile[] {
+  const logOf = (stream: LogStream) => files.logs.file(step.name, number, stream);
   return log.stdoutPath === log.stderrPath ? [logOf('output')] : [logOf('stdout'), logOf('stderr')];
 }
 

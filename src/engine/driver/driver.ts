@@ -1,16 +1,26 @@
 import { evolve } from '#core/run/evolve.ts';
-import type { CancelReason, FinishedStatus, Outputs, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
+import type { CancelReason, FinishedStatus, Outputs, Param, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
 import { isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
 import { type Decision, transition } from '#core/run/transition.ts';
 import type { ResultLogs } from '#core/words/step-results.ts';
-import type { Step } from '#core/workflow.ts';
+import type { NumberValue, RunNumberKey, Step } from '#core/workflow.ts';
 import type { Clock } from '#system/clock.ts';
 import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
 import { StepResults, type StepTask, stepTask } from './step-task.ts';
 import { RunLimit, RunTimers } from './timers.ts';
 
 /** What a driver needs of the request for its run. */
-type DrivenRequest = Pick<RunRequest, 'workflow' | 'onApproval'>;
+type DrivenRequest = Pick<RunRequest, 'workflow' | 'onApproval' | 'restored'>;
+
+/** What the evaluation of a run before its first step found. `unmet`: the precondition of the workflow that is not met. */
+export type PreparedRun =
+  | {
+      readonly params: readonly Param[];
+      /** The numbers of the workflow that variables give; absent if it has none. */
+      readonly numbers?: readonly NumberValue<RunNumberKey>[];
+      readonly unmet: string | null;
+    }
+  | { readonly problem: string };
 
 /** Messages to a driver: inputs for `transition`, and events that need no decision. */
 type Message = RunInput | { readonly type: 'note'; readonly event: RunEvent };
@@ -103,6 +113,19 @@ export class Driver {
   /** The result of a step as JSON, by a name of the step; undefined until it is settled. */
   resultOf(name: string): string | undefined {
     return this.#results.of(this.#host.state(), name);
+  }
+
+  /** Starts the first steps, or ends the run that cannot start. */
+  start(prepared: PreparedRun): void {
+    const at = this.#host.clock.now();
+    if ('problem' in prepared) {
+      this.post({ type: 'refuse', at, reason: 'error', message: prepared.problem });
+      return;
+    }
+    const { unmet, ...start } = prepared;
+    this.note({ type: 'run.prepared', at, ...start });
+    if (unmet !== null) this.post({ type: 'refuse', at, reason: 'precondition', message: unmet });
+    else this.post({ type: 'start', at, restored: this.#request.restored });
   }
 
   /** Takes an input. */

@@ -1,5 +1,6 @@
 import { beforeItems, fanOutOf } from '#core/fan-out/instances.ts';
 import { itemParams, itemVariables } from '#core/fan-out/items.ts';
+import type { AttemptFacts, Item, Outcome, RunInput } from '#core/run/run.ts';
 import {
   heldSteps,
   instancesOf,
@@ -32,6 +33,27 @@ export type StepTask = {
   /** The most bytes of an output; absent: the default. */
   readonly maxOutputBytes?: number;
 };
+
+/**
+ * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could
+ * be read.
+ */
+export type AttemptReport = {
+  readonly outcome: Outcome;
+  readonly facts: AttemptFacts;
+  readonly items?: readonly Item[];
+  /** For a fan-out, if a variable gave it. */
+  readonly maxConcurrent?: number;
+};
+
+/** The input that reports the end of an attempt. */
+export function attemptEnd(
+  { outcome, facts, items, maxConcurrent }: AttemptReport,
+  own: { readonly at: number; readonly step: string; readonly attempt: number },
+): RunInput {
+  if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts };
+  return { type: 'items-read', ...own, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
+}
 
 /** The task of an attempt that has been scheduled. */
 export function stepTask(run: RunState, name: string, number: number, results: StepResults): StepTask {

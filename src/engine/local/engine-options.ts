@@ -1,30 +1,20 @@
 import type { Owner } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import type { Environment } from '#environment/environment.ts';
-import type { Executor, SubworkflowRequest } from '#executors/executor.ts';
+import type { SubworkflowRequest } from '#executors/executor.ts';
 import type { RunStore } from '#store/store.ts';
-import type { Clock } from '#system/clock.ts';
-import type { Capture } from '../attempt/attempt-context.ts';
-import type { OpenPipe } from '../attempt/output/masked-output.ts';
+import type { AttemptHost } from '../attempt/attempt-context.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
 
 /** Dependencies of the local engine. */
-export type LocalEngineOptions = {
+export type LocalEngineOptions = Omit<AttemptHost, 'runWorkflow'> & {
   readonly store: RunStore;
-  readonly clock: Clock;
-  /** The base environment of every step. */
-  readonly processEnv: Environment;
   readonly owner: Owner;
-  /** Returns the executor for a type; a promise only if its module is not loaded yet. */
-  readonly executor: (type: string) => Executor | Promise<Executor>;
-  readonly capture: Capture;
   readonly background: BackgroundProcesses;
   readonly findSubworkflow: FindSubworkflow;
   readonly retryChild: RetryChild;
   readonly onChild?: OnChild | null;
   readonly newRunId: () => string;
   readonly notify: Notify;
-  readonly openPipe: OpenPipe;
 };
 
 /**

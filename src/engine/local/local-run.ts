@@ -7,19 +7,19 @@ import { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '#store/store.ts';
 import { ClockChanges } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
-import { RunParts } from '../attempt/shared-parts.ts';
+import type { AttemptHost } from '../attempt/attempt-context.ts';
+import { RunningAttempts } from '../attempt/running-attempts.ts';
+import { StepRunner } from '../attempt/step-runner.ts';
 import { Driver, type DriverHost } from '../driver/driver.ts';
-import type { ActiveRun, Engine, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
+import type { Engine, FailedChild, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { createdEvent } from './new-run.ts';
 import { Notices } from './notices.ts';
-import { prepare } from './prepare.ts';
 import { RunRecord } from './run-record.ts';
-import { RunningAttempts, StepAttempts } from './step-attempts.ts';
-import { StepRunner } from './step-runner.ts';
-import { graceOf } from './subworkflow.ts';
+import { StepAttempts } from './step-attempts.ts';
+import { graceOf, runSubworkflow } from './subworkflow.ts';
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const listenAfterMs = 100;
@@ -41,6 +41,8 @@ export type LocalRunParts = {
 /** One run in this process: the host of its driver, with the journal and the attempts as processes of this machine. */
 export class LocalRun {
   readonly finished: Promise<RunState>;
+  /** The last child run of each step whose child run failed. */
+  readonly failedChildren = new Map<string, FailedChild>();
   readonly #options: LocalEngineOptions & { readonly engine: Engine };
   readonly #request: RunRequest;
   readonly #journal: RunJournal;
@@ -51,7 +53,6 @@ export class LocalRun {
   readonly #attempts: RunningAttempts;
   readonly #stepAttempts: StepAttempts;
   readonly #background: Background;
-  readonly #shared = new RunParts();
   readonly #notices: Notices;
   readonly #driver: Driver;
   readonly #earlier: readonly StoredEvent[];
@@ -74,7 +75,10 @@ export class LocalRun {
     this.#journal = journal;
     this.#secrets = secrets;
     const warn = (step: string | null, message: string) => this.#warn(step, message);
-    this.#runner = new StepRunner(options, request, { journal, secrets, warn, shared: this.#shared });
+    const keepFailed = (step: string, child: FailedChild) => this.failedChildren.set(step, child);
+    const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) =>
+      runSubworkflow({ ...options, family: secrets.shared, keepFailed }, request, asked, attempt);
+    this.#runner = new StepRunner({ ...options, runWorkflow }, request, { files: journal, secrets, warn });
     this.#watcher = watcher;
     this.#isResting = options.background.rest === undefined;
     this.#earlier = earlier;
@@ -101,7 +105,7 @@ export class LocalRun {
       record: this.#record,
       secrets,
       scope: (name) => this.#runner.scope((step) => this.#driver.resultOf(step))(name),
-      children: this.#runner.failedChildren,
+      children: this.failedChildren,
       logs: journal.logs,
       sources: request.sources,
       warn,
@@ -121,10 +125,6 @@ export class LocalRun {
   /** The unmasked state, for the parent run. */
   get result(): RunState {
     return this.#record.state;
-  }
-
-  get failedChildren(): ActiveRun['failedChildren'] {
-    return this.#runner.failedChildren;
   }
 
   /** Stores the first events, then evaluates the environment and starts the run. */
@@ -167,25 +167,7 @@ export class LocalRun {
   }
 
   async #prepare(): Promise<void> {
-    const own = { journal: this.#journal, secrets: this.#secrets, signal: this.#preparation };
-    const prepared = await prepare(this.#options, this.#request, own);
-    const at = this.#options.clock.now();
-    if (prepared.variables === null) {
-      this.#driver.post({ type: 'refuse', at, reason: prepared.reason, message: prepared.message });
-      return;
-    }
-    try {
-      this.#runner.prepare(prepared.variables);
-    } catch (error) {
-      if (!(error instanceof WfError)) throw error;
-      this.#driver.post({ type: 'refuse', at, reason: 'error', message: error.message });
-      return;
-    }
-    const { params, numbers } = prepared;
-    this.#driver.note({ type: 'run.prepared', at, params, ...(numbers === undefined ? {} : { numbers }) });
-    if (prepared.unmet !== null)
-      this.#driver.post({ type: 'refuse', at, reason: 'precondition', message: prepared.unmet });
-    else this.#driver.post({ type: 'start', at, restored: this.#request.restored });
+    this.#driver.start(await this.#runner.prepare(this.#preparation));
   }
 
   #hosting(): DriverHost {
@@ -234,7 +216,7 @@ export class LocalRun {
 
   /** Ends the background processes and shared parts of the steps. */
   #cleanUp(): Promise<void> | null {
-    if (!(this.#background.isUsed || this.#shared.areUsed)) return null;
+    if (!(this.#background.isUsed || this.#runner.shared.areUsed)) return null;
     this.#rest();
     return this.#endBackground();
   }
@@ -269,7 +251,7 @@ export class LocalRun {
     const spared = new Set(nodes.flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : [])));
     await this.#background.end(spared, graceOf(this.#request));
     const isForced = this.result.cancellation?.force === true;
-    for (const problem of await this.#shared.close(isForced)) this.#warn(null, problem);
+    for (const problem of await this.#runner.shared.close(isForced)) this.#warn(null, problem);
   }
 
   /** Called while a message is read, by a flush, or when the files of the run are gone. */

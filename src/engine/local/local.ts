@@ -11,10 +11,10 @@ import { logDirectory } from './new-run.ts';
 export function createLocalEngine(options: LocalEngineOptions): Engine {
   const gate = createDescriptorGate(areDescriptorsScarce);
   const engine: Engine = {
-    start: (request, watcher) => {
+    start: (request, watcher, family) => {
       const processEnv = baseEnvironment(request.dotenv, options.processEnv);
       const logDir = logDirectory(request.workflow, processEnv);
-      const secrets = new RunSecrets(request, processEnv);
+      const secrets = new RunSecrets(request, processEnv, family);
       const journal = options.store.create(secrets.snapshot(), { logDir });
       return begin(request, { journal, secrets, watcher, earlier: [] });
     },

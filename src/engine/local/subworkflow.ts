@@ -1,5 +1,6 @@
 import type { Outputs, StoredEvent } from '#core/run/run.ts';
 import { stepState } from '#core/run/run-state.ts';
+import type { Secrets } from '#core/secrets/secrets.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import { WfError } from '#system/errors.ts';
@@ -8,11 +9,16 @@ import type { LocalEngineOptions } from './engine-options.ts';
 
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
-  options: LocalEngineOptions & { readonly engine: Engine; readonly keepFailed: (child: FailedChild) => void },
+  options: LocalEngineOptions & {
+    readonly engine: Engine;
+    readonly family: Secrets;
+    readonly keepFailed: (step: string, child: FailedChild) => void;
+  },
   parent: RunRequest,
   asked: SubworkflowRequest,
   attempt: Attempt,
 ): Promise<SubworkflowResult> {
+  const { number, step } = attempt;
   let isStarted = false;
   try {
     const expand = (text: string) => attempt.expand(text);
@@ -21,7 +27,6 @@ export async function runSubworkflow(
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
     const { workflow, sources, dotenv, params: given } = found;
-    const { number, step } = attempt;
     const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
     const runId = options.newRunId();
     isStarted = true;
@@ -29,7 +34,6 @@ export async function runSubworkflow(
     attempt.started(null, { runId, ...(isNamedByVariables ? { workflow: run } : {}) });
     const retry = earlier === null ? '' : `, a retry of run ${earlier.retryOf}`;
     attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
-    const family = parent.family === undefined ? {} : { family: parent.family };
     const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
     const tails = new Map<string, readonly string[]>();
     const child: ActiveRun = options.engine.start(
@@ -46,18 +50,19 @@ export async function runSubworkflow(
         strict: parent.strict === true,
         ...(parent.onApproval === undefined ? {} : { onApproval: parent.onApproval }),
         parentGraceMs: graceOf(parent),
-        ...family,
       },
       (event, state) => {
         // A run that is not stored removes its logs when it ends.
         if (isFailedAttempt(event)) tails.set(event.step, child.logs.tail(event));
         watcher?.watch(event, state);
       },
+      options.family,
     );
     watcher?.attach(child);
     await endWith(child, attempt);
     const result = describe(child);
-    if (!result.ok) options.keepFailed({ state: child.state(), sources, tails, children: child.failedChildren });
+    if (!result.ok)
+      options.keepFailed(step.name, { state: child.state(), sources, tails, children: child.failedChildren });
     return result;
   } catch (error) {
     if (!(error instanceof WfError)) throw error;

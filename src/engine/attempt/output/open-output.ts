@@ -3,7 +3,7 @@ import type { Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import type { LogForm, OpenLogs, ProgramStream } from '#store/logs.ts';
-import type { RunJournal } from '#store/store.ts';
+import type { RunFiles } from '#store/store.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { type AttemptOutput, directOutput } from './attempt-output.ts';
@@ -12,7 +12,7 @@ import type { MaskedOutputs, OpenPipe, Pipe } from './masked-output.ts';
 /** Options for opening an attempt's output. */
 export type OutputOptions = {
   readonly openPipe: OpenPipe;
-  readonly journal: RunJournal;
+  readonly files: RunFiles;
   readonly secrets: RunSecrets;
   readonly outputs: MaskedOutputs;
   readonly warn: (step: string, message: string) => void;
@@ -27,12 +27,12 @@ export type OutputOptions = {
 export async function openOutput(
   step: Step,
   number: number,
-  { openPipe, journal, secrets, outputs, warn, maxOutputBytes }: OutputOptions,
+  { openPipe, files, secrets, outputs, warn, maxOutputBytes }: OutputOptions,
 ): Promise<AttemptOutput | { readonly problem: string }> {
   // Its instances have the output.
   if (step.fanOut !== undefined) return directOutput(nullLog(), maxOutputBytes);
   const form = logFormOf(step);
-  const { logs, problem } = openLogs(journal, { step: step.name, attempt: number, form });
+  const { logs, problem } = openLogs(files, { step: step.name, attempt: number, form });
   const { log } = logs;
   if (problem !== null) {
     const key = (['output', 'stdout', 'stderr'] as const).find(
@@ -57,7 +57,7 @@ export async function openOutput(
   const onFailure = (error: unknown) => warn(step.name, notKept(step.name, messageOf(error)));
   const isOne = !form.isSeparate && !isDivided;
   try {
-    const pipes = await openPipes(piped, isOne, () => (isOther ? null : openPipe(journal.scratch())));
+    const pipes = await openPipes(piped, isOne, () => (isOther ? null : openPipe(files.scratch())));
     const output = outputs.start(logs, { pipes, keeps, isSecret, maxOutputBytes, onFailure });
     // Of two pipes that have data before the event loop watches them, it does not know which had data first. This turn may
     // have looked for data already, the next one has not.
@@ -124,11 +124,11 @@ type LogRequest = { readonly step: string; readonly attempt: number; readonly fo
 
 /** Opens an attempt's logs. If the disk refuses, the step still runs and its output is lost. */
 function openLogs(
-  journal: RunJournal,
+  files: RunFiles,
   { step, attempt, form }: LogRequest,
 ): { readonly logs: OpenLogs; readonly problem: string | null } {
   try {
-    return { logs: journal.logs.open(step, attempt, form), problem: null };
+    return { logs: files.logs.open(step, attempt, form), problem: null };
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     return { logs: { log: nullLog(), kept: {} }, problem: error.message };

@@ -11,33 +11,21 @@ import type { RunSecrets } from '#environment/run-secrets.ts';
 import { RunVariables } from '#environment/variables.ts';
 import type { Scope } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { RunJournal } from '#store/store.ts';
+import type { RunFiles } from '#store/store.ts';
 import { errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
+import type { PreparedRun } from '../driver/driver.ts';
 import type { RunRequest } from '../engine.ts';
-import type { LocalEngineOptions } from './engine-options.ts';
-
-/**
- * The starting state of a run, or why it cannot start. `unmet` names the precondition of the workflow that is not met.
- */
-export type Prepared =
-  | {
-      readonly variables: RunVariables;
-      readonly params: readonly Param[];
-      /** The numbers of the workflow that variables give; absent if it has none. */
-      readonly numbers?: readonly NumberValue<RunNumberKey>[];
-      readonly unmet: string | null;
-    }
-  | { readonly variables: null; readonly reason: 'error'; readonly message: string };
+import type { AttemptHost } from './attempt-context.ts';
 
 /** Evaluates parameters, environment and the workflow's own preconditions. */
 export async function prepare(
-  options: LocalEngineOptions,
+  host: Pick<AttemptHost, 'capture' | 'processEnv'>,
   { runId, workflow, params: given }: RunRequest,
-  { journal, secrets, signal }: { journal: RunJournal; secrets: RunSecrets; signal: EndSignal },
-): Promise<Prepared> {
-  const { capture } = options;
+  { files, secrets, signal }: { files: RunFiles; secrets: RunSecrets; signal: EndSignal },
+): Promise<PreparedRun & ({ readonly variables: RunVariables } | { readonly problem: string })> {
+  const { capture } = host;
   const { dir: cwd, shell } = workflow;
-  const processEnv = { ...options.processEnv, ...secrets.variables };
+  const processEnv = { ...host.processEnv, ...secrets.variables };
   const substitute = async (command: string, env: Environment) => {
     const result = await capture(command, { env, cwd, shell, signal: signal.toAbortSignal() });
     if (!result.ok) throw new EvaluationProblem(`\`${command}\`: ${result.message}`);
@@ -50,10 +38,10 @@ export async function prepare(
       ...processEnv,
       ...variables,
       ...runEnvironment(runId, workflow.name),
-      ...(journal.path === null ? {} : { DAG_RUN_LOG_FILE: journal.path }),
+      ...(files.path === null ? {} : { DAG_RUN_LOG_FILE: files.path }),
       ...paramsJson(workflow, params),
     };
-    const keep = (name: string, value: string) => keepOutput(journal.scratch(), name, value);
+    const keep = (name: string, value: string) => keepOutput(files.scratch(), name, value);
     const runVariables = new RunVariables(
       env,
       params.map((param) => paramText(param, workflow.secrets)),
@@ -75,7 +63,7 @@ export async function prepare(
     const isOfTheFile = error instanceof EvaluationProblem || error instanceof PathProblem;
     const problem = isOfTheFile ? error : systemProblem(error);
     if (problem === null) throw error;
-    return { variables: null, reason: 'error', message: problem.message };
+    return { problem: problem.message };
   }
 }
 

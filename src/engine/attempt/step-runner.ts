@@ -6,27 +6,26 @@ import { allSteps, type Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunVariables } from '#environment/variables.ts';
 import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '#executors/executor.ts';
-import type { AttemptSignals } from '#processes/end-signal.ts';
+import type { AttemptSignals, EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/flush.ts';
-import type { RunJournal } from '#store/store.ts';
-import { systemProblem } from '#system/errors.ts';
-import { type AttemptReport, runAttempt } from '../attempt/attempt.ts';
-import type { BackgroundCalls } from '../attempt/attempt-context.ts';
-import { MAX_OUTPUT_BYTES } from '../attempt/output/attempt-output.ts';
-import { MaskedOutputs } from '../attempt/output/masked-output.ts';
-import { type OutputOptions, openOutput } from '../attempt/output/open-output.ts';
-import type { RunParts } from '../attempt/shared-parts.ts';
-import type { StepTask } from '../driver/step-task.ts';
-import type { Engine, FailedChild, RunRequest } from '../engine.ts';
-import type { LocalEngineOptions } from './engine-options.ts';
-import { runSubworkflow } from './subworkflow.ts';
+import type { RunFiles } from '#store/store.ts';
+import { systemProblem, WfError } from '#system/errors.ts';
+import type { PreparedRun } from '../driver/driver.ts';
+import type { AttemptReport, StepTask } from '../driver/step-task.ts';
+import type { RunRequest } from '../engine.ts';
+import { runAttempt } from './attempt.ts';
+import type { AttemptHost, BackgroundCalls } from './attempt-context.ts';
+import { MAX_OUTPUT_BYTES } from './output/attempt-output.ts';
+import { MaskedOutputs } from './output/masked-output.ts';
+import { type OutputOptions, openOutput } from './output/open-output.ts';
+import { prepare } from './prepare.ts';
+import { RunParts } from './shared-parts.ts';
 
 /** The dependencies of the attempts of one run. */
-export type StepRunnerParts = {
-  readonly journal: RunJournal;
+type StepRunnerParts = {
+  readonly files: RunFiles;
   readonly secrets: RunSecrets;
   readonly warn: (step: string, message: string) => void;
-  readonly shared: RunParts;
 };
 
 /** What an attempt needs besides its task, where it is made. */
@@ -43,27 +42,41 @@ export type AttemptTools = {
 
 /** Makes the attempts of one run, with the variables that its steps share. */
 export class StepRunner {
-  readonly #options: LocalEngineOptions & { readonly engine: Engine };
+  /** What the attempts share. */
+  readonly shared = new RunParts();
+  readonly #host: AttemptHost;
   readonly #request: RunRequest;
   readonly #parts: StepRunnerParts;
   readonly #outputs: MaskedOutputs;
   readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
-  /** The last child run of each step whose child run failed. */
-  readonly failedChildren = new Map<string, FailedChild>();
   #variables: RunVariables | null = null;
 
-  constructor(options: LocalEngineOptions & { readonly engine: Engine }, request: RunRequest, parts: StepRunnerParts) {
-    this.#options = options;
+  constructor(host: AttemptHost, request: RunRequest, parts: StepRunnerParts) {
+    this.#host = host;
     this.#request = request;
     this.#parts = parts;
     this.#outputs = new MaskedOutputs(parts.secrets.shared);
-    this.#outputOptions = { ...parts, openPipe: options.openPipe, outputs: this.#outputs };
+    this.#outputOptions = { ...parts, openPipe: host.openPipe, outputs: this.#outputs };
   }
 
-  /** Sets the variables that the run starts with. Throws as `set` does. */
-  prepare(variables: RunVariables): void {
+  /** Evaluates parameters, environment and the workflow's own preconditions, before the first attempt. */
+  async prepare(signal: EndSignal): Promise<PreparedRun> {
+    const prepared = await prepare(this.#host, this.#request, { ...this.#parts, signal });
+    if ('problem' in prepared) return prepared;
+    const { variables, ...start } = prepared;
     this.#variables = variables;
+    try {
+      this.#setRestored();
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      return { problem: error.message };
+    }
+    return start;
+  }
+
+  /** Published outputs belong to the result of their step. */
+  #setRestored(): void {
     const publishing = new Set(
       allSteps(this.#request.workflow).flatMap(({ name, published }) => (published ? [name] : [])),
     );
@@ -79,7 +92,7 @@ export class StepRunner {
 
   /** The scope of a run; the environment of this process if the run was never prepared. */
   scope(resultOf: Scope): Scope {
-    return this.#variables?.forStep({}, resultOf).scope ?? lookupIn(this.#options.processEnv);
+    return this.#variables?.forStep({}, resultOf).scope ?? lookupIn(this.#host.processEnv);
   }
 
   /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */
@@ -99,13 +112,13 @@ export class StepRunner {
     const variables = this.#variables;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
     const { workflow, runId } = this.#request;
-    const { journal, secrets } = this.#parts;
+    const { files, secrets } = this.#parts;
     this.set(task.runVariables);
-    const found = this.#options.executor(step.executor.type);
+    const found = this.#host.executor(step.executor.type);
     const executor = found instanceof Promise ? await found : found;
     const output = await openOutput(step, number, { ...this.#outputOptions, maxOutputBytes });
     if ('problem' in output) return { outcome: failed(output.problem), facts: {} };
-    const endWatch = journal.logs.watch(output.log, this.#options.clock.now);
+    const endWatch = files.logs.watch(output.log, this.#host.clock.now);
     const report = await runAttempt({
       runId,
       workflow,
@@ -117,19 +130,15 @@ export class StepRunner {
       output,
       maxOutputBytes,
       secrets,
-      journal,
+      files,
       variables,
       executor,
-      capture: this.#options.capture,
+      capture: this.#host.capture,
       ...signals,
       ...calls,
-      clock: this.#options.clock,
-      parts: this.#parts.shared,
-      runWorkflow: (request, attempt) => {
-        const parent = { ...this.#request, family: secrets.shared };
-        const keepFailed = (child: FailedChild) => this.failedChildren.set(step.name, child);
-        return runSubworkflow({ ...this.#options, keepFailed }, parent, withItem(request, task), attempt);
-      },
+      clock: this.#host.clock,
+      parts: this.shared,
+      runWorkflow: (request, attempt) => this.#host.runWorkflow(withItem(request, task), attempt),
       neededFacts: (made, outcome) => neededFacts(made, state, outcome),
     }).finally(endWatch);
     this.#warnOfOutput(step, report.outcome);
