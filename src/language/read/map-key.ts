@@ -1,7 +1,7 @@
 import type { Json } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { Path } from '../diagnostic.ts';
-import { executorConfigSchema, executorTypes, type KnownKey, knownKeys, resolve } from '../schema/schema.ts';
+import { executorConfigSchema, executorTypes, type KnownKey, knownKeys, resolve, typesOf } from '../schema/schema.ts';
 import { canonicalKey, type Schema } from '../schema/schema-type.ts';
 import { type Advice, adviceFor, executorOfType } from './advice.ts';
 import { LARGEST_FILE } from './decode.ts';
@@ -22,6 +22,8 @@ import { foreignSpace } from './syntax-problem.ts';
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 /** Maximum number of keys listed in a help text. */
 const MOST_KEYS_IN_HELP = 8;
+/** Maximum number of keys below which an unknown key may belong. */
+const MOST_HOLDERS = 3;
 
 /** A key as written in the file. */
 type Key = { readonly text: string; readonly range: Range };
@@ -48,7 +50,7 @@ export function knownKey({ key, schema }: PairContext): KnownKey | null {
  * Reports an unknown key, and reads it as the key that was probably meant, so that the rest of the file is still
  * checked. Null for a free key, and if no key is similar.
  */
-export function guessedKey(reader: Reader, { key, schema, position, result }: PairContext): KnownKey | null {
+export function guessedKey(reader: Reader, { pair, key, schema, position, result }: PairContext): KnownKey | null {
   if (/^x-/i.test(key.text)) return null;
   const message = `unknown key "${key.text}"${inWhat(position, result)}`;
   if (reader.suggestionsLeft-- <= 0) {
@@ -59,21 +61,32 @@ export function guessedKey(reader: Reader, { key, schema, position, result }: Pa
   if (advice !== null) return readAsAdvised(reader, { key, schema, position, result }, advice);
   const keys = documentedKeys(schema);
   const near = nearNames(key.text, keys);
-  const below = near.length === 0 ? holderOf(key.text, schema) : null;
+  const holders = near.length === 0 ? holdersOf(key.text, pair.value, schema) : [];
   report(reader, 'unknown-key', key.range, message, {
-    label: below === null ? didYouMean(near) : `belongs under "${below}"`,
+    label: holders.length === 0 ? didYouMean(near) : `belongs under ${holders.map((name) => `"${name}"`).join(' or ')}`,
     help: keysHelp(keys, position, schema),
   });
   const meant = near[0] === undefined ? undefined : knownKeys(schema).get(canonicalKey(near[0]));
   return meant === undefined || meant.name in result ? null : meant;
 }
 
-/** The only key of a map whose own map has the wanted key; null if none or several have it. */
-function holderOf(text: string, schema: Schema): string | null {
+/** The keys of a map whose own maps have the wanted key for such a value; empty if more have it than help. */
+function holdersOf(text: string, value: Node | null, schema: Schema): readonly string[] {
   const wanted = canonicalKey(text);
-  const holders = [...knownKeys(schema).values()].filter((known) => knownKeys(known.schema).has(wanted));
-  const names = new Set(holders.map(({ name }) => name));
-  return names.size === 1 ? ([...names][0] ?? null) : null;
+  const names = [...knownKeys(schema).values()].flatMap(({ name, schema: own }) => {
+    const inner = knownKeys(own).get(wanted);
+    return inner !== undefined && isOfKind(value, inner.schema) ? [name] : [];
+  });
+  const distinct = [...new Set(names)];
+  return distinct.length <= MOST_HOLDERS ? distinct : [];
+}
+
+/** Whether a map, a list or a single value is what a schema asks for. */
+function isOfKind(value: Node | null, schema: Schema): boolean {
+  const types = typesOf(schema);
+  if (types === null || value === null || value.kind === 'alias') return true;
+  if (value.kind === 'map') return types.includes('object');
+  return value.kind === 'list' ? types.includes('array') : types.some((type) => type !== 'object' && type !== 'array');
 }
 
 /** Reports a key of another tool, with what to write instead; a value with the same meaning is read as that. */
