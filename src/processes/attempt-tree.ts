@@ -1,10 +1,12 @@
-import { type Stats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { RunMark } from '#engine/engine.ts';
-import { errorCode } from '#system/errors.ts';
-import type { EndSignal } from './end-signal.ts';
+import { errorCode, tryOr } from '#system/errors.ts';
+import { pause } from '#system/time-limit.ts';
+import type { AttemptSignals } from './end-signal.ts';
 import {
+  answers,
   identityOf,
   isAlive,
   isInThisNamespace,
@@ -31,17 +33,10 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   trySignal(-group, signal);
 }
 
-/** Whether the process group has a member. */
-export function groupAnswers(group: number): boolean {
-  try {
-    process.kill(-group, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
-}
-
-/** Waits until all have ended, `limitMs` have passed or `cut` is aborted; true if all have ended. */
+/**
+ * Waits until all have ended, `limitMs` have passed or `cut` is aborted; true if all have ended. Its timer keeps this process
+ * alive: nothing else may do so.
+ */
 export async function areGone(
   processes: readonly ProcessIdentity[],
   limitMs: number,
@@ -59,18 +54,7 @@ export async function areGone(
 
 function isPresent(target: ProcessIdentity): boolean {
   if (!isInThisScope(target)) return false;
-  return target.startTime === null ? groupAnswers(target.pid) : isAlive(target);
-}
-
-/** The timer keeps this process alive: nothing else may do so. */
-async function pause(ms: number, cut: AbortSignal | undefined): Promise<void> {
-  // Loaded on demand: most runs end nothing and start faster without it.
-  const { setTimeout } = process.getBuiltinModule('node:timers/promises');
-  try {
-    await setTimeout(ms, undefined, cut === undefined ? {} : { signal: cut });
-  } catch (error) {
-    if (cut?.aborted !== true) throw error;
-  }
+  return target.startTime === null ? answers(-target.pid) : isAlive(target);
 }
 
 function trySignal(target: number, signal: NodeJS.Signals): void {
@@ -140,16 +124,8 @@ export function findMarked(entries: readonly ProcessEntry[], { runId, logs }: Ru
 function isOfThisHome(pid: number, logs: string): boolean {
   if (isInThisNamespace(pid)) return true;
   const ours = statSync(logs, { throwIfNoEntry: false });
-  const theirs = statOrNull(`/proc/${pid}/root${logs}`);
+  const theirs = tryOr(null, () => statSync(`/proc/${pid}/root${logs}`));
   return ours !== undefined && theirs !== null && ours.ino === theirs.ino && ours.dev === theirs.dev;
-}
-
-function statOrNull(path: string): Stats | null {
-  try {
-    return statSync(path);
-  } catch {
-    return null;
-  }
 }
 
 function variableOf(environment: Buffer, name: string): string {
@@ -168,12 +144,8 @@ function selfAndAncestors(entries: readonly ProcessEntry[]): ReadonlySet<number>
   return line;
 }
 
-/** The end signals of a tree and the marks of its processes. */
-type AttemptTreeOptions = {
-  /** When aborted, the leader's group gets `stopSignal`. */
-  readonly signal: EndSignal;
-  /** When aborted, every process gets SIGKILL. */
-  readonly kill: EndSignal;
+/** `signal` sends `stopSignal` to the leader's group, and `kill` sends SIGKILL to every process. */
+type AttemptTreeOptions = AttemptSignals & {
   readonly stopSignal: NodeJS.Signals;
   /** Environment variables that mark its processes; null if they carry none. */
   readonly marks: (RunMark & { readonly step: string }) | null;
@@ -272,7 +244,7 @@ export class AttemptTree {
   /** Finds and remembers all living processes of the tree. Without /proc (macOS) the leader's group stands for all. */
   #members(entries: readonly ProcessEntry[]): readonly Member[] {
     const { pid } = this.#leader;
-    if (entries.length === 0) return groupAnswers(pid) ? [{ identity: this.#leader, group: pid }] : [];
+    if (entries.length === 0) return answers(-pid) ? [{ identity: this.#leader, group: pid }] : [];
     const { marks } = this.#options;
     const marked = marks === null ? null : findMarked(entries, marks);
     const isNumberOurs = entries.every((entry) => entry.pid !== pid || entry.startTime === this.#leader.startTime);

@@ -1,3 +1,4 @@
+import { tryOr } from '#system/errors.ts';
 import type { ProcessEnd, Program } from './started-program.ts';
 
 /** The release line whose last release is out: its undocumented parts stay as they are. */
@@ -13,19 +14,8 @@ export function nodeInternals(name: 'process_wrap' | 'stream_wrap'): { readonly 
   if (!process.versions.node.startsWith(KNOWN_LINE)) return null;
   const binding: unknown = Reflect.get(process, 'binding');
   if (typeof binding !== 'function' || binding.name !== 'binding') return null;
-  try {
-    return Reflect.apply(binding, process, [name]);
-  } catch {
-    return null;
-  }
+  return tryOr(null, () => Reflect.apply(binding, process, [name]));
 }
-
-/** A program that was started by Node's handle. */
-type HandledProcess = {
-  readonly pid: number;
-  readonly ended: Promise<ProcessEnd>;
-  readonly abandon: () => void;
-};
 
 /** The part of Node's class `Process` that is used here; `node:child_process` uses the same. */
 type Handle = {
@@ -44,7 +34,7 @@ type Handle = {
  * takes 3 ms: a twentieth of a run of one step. Returns null if this Node does not offer the handle, or if the program
  * cannot be started: `child_process` then does the same, or has the error.
  */
-export function startByHandle(program: Program, [stdout, stderr]: readonly [number, number]): HandledProcess | null {
+export function startByHandle(program: Program, [stdout, stderr]: readonly [number, number]) {
   const Process = hasUnusableText(program) ? null : processClass();
   if (Process === null) return null;
   const handle = new Process();

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSyn
 import type { Owner, ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment } from '#engine/engine.ts';
 import { hostName } from '#fast/os.ts';
-import { errorCode } from '#system/errors.ts';
+import { errorCode, tryOr } from '#system/errors.ts';
 
 /** The context in which process numbers are valid. */
 type ProcessScope = {
@@ -36,18 +36,18 @@ export function isInThisScope({ boot, namespace, machine }: ProcessIdentity & { 
 
 /** Whether a process in /proc has its number in this PID namespace, as far as can be known. */
 export function isInThisNamespace(pid: number): boolean {
-  const theirs = read(() => readlinkSync(`/proc/${pid}/ns/pid`));
-  return theirs === null || theirs === read(() => readlinkSync('/proc/self/ns/pid'));
+  const theirs = tryOr(null, () => readlinkSync(`/proc/${pid}/ns/pid`));
+  return theirs === null || theirs === tryOr(null, () => readlinkSync('/proc/self/ns/pid'));
 }
 
 function readScope(): ProcessScope {
-  const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim());
-  const pids = read(() => readlinkSync('/proc/self/ns/pid'));
-  const self = read(() => readlinkSync('/proc/self'));
+  const boot = tryOr(null, () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim());
+  const pids = tryOr(null, () => readlinkSync('/proc/self/ns/pid'));
+  const times = tryOr('', () => readlinkSync('/proc/self/ns/time'));
+  const self = tryOr(null, () => readlinkSync('/proc/self'));
   return {
     boot,
-    namespace:
-      pids === null ? null : [pids, read(() => readlinkSync('/proc/self/ns/time')) ?? ''].map(digits).join('.'),
+    namespace: pids && `${digits(pids)}.${digits(times)}`,
     machine: boot === null || pids === firstPidNamespace ? machineDigest() : null,
     hasOwnProc: self === null || self === String(process.pid),
   };
@@ -62,18 +62,10 @@ function digits(link: string): string {
 
 /** FNV-1a in 32 bits: machine-id(5) forbids exposing the id itself, and loading `node:crypto` takes 2 ms. */
 function machineDigest(): string {
-  const text = `${hostName()}\n${read(() => readFileSync('/etc/machine-id', 'latin1').trim()) ?? ''}`;
+  const text = `${hostName()}\n${tryOr('', () => readFileSync('/etc/machine-id', 'latin1').trim())}`;
   let digest = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193);
   return (digest >>> 0).toString(16).padStart(8, '0');
-}
-
-function read(from: () => string): string | null {
-  try {
-    return from();
-  } catch {
-    return null;
-  }
 }
 
 /** A tick of start times in milliseconds: 100 per second on every Linux that Node supports. */
@@ -115,7 +107,8 @@ function readEntry(name: string): ProcessEntry | null {
 export function listProcesses(above = 0): readonly ProcessEntry[] {
   if (above > 0 && areFree(above)) return [];
   const entries: ProcessEntry[] = [];
-  for (const name of processDirectories()) {
+  const names = processScope().hasOwnProc ? tryOr([], () => readdirSync('/proc')) : [];
+  for (const name of names.filter((each) => each >= '1' && each < ':')) {
     const pid = Number(name);
     const entry = pid > above ? readProcess(pid) : null;
     if (entry !== null) entries.push(entry);
@@ -139,7 +132,7 @@ function areFree(above: number): boolean {
 
 /** The number that was assigned last; null if the system does not report it. */
 function lastNumber(): number | null {
-  const [, last] = processScope().hasOwnProc ? (/ (\d+)\n$/.exec(readText('/proc/loadavg')) ?? []) : [];
+  const [, last] = / (\d+)\n$/.exec(processScope().hasOwnProc ? readText('/proc/loadavg') : '') ?? [];
   return last === undefined ? null : Number(last);
 }
 
@@ -215,15 +208,6 @@ function environmentEnd(pid: number): number | null {
   return field === null || !field(23) ? null : field(51);
 }
 
-function processDirectories(): readonly string[] {
-  if (!processScope().hasOwnProc) return [];
-  try {
-    return readdirSync('/proc').filter((name) => name >= '1' && name < ':');
-  } catch {
-    return [];
-  }
-}
-
 /** A line of /proc arrives in one read; reading again would cost time for every step. */
 const isWholeLine = (end: number): boolean => buffer[end - 1] === newline;
 
@@ -286,11 +270,8 @@ function afterName(line: string): string {
 export function identify(pid: number): ProcessIdentity | null {
   const entry = pid === process.pid ? readSelf() : readProcess(pid);
   if (entry !== null) return identityOf(pid, entry.startTime);
-  return !processScope().hasOwnProc || processScope().boot === null
-    ? answers(pid)
-      ? identityOf(pid, null)
-      : null
-    : null;
+  const { hasOwnProc, boot } = processScope();
+  return (!hasOwnProc || boot === null) && answers(pid) ? identityOf(pid, null) : null;
 }
 
 /** The identity of a process of this namespace that runs or has just ended; without its start time if that cannot be read. */
@@ -354,9 +335,10 @@ function keyOf({ pid, startTime, boot, namespace }: ProcessIdentity): string {
   return `${pid} ${startTime} ${boot} ${namespace}`;
 }
 
-function answers(pid: number): boolean {
+/** Whether there is a process, or a member of a group for its negative number. */
+export function answers(target: number): boolean {
   try {
-    process.kill(pid, 0);
+    process.kill(target, 0);
     return true;
   } catch (error) {
     return errorCode(error) === 'EPERM';

@@ -1,25 +1,18 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment, RunMark } from '#engine/engine.ts';
 import { os } from '#fast/os.ts';
-import {
-  areGone,
-  findMarked,
-  groupAnswers,
-  groupBy,
-  sendSignal,
-  toIdentities,
-  withDescendants,
-} from './attempt-tree.ts';
-import { isInThisScope, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
+import { areGone, findMarked, groupBy, sendSignal, toIdentities, withDescendants } from './attempt-tree.ts';
+import { answers, isInThisScope, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
 
 /**
  * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its
  * leftovers are found even without a mark in their environment.
  */
-export type RecordedProcess = ProcessIdentity & { readonly endedAt?: number | undefined };
+type RecordedProcess = ProcessIdentity & { readonly endedAt?: number | undefined };
 
-/** Where to search: the leaders of the run's steps, and which steps count. */
-export type RunProcessesOptions = {
+/** Where to search. */
+type RunProcessesOptions = {
+  /** The leaders of the run's steps. */
   readonly recorded: readonly RecordedProcess[];
   /** Include only processes of these steps; all if absent. */
   readonly steps?: ReadonlySet<string>;
@@ -27,13 +20,6 @@ export type RunProcessesOptions = {
   readonly spared?: ReadonlySet<string>;
   /** A moment before the run's first process: only later processes are examined. */
   readonly since?: ProcessMoment | null;
-};
-
-/** The soft signal and the wait before SIGKILL; `kill` cuts the wait short. */
-export type EndProcessesOptions = {
-  readonly signal: NodeJS.Signals;
-  readonly graceMs: number;
-  readonly kill?: AbortSignal;
 };
 
 /** Start times are rounded, and the time of boot is an estimate; error in milliseconds. */
@@ -52,10 +38,11 @@ export function findRunProcesses(
   run: RunMark,
   { recorded, steps, spared, since }: RunProcessesOptions,
 ): ProcessIdentity[] {
-  const above = since ? firstNumber(since, recorded) : 0;
+  // A moment that the run's own processes contradict is ignored: that system counts differently.
+  const above = since && recorded.every(({ pid }) => pid > since.lastPid) ? numberBefore(since) : 0;
   const entries = listProcesses(above);
   if (entries.length === 0 && above === 0) {
-    return recorded.filter((identity) => isInThisScope(identity) && groupAnswers(identity.pid));
+    return recorded.filter((identity) => isInThisScope(identity) && answers(-identity.pid));
   }
   const marked = findMarked(entries, run);
   const sessions = ownSessions(entries, recorded, marked);
@@ -68,18 +55,13 @@ export function findRunProcesses(
   return toIdentities(withDescendants(entries, own).filter((entry) => !isOther(entry)));
 }
 
-/** Ignores a moment that the run's own processes contradict: that system counts differently. */
-function firstNumber(since: ProcessMoment, recorded: readonly RecordedProcess[]): number {
-  return recorded.every(({ pid }) => pid > since.lastPid) ? numberBefore(since) : 0;
-}
-
 /**
- * Asks processes to end, waits, then kills the rest with their descendants; resolves when they are gone. A process
- * whose start time, boot or namespace differs is never signalled.
+ * Asks processes to end, waits, then kills the rest with their descendants; resolves when they are gone. `kill` cuts the wait
+ * short. A process whose start time, boot or namespace differs is never signalled.
  */
 export async function endProcesses(
   processes: readonly ProcessIdentity[],
-  { signal, graceMs, kill }: EndProcessesOptions,
+  { signal, graceMs, kill }: { signal: NodeJS.Signals; graceMs: number; kill?: AbortSignal },
 ): Promise<void> {
   for (const target of processes) sendSignal(target, signal);
   if (await areGone(processes, graceMs, kill)) return;
@@ -94,14 +76,10 @@ export async function endProcesses(
 /** Living processes with their descendants. */
 function livingTree(processes: readonly ProcessIdentity[]): readonly ProcessIdentity[] {
   const entries = listProcesses();
-  if (entries.length === 0) return processes.filter((target) => isInThisScope(target) && groupAnswers(target.pid));
+  if (entries.length === 0) return processes.filter((target) => isInThisScope(target) && answers(-target.pid));
   const startTimes = new Map(processes.filter(isInThisScope).map(({ pid, startTime }) => [pid, startTime]));
-  return toIdentities(
-    withDescendants(
-      entries,
-      entries.filter(({ pid, startTime }) => startTimes.get(pid) === startTime),
-    ),
-  );
+  const roots = entries.filter(({ pid, startTime }) => startTimes.get(pid) === startTime);
+  return toIdentities(withDescendants(entries, roots));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
-import { errorCode, messageOf, systemReason } from '#system/errors.ts';
+import { errorCode, messageOf, systemReason, tryOr } from '#system/errors.ts';
 
 /** How a process ended: with an exit code or by a signal. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -49,12 +49,11 @@ export function explainSpawnError(error: unknown, program: Program): SpawnProble
     case 'ENOEXEC':
       return { message: `not a program: "${program.argv[0]}"`, exitCode: 126 };
     default:
-      return other(program, systemReason(code ?? '') ?? messageOf(error));
+      return {
+        message: `"${program.argv[0]}" could not be started: ${systemReason(code) ?? messageOf(error)}`,
+        exitCode: null,
+      };
   }
-}
-
-function other(program: Program, why: string): SpawnProblem {
-  return { message: `"${program.argv[0]}" could not be started: ${why}`, exitCode: null };
 }
 
 function directoryProblem(directory: string): SpawnProblem | null {
@@ -63,8 +62,7 @@ function directoryProblem(directory: string): SpawnProblem | null {
     accessSync(directory, constants.X_OK);
     return null;
   } catch (error) {
-    const isMissing = errorCode(error) === 'ENOENT';
-    const what = isMissing ? 'does not exist' : 'cannot be entered';
+    const what = errorCode(error) === 'ENOENT' ? 'does not exist' : 'cannot be entered';
     return { message: `directory "${directory}" ${what}`, exitCode: null };
   }
 }
@@ -94,19 +92,12 @@ function candidates(name: string, { cwd, env }: Program): readonly string[] {
 }
 
 function kindOf(path: string): 'file' | 'directory' | null {
-  try {
-    return statSync(path).isDirectory() ? 'directory' : 'file';
-  } catch {
-    return null;
-  }
+  return tryOr(null, () => (statSync(path).isDirectory() ? 'directory' : 'file'));
 }
 
 function interpreterOf(path: string): string | null {
-  try {
-    return /^#![ \t]*([^ \t\n]+)/.exec(readFileSync(path, 'latin1').slice(0, 256))?.[1] ?? null;
-  } catch {
-    return null;
-  }
+  const text = tryOr('', () => readFileSync(path, 'latin1').slice(0, 256));
+  return /^#![ \t]*([^ \t\n]+)/.exec(text)?.[1] ?? null;
 }
 
 function tooLarge({ argv, env }: Program): string {

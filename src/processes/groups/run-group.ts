@@ -1,17 +1,8 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmdirSync,
-  writeSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '#core/run/run.ts';
 import { os } from '#fast/os.ts';
+import { tryOr } from '#system/errors.ts';
+import { closing } from '#system/files.ts';
 import { identify, readSelf } from '../process-identity.ts';
 
 /** The control group (cgroup v2) of this process and everything it starts. */
@@ -37,32 +28,24 @@ export function enterRunGroup(runId: string, { spares }: { readonly spares: bool
   const parent = ownGroup();
   const self = identify(process.pid);
   if (parent === null || self === null || self.startTime === null) return null;
-  const group = join(parent, nameOf(spares ? groupKinds.spared : groupKinds.killed, self));
-  try {
-    // Without this permission the process could not leave the group again.
-    accessSync(join(parent, 'cgroup.procs'), constants.W_OK);
-    mkdirSync(group);
-  } catch {
-    return null;
-  }
-  try {
-    accessSync(join(group, 'cgroup.kill'), constants.W_OK);
-  } catch {
-    remove(group);
-    return null;
-  }
-  if (!move(process.pid, group)) {
-    remove(group);
-    return null;
-  }
-  return groupIn(runId, parent, group);
+  const kind = spares ? groupKinds.spared : groupKinds.killed;
+  const group = join(parent, [kind, self.namespace ?? '0', self.pid, self.startTime].join('-'));
+  // Without permission for the parent the process could not leave the group again.
+  if (!isWritable(join(parent, 'cgroup.procs')) || tryOr(null, () => mkdirSync(group)) === null) return null;
+  if (isWritable(join(group, 'cgroup.kill')) && moveTo(group)) return groupIn(runId, parent, group);
+  remove(group);
+  return null;
+}
+
+function isWritable(file: string): boolean {
+  return tryOr(false, () => accessSync(file, constants.W_OK) === undefined);
 }
 
 function groupIn(runId: string, parent: string, group: string): RunGroup {
   let hasSpared = false;
   let isIn = true;
   const leave = () => {
-    if (isIn && !move(process.pid, parent)) return false;
+    if (isIn && !moveTo(parent)) return false;
     isIn = false;
     remove(group);
     return true;
@@ -81,12 +64,10 @@ function groupIn(runId: string, parent: string, group: string): RunGroup {
 
 /** The control group directory of this process; null without cgroup v2, or if it is not visible. */
 export function ownGroup(): string | null {
-  try {
+  return tryOr(null, () => {
     const directories = groupDirectories(readFileSync(ownFiles.group, 'utf8'), readFileSync(ownFiles.mounts, 'utf8'));
     return directories.find((directory) => existsSync(join(directory, 'cgroup.procs'))) ?? null;
-  } catch {
-    return null;
-  }
+  });
 }
 
 /** The files of the kernel that `groupPlaces` needs. */
@@ -102,37 +83,15 @@ export function groupDirectories(group: string, mounts: string): readonly string
   });
 }
 
-function nameOf(kind: string, { pid, startTime, namespace }: ProcessIdentity): string {
-  return [kind, namespace ?? '0', pid, startTime].join('-');
+/** Moves this process; false if the group is gone, or if that is not permitted. */
+function moveTo(group: string): boolean {
+  const file = join(group, 'cgroup.procs');
+  return tryOr(0, () => closing(openSync(file, constants.O_WRONLY), (fd) => writeSync(fd, `${process.pid}`))) > 0;
 }
 
-function move(pid: number, group: string): boolean {
-  return write(join(group, 'cgroup.procs'), String(pid));
-}
-
-/** False for a missing file or process, or if not permitted. */
-function write(path: string, text: string): boolean {
-  try {
-    // Write-only: `cgroup.kill` cannot be read.
-    const fd = openSync(path, constants.O_WRONLY);
-    try {
-      writeSync(fd, text);
-    } finally {
-      closeSync(fd);
-    }
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A group that still has processes stays. */
+/** A group that still has processes stays: `endDeadGroups` removes it later. */
 function remove(group: string): void {
-  try {
-    rmdirSync(group);
-  } catch {
-    // `endDeadGroups` removes it later.
-  }
+  tryOr(null, () => rmdirSync(group));
 }
 
 /** The highest number, of the lowest priority. */
@@ -144,11 +103,8 @@ const lowest = 19;
  */
 export function lowerPriority(by: number): void {
   const priority = Math.min(os().getPriority() + by, lowest);
-  try {
-    os().setPriority(priority);
-  } catch {
-    // Some sandboxes forbid the call.
-  }
+  // Some sandboxes forbid the call.
+  tryOr(null, () => os().setPriority(priority));
   const self = readSelf();
   if (self !== null && self.session === self.pid) lowerSession(priority);
 }
@@ -159,14 +115,6 @@ export function lowerPriority(by: number): void {
  * changes a second.
  */
 function lowerSession(priority: number): void {
-  try {
-    const fd = openSync('/proc/self/autogroup', 'r+');
-    try {
-      writeSync(fd, String(priority));
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // No autogroups, or too many changes.
-  }
+  // Fails without autogroups, and for too many changes.
+  tryOr(null, () => closing(openSync('/proc/self/autogroup', 'r+'), (fd) => writeSync(fd, String(priority))));
 }

@@ -61,7 +61,7 @@ export class ReportingStarter {
     const [program = ''] = argv;
     const texts = [request, cwd, log, program, ...argv];
     if (this.#python?.state !== 'ready' || !hasNoNul(texts)) return null;
-    const unref = hold(this.#python);
+    const unref = this.#python.hold();
     const report = new Promise<string | null>((reported) => this.#awaited.set(request, reported));
     const ended = new Promise<string>((end) => this.#asked.set(request, { program, identity: null, end }));
     this.#python.send(texts);
@@ -128,14 +128,4 @@ export class ReportingStarter {
       setTimeout(() => this.#endLater(request, identity), lookAgainMs).unref();
     else this.#end(request, 'the process that started it was ended from outside');
   }
-}
-
-/** Keeps this process alive until the returned function is called. */
-function hold(python: PythonProcess): () => void {
-  python.hold();
-  let isHeld = true;
-  return () => {
-    if (isHeld) python.release();
-    isHeld = false;
-  };
 }

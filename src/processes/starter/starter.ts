@@ -3,19 +3,17 @@ import type { ProcessIdentity } from '#core/run/run.ts';
 import type { ProgramSlot } from '#executors/executor.ts';
 import { signalGroup } from '../attempt-tree.ts';
 import type { EndSignal } from '../end-signal.ts';
+import { identityOf, processScope } from '../process-identity.ts';
 import type { FailedStart, OutputFiles, ProcessEnd, Program, StartedProcess } from '../started-program.ts';
 import { sharedStarterProgram } from './shared-starter-program.ts';
 import {
   canOpen,
+  changes,
   endOf,
   failureOf,
   hasNoNul,
   isProgram,
-  type ProgramStart,
   PythonProcess,
-  parseReport,
-  requestOf,
-  startedProcess,
   systemPython,
 } from './starter-process.ts';
 
@@ -85,19 +83,13 @@ export class ProgramStarter {
     const key = `${name}\0${path}`;
     const known = this.#paths.get(key);
     if (known !== undefined) return known;
-    const found = path.split(delimiter).every((directory) => directory.startsWith('/'))
-      ? path
-          .split(delimiter)
-          .map((directory) => `${directory}/${name}`)
-          .find(isProgram)
-      : undefined;
-    this.#paths.set(key, found ?? null);
-    return found ?? null;
+    const directories = path.split(delimiter);
+    const isCertain = directories.every((directory) => directory.startsWith('/'));
+    const found = (isCertain && directories.map((directory) => `${directory}/${name}`).find(isProgram)) || null;
+    this.#paths.set(key, found);
+    return found;
   }
 }
-
-/** A requested program: called when it runs or could not be started, with null if the starter refused. */
-type Asked = (started: StartedProcess | FailedStart | null) => void;
 
 /** What a requested program waits for. */
 export type StartConditions = {
@@ -107,6 +99,13 @@ export type StartConditions = {
   readonly slot: ProgramSlot | null;
   /** Withdraws the request if the program has not started. */
   readonly signal: EndSignal;
+};
+
+/** A requested program that does not run yet. `answer` gets null if the starter refused. */
+type Asked = {
+  /** Lets this process exit. */
+  readonly release: () => void;
+  readonly answer: (started: StartedProcess | FailedStart | null) => void;
 };
 
 const lost: FailedStart = { error: new Error('the process that started it was ended from outside') };
@@ -148,9 +147,10 @@ export class SharedStarter {
     this.#python.close();
   }
 
-  /** The texts of a request. */
-  request(program: ProgramStart): readonly string[] {
-    return requestOf(program, this.#env);
+  /** The texts of a request for a program, given its path. */
+  request({ path, argv, cwd, env, ...files }: Program & OutputFiles & { readonly path: string }): readonly string[] {
+    const { stdoutPath, stderrPath } = files;
+    return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
   }
 
   /**
@@ -162,12 +162,12 @@ export class SharedStarter {
     { awaited, slot, signal }: StartConditions,
   ): Promise<StartedProcess | FailedStart | null> {
     if (this.state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.state}`);
-    this.#python.hold();
+    const release = this.#python.hold();
     this.#requests += 1;
     const number = this.#requests;
-    return new Promise((asked) => {
+    return new Promise((answer) => {
       if (slot === null) {
-        this.#asked.set(number, asked);
+        this.#asked.set(number, { release, answer });
         this.#python.send([`${number}`, awaited ?? '', '', '', ...request]);
         return;
       }
@@ -175,10 +175,11 @@ export class SharedStarter {
       queued();
       this.#python.send([`${number}`, awaited ?? '', `${group}`, `${limit}`, ...request]);
       const forget = signal.onAbort(() => this.#python.send([`${group}`, `${number}`]));
-      this.#asked.set(number, (started) => {
+      const answerOnce: Asked['answer'] = (started) => {
         forget();
-        asked(started);
-      });
+        answer(started);
+      };
+      this.#asked.set(number, { release, answer: answerOnce });
     });
   }
 
@@ -187,46 +188,42 @@ export class SharedStarter {
    * null if it failed. The starter must be ready, and the path may not contain a NUL.
    */
   flush(path: string): Promise<number | null> {
-    this.#python.hold();
+    const release = this.#python.hold();
     return new Promise((flushed) => {
-      this.#flushing.push(flushed);
+      this.#flushing.push((nanoseconds) => {
+        release();
+        flushed(nanoseconds);
+      });
       this.#python.send([path]);
     });
   }
 
+  /** Takes a report, a word and up to three numbers; the starter prints nothing else. */
   readonly #take = (line: string): void => {
-    const { word, first, second, third } = parseReport(line);
+    const [word, ...numbers] = line.split(' ');
+    const [first = 0, second = 0, third = 0] = numbers.map(Number);
     switch (word) {
       case 'started':
-        this.#answer(first, this.#started(startedProcess(second, third)));
+        this.#start(first, identityOf(second, processScope().hasOwnProc && third >= 0 ? third : null));
         break;
       case 'failed':
+        this.#refuse(first, failureOf(second));
+        break;
       case 'refused':
-        this.#python.release();
-        this.#answer(first, word === 'failed' ? failureOf(second) : null);
+        this.#refuse(first, null);
         break;
       case 'ended':
         this.#end(first, endOf(second));
         break;
       case 'flushed':
-        this.#python.release();
         this.#flushing.shift()?.(first === 0 ? second : null);
         break;
     }
   };
 
-  #answer(request: number, started: StartedProcess | FailedStart | null): void {
-    const asked = this.#asked.get(request);
+  #start(request: number, identity: ProcessIdentity): void {
+    const { release, answer } = this.#asked.get(request) ?? { release: () => {}, answer: () => {} };
     this.#asked.delete(request);
-    asked?.(started);
-  }
-
-  #started(identity: ProcessIdentity): StartedProcess {
-    let isHeld = true;
-    const release = () => {
-      if (isHeld) this.#python.release();
-      isHeld = false;
-    };
     const ended = new Promise<ProcessEnd | FailedStart>((tell) => {
       this.#running.set(identity.pid, (end) => {
         release();
@@ -237,7 +234,14 @@ export class SharedStarter {
       release();
       this.#python.send(['', `${identity.pid}`]);
     };
-    return { identity, ended, abandon };
+    answer({ identity, ended, abandon });
+  }
+
+  #refuse(request: number, reason: FailedStart | null): void {
+    const asked = this.#asked.get(request);
+    this.#asked.delete(request);
+    asked?.release();
+    asked?.answer(reason);
   }
 
   #end(pid: number, end: ProcessEnd | FailedStart): void {
@@ -252,13 +256,7 @@ export class SharedStarter {
       signalGroup(pid, 'SIGKILL');
       this.#end(pid, lost);
     }
-    for (const request of [...this.#asked.keys()]) {
-      this.#python.release();
-      this.#answer(request, lost);
-    }
-    for (const flushed of this.#flushing.splice(0)) {
-      this.#python.release();
-      flushed(null);
-    }
+    for (const request of [...this.#asked.keys()]) this.#refuse(request, lost);
+    for (const flushed of this.#flushing.splice(0)) flushed(null);
   };
 }
