@@ -28,7 +28,7 @@ export async function workflowOf(client: DaemonClient, summary: RunSummary): Pro
   return {
     workflow: {
       ...plainWorkflow,
-      handlers: everyHandler,
+      handlers: handlersBy((name) => ({ ...plainStep, name })),
       name,
       group,
       file,
@@ -39,9 +39,28 @@ export async function workflowOf(client: DaemonClient, summary: RunSummary): Pro
   };
 }
 
+/** Adds what each step and handler runs, in one line, from the files that are stored with the run. */
+export async function withTitles(client: DaemonClient, runId: string, remote: RemoteWorkflow): Promise<RemoteWorkflow> {
+  const view = await getIfThere(client, `/runs/${segment(runId)}/view`);
+  const nodes = listIn(objectIn(view, 'graph') ?? {}, 'nodes').filter(isObject);
+  const titles = new Map(nodes.map((node) => [textIn(node, 'name'), textIn(node, 'command') ?? '']));
+  const titled = (step: Step): Step => ({ ...step, ...titleOf(titles.get(step.name) ?? '') });
+  const { workflow, sources } = remote;
+  const steps = workflow.steps.map(titled);
+  return { workflow: { ...workflow, steps, handlers: handlersBy((name) => titled({ ...plainStep, name })) }, sources };
+}
+
+/** The name of a sub-workflow stays apart from its parameters, since an event may replace it by what it evaluates to. */
+function titleOf(title: string): Pick<Step, 'command' | 'executor'> {
+  const [, run = '', params = ''] = /^workflow: (\S+)(.*)/.exec(title) ?? [];
+  return run === ''
+    ? { command: title, executor: plainStep.executor }
+    : { command: null, executor: { type: 'workflow', config: { run, params: params.trim() } } };
+}
+
 /** Returns the texts of a daemon's workflow that it sends; empty for an unknown workflow. */
 export async function sourcesOfWorkflow(client: DaemonClient, name: string): Promise<readonly Source[]> {
-  return sourcesOf(await getIfThere(client, name));
+  return sourcesOf(await workflowIfThere(client, name));
 }
 
 function sourcesOf(detail: JsonMap): readonly Source[] {
@@ -52,12 +71,16 @@ function sourcesOf(detail: JsonMap): readonly Source[] {
 
 /** Returns the details of the file; empty if the file was removed, or the run had none. */
 function detailOf(client: DaemonClient, { file, group }: RunSummary): Promise<JsonMap> {
-  return file === null ? Promise.resolve({}) : getIfThere(client, `${group}/${posix.basename(file)}`);
+  return file === null ? Promise.resolve({}) : workflowIfThere(client, `${group}/${posix.basename(file)}`);
 }
 
-async function getIfThere(client: DaemonClient, name: string): Promise<JsonMap> {
+function workflowIfThere(client: DaemonClient, name: string): Promise<JsonMap> {
+  return getIfThere(client, `/workflows/${segment(name)}`);
+}
+
+async function getIfThere(client: DaemonClient, path: string): Promise<JsonMap> {
   try {
-    return await client.get(`/workflows/${segment(name)}`);
+    return await client.get(path);
   } catch (error) {
     if (error instanceof WfError && error.code !== 'unreachable' && error.code !== 'denied') return {};
     throw error;
@@ -77,14 +100,16 @@ function readStep(name: string, step: JsonMap): Step {
 }
 
 /** Every handler, since a run reports a handler only once it is reached. */
-const everyHandler: Workflow['handlers'] = {
-  success: { ...plainStep, name: handlerName('success') },
-  failure: { ...plainStep, name: handlerName('failure') },
-  cancel: { ...plainStep, name: handlerName('cancel') },
-  exit: { ...plainStep, name: handlerName('exit') },
-  init: { ...plainStep, name: handlerName('init') },
-  wait: { ...plainStep, name: handlerName('wait') },
-};
+function handlersBy(make: (name: string) => Step): Workflow['handlers'] {
+  return {
+    success: make(handlerName('success')),
+    failure: make(handlerName('failure')),
+    cancel: make(handlerName('cancel')),
+    exit: make(handlerName('exit')),
+    init: make(handlerName('init')),
+    wait: make(handlerName('wait')),
+  };
+}
 
 /** Asks a daemon whether secrets in the stored workflow of a run are masked, so that a retry needs the file. */
 export async function maskedOf(

@@ -214,21 +214,21 @@ test(
       const failed = await client.wf('run', 'flaky');
       expect(failed).toMatchObject({ code: 1, stderr: '' });
       expect(failed.stdout.replace(/\d\d:\d\d:\d\d|\d\.\ds|[0-9a-f]{8}-[0-9a-f]{4}/g, '-')).toBe(`▶ flaky  -
-- [first]  START
+- [first]  START  printf 'one\\ntwo\\nno end'
 - [first]  | one
 - [first]  | two
 - [first]  | no end
 - [first]  OK     -
-- [second] START
+- [second] START  echo out $WF_ATTEMPT ...
 - [second] | out 1
 - [second] | err 1
 - [second] RETRY  now (attempt 2 of 2): exit 1 after -
-- [second] START  (attempt 2 of 2)
+- [second] START  echo out $WF_ATTEMPT ... (attempt 2 of 2)
 - [second] | out 2
 - [second] | err 2
 - [second] FAIL   exit 1 after - (attempt 2 of 2)
 - [third]  NOTRUN "second" failed
-- [handlerOn.exit] START
+- [handlerOn.exit] START  echo handled
 - [handlerOn.exit] | handled
 - [handlerOn.exit] OK     -
 FAILED flaky in -   1 succeeded · 1 failed · 1 not run
@@ -262,6 +262,33 @@ retry what failed: wf retry -
       expect(await client.wf('run', 'greet', '--reporter', 'loud', '--run-id', 'loud')).toMatchObject({ code: 2 });
       expect(await client.wf('status', 'loud')).toMatchObject({ code: 2 });
     }),
+  60_000,
+);
+
+test(
+  'the start of a step on a daemon names what it runs, without secrets, as the same run here does',
+  () =>
+    withDaemons(
+      {
+        'w.yaml': `type: chain
+secrets: [TOKEN]
+env: [{TOKEN: hunter22xyz}]
+steps:
+  - {name: plan, executor: {type: terraform, config: {binary: echo, subcommand: plan}}, command: -var t=hunter22xyz}
+  - {name: play, executor: {type: ansible, config: {binary: echo, playbook: site.yml}}}
+  - {name: each, parallel: [child], run: "\${ITEM}", params: X=eu}
+`,
+        'child.yaml': 'params: [X: x]\nsteps: [{name: push, command: echo $X}]\n',
+      },
+      async (place) => {
+        const { url } = await place.serve();
+        const starts = (stdout: string) => stdout.split('\n').flatMap((line) => / START .*/.exec(line) ?? []);
+        const expected = [' START  echo plan -var t=***', ' START  echo site.yml', ' START  workflow: child X=eu'];
+        expect(starts((await clientOf(place, url).wf('run', 'w')).stdout)).toEqual(expected);
+        const here = await clientOf(place, url).wf('run', '--no-server', 'w.yaml');
+        expect(starts(here.stdout)).toEqual([...expected, ' START  echo $X']);
+      },
+    ),
   60_000,
 );
 

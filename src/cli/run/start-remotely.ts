@@ -2,7 +2,7 @@ import type { DaemonClient } from '#client/daemon-client.ts';
 import { followRun } from '#client/event-feed.ts';
 import { remoteRunLogs } from '#client/remote-logs.ts';
 import { createRemoteService } from '#client/remote-service.ts';
-import { maskedOf, workflowOf } from '#client/remote-workflow.ts';
+import { maskedOf, withTitles, workflowOf } from '#client/remote-workflow.ts';
 import type { Config } from '#config/config.ts';
 import type { ClientSettings } from '#config/part-settings.ts';
 import { buildGraph } from '#core/graph.ts';
@@ -190,7 +190,8 @@ async function followInForeground(
   const stop = listenForSignals();
   stop.attach({ cancel: ({ force }) => (force ? undefined : void askToStop(service, runId, client.tell)) });
   try {
-    const remote = await workflowOf(client, await runs.find(runId));
+    const found = await workflowOf(client, await runs.find(runId));
+    const remote = reporter.wantsOutput ? await withTitles(client, runId, found) : found;
     const logs = remoteRunLogs(client, runId, stop.forced);
     const feed = new RemoteFeed(logs, new Presenter(reporter, remote), remote.workflow);
     const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
