@@ -1,9 +1,10 @@
-import { opendirSync, type Stats, statSync } from 'node:fs';
+import { opendirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errorCode, WfError } from '#system/errors.ts';
+import { given } from '#core/data/collections.ts';
+import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 import { findDirectories, findProjectFile, isInside, type ProjectFile, type UserDirectories } from './directories.ts';
-import { type Entry, type ReadSetting, readConfigFile, resolveSettings } from './resolve.ts';
+import { type Entry, type ReadSetting, readConfigFile, resolveSettings, type SettingSources } from './resolve.ts';
 import { secretVariables } from './settings.ts';
 
 /** The locations and settings of a process. All paths are absolute. */
@@ -24,9 +25,6 @@ export type Config = {
   readonly cwd: string;
 };
 
-/** Command-line options, keyed by setting; null or undefined if not given. */
-type SettingFlags = Readonly<Record<string, unknown>>;
-
 /**
  * Reads the configuration of a process. `isDaemon`: `.wf.yaml` is ignored, since a daemon must not depend on the
  * directory in which it was started. Throws a `WfError` `usage` for an invalid file or variable.
@@ -34,7 +32,7 @@ type SettingFlags = Readonly<Record<string, unknown>>;
 export function readConfig(
   env: NodeJS.ProcessEnv,
   cwd: string,
-  flags: SettingFlags,
+  flags: SettingSources['flags'],
   { isDaemon = false, requiresTrust = true }: { readonly isDaemon?: boolean; readonly requiresTrust?: boolean } = {},
 ): Config {
   const { configDir, stateDir } = findDirectories(env, cwd);
@@ -66,11 +64,8 @@ function projectOf({ read, own, project }: OpenSettings, usual: string | null): 
 }
 
 function forSteps(env: NodeJS.ProcessEnv): Record<string, string> {
-  const full: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !secretVariables.includes(name)) full[name] = value;
-  }
-  return full;
+  const shown = Object.entries(env).filter(([name]) => !secretVariables.includes(name));
+  return given(Object.fromEntries(shown)) as Record<string, string>;
 }
 
 /** All sources of settings, read once. */
@@ -85,11 +80,7 @@ export type OpenSettings = {
 };
 
 /** The caller's environment and options. */
-type Asker = {
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd: string;
-  /** Command-line options, keyed by setting; undefined if not given. */
-  readonly flags: Readonly<Record<string, unknown>>;
+type Asker = Pick<SettingSources, 'env' | 'cwd' | 'flags'> & {
   /** False for the daemon, which must not depend on the directory in which it was started. */
   readonly inProject: boolean;
   /** False for a caller that only inspects locations, trusted or not. */
@@ -102,9 +93,11 @@ type Asker = {
  */
 export function openSettings({ env, cwd, flags, inProject, requiresTrust = true }: Asker): OpenSettings {
   const directories = findDirectories(env, cwd);
-  if (requiresTrust) requireTrusted(directories, env);
+  const [untrusted] = requiresTrust ? untrustedPaths(directories, env) : [];
+  if (untrusted !== undefined)
+    throw new WfError('usage', `will not use "${untrusted.path}": ${untrusted.why}`, { help: untrusted.help });
   const { configDir } = directories;
-  const path = configDir === null ? null : join(configDir, 'config.yaml');
+  const path = configDir && join(configDir, 'config.yaml');
   const entries = path === null ? null : readConfigFile(path);
   const project = inProject ? findProjectFile(cwd, env) : null;
   const ofProject = project === null || project.ignored !== null ? null : readConfigFile(project.path);
@@ -113,42 +106,21 @@ export function openSettings({ env, cwd, flags, inProject, requiresTrust = true 
   return { read, own, user: { path, entries }, project };
 }
 
-/** A path that is not used, the reason, and what to do. */
-type UntrustedPath = { readonly path: string; readonly why: string; readonly help: string };
-
 /**
- * Finds untrusted directories of the user, and untrusted files there that determine what runs: a user who can change them
- * can run commands as this user.
+ * Finds untrusted directories of the user, and untrusted files there that determine what runs, with the reason and what to
+ * do: a user who can change them can run commands as this user.
  */
-export function untrustedPaths(
-  { configDir, stateDir }: UserDirectories,
-  env: NodeJS.ProcessEnv,
-): readonly UntrustedPath[] {
+export function untrustedPaths({ configDir, stateDir }: UserDirectories, env: NodeJS.ProcessEnv) {
   const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));
   const paths = [configDir, stateDir, ...files].filter((path) => path !== null);
   return [...new Set(paths)].flatMap((path) => {
-    const stat = statIfThere(path);
+    // A file that cannot be inspected is reported when it is read.
+    const stat = tryOr(null, () => statSync(path));
     const why = stat === null ? null : whyUntrusted(stat, env);
     if (why === null) return [];
     const mend = why.startsWith('it belongs') ? 'change its owner' : `chmod o-w "${path}"`;
     return [{ path, why, help: `${mend}, or set WF_HOME to a directory of your own` }];
   });
-}
-
-/** Throws a `WfError` `usage` for the first of the user's directories that cannot be trusted. */
-function requireTrusted(directories: UserDirectories, env: NodeJS.ProcessEnv): void {
-  const [first] = untrustedPaths(directories, env);
-  if (first !== undefined)
-    throw new WfError('usage', `will not use "${first.path}": ${first.why}`, { help: first.help });
-}
-
-/** A file that cannot be inspected is reported when it is read. */
-function statIfThere(path: string): Stats | null {
-  try {
-    return statSync(path);
-  } catch {
-    return null;
-  }
 }
 
 /** Directories searched for workflows. */

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { os } from '#fast/os.ts';
+import { tryOr } from '#system/errors.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
 /** The user's directories; null if the user has no home. All paths are absolute. */
@@ -35,11 +36,7 @@ export function cacheDirectory(env: NodeJS.ProcessEnv, cwd: string): string | nu
 
 /** The password database has a home even if `HOME` is unset; a user without an entry has none. */
 function safeHome(): string | null {
-  try {
-    return os().homedir() || null;
-  } catch {
-    return null;
-  }
+  return tryOr(null, () => os().homedir() || null);
 }
 
 /** The settings of a project. */
@@ -65,15 +62,7 @@ export function findProjectFile(cwd: string, env: NodeJS.ProcessEnv): ProjectFil
 
 /** Whether a path is a directory or inside of it, after resolving symbolic links. */
 export function isInside(path: string, directory: string): boolean {
-  const inside = realPath(path);
-  const around = realPath(directory);
+  const inside = tryOr(path, () => realpathSync(path));
+  const around = tryOr(directory, () => realpathSync(directory));
   return inside === around || inside.startsWith(around === sep ? sep : `${around}${sep}`);
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

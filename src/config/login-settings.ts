@@ -2,17 +2,20 @@ import { readFileSync } from 'node:fs';
 import { basicHeader } from '#system/basic-login.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
-import type { ReadSetting, Sourced } from './resolve.ts';
+import type { Level, ReadSetting } from './resolve.ts';
 import type { SettingKey } from './settings.ts';
 
 /**
  * The text of a file that a setting names. On the command line and in a variable it may be a pipe (`--token-file
  * <(show)`), which is read to its end; a file named in a configuration file must not block, as every command reads it.
- * Throws the system's error, or an error that names the kind of file.
  */
-function readNamedFile(path: string, level: Sourced<string>['level']): string {
+function readNamedFile(path: string, level: Level, problem: string): string {
   const mayBePipe = level === 'flag' || level === 'variable';
-  return mayBePipe ? readFileSync(path, 'utf8') : readRegular(path).toString('utf8');
+  try {
+    return mayBePipe ? readFileSync(path, 'utf8') : readRegular(path).toString('utf8');
+  } catch (error) {
+    throw new WfError('usage', `${problem}: ${messageOf(error)}`);
+  }
 }
 
 /** A user name and its password, in plain text. */
@@ -32,22 +35,15 @@ export function secret(
   const inFile = read(fileKey);
   const { value: file, level } = inFile;
   if (file === null) return direct.value;
-  if (direct.value === null || nearness[inFile.level] > nearness[direct.level])
-    return secretIn({ file, level }, fileKey);
-  if (nearness[inFile.level] < nearness[direct.level]) return direct.value;
+  if (direct.value === null || nearness[level] > nearness[direct.level]) return secretIn(file, level, fileKey);
+  if (nearness[level] < nearness[direct.level]) return direct.value;
   throw new WfError('usage', `"${key}" (${direct.source}) and "${fileKey}" (${inFile.source}) exclude each other`);
 }
 
 const nearness = { flag: 4, variable: 3, project: 2, user: 1, default: 0 } as const;
 
-function secretIn({ file, level }: { file: string; level: Sourced<string>['level'] }, key: SettingKey): string {
-  let content: string;
-  try {
-    content = readNamedFile(file, level).trim();
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new WfError('usage', `cannot read the file that "${key}" names: ${reason}`);
-  }
+function secretIn(file: string, level: Level, key: SettingKey): string {
+  const content = readNamedFile(file, level, `cannot read the file that "${key}" names`).trim();
   if (content !== '' && !content.includes('\n')) return content;
   throw new WfError('usage', `"${file}", which "${key}" names, must hold one line that is not empty`);
 }
@@ -57,13 +53,14 @@ export function basicLogin(read: ReadSetting): BasicLogin | null {
   const { value: username } = read('username');
   const password = secret(read, 'password', 'passwordFile');
   if (username === null && password === null) return null;
-  if (username === null) throw half('username', 'the basic login has a password but no user name');
-  if (password === null) throw half('password', 'the basic login has a user name but no password');
+  if (username === null) throw otherHalf('username', 'the basic login has a password but no user name');
+  if (password === null) throw otherHalf('password', 'the basic login has a user name but no password');
   if (username.includes(':')) throw new WfError('usage', '"username" cannot contain a colon');
   return { username, password };
 }
 
-function half(key: SettingKey, problem: string): WfError {
+/** The error for the first of two settings that need each other. */
+export function otherHalf(key: SettingKey, problem: string): WfError {
   return new WfError('usage', problem, { help: `set "${key}", or remove the other setting` });
 }
 
@@ -92,9 +89,9 @@ export function readClientSettings(read: ReadSetting): ClientSettings | null {
   if (url.search !== '' || url.hash !== '') {
     throw new WfError('usage', `${source}: "server" must be an address without a query: ${url.protocol}//${url.host}`);
   }
-  const inAddress =
-    url.username === '' && url.password === '' ? null : { username: url.username, password: url.password };
-  const authorization = inAddress === null ? configuredLogin(read) : basicHeader(decodeLogin(inAddress, source));
+  const { username, password } = url;
+  const isInAddress = username !== '' || password !== '';
+  const authorization = isInAddress ? basicHeader(decodeLogin({ username, password }, source)) : configuredLogin(read);
   const path = url.pathname.replace(/\/+$/, '');
   return { url: `${url.protocol}//${url.host}${path}`, source, authorization, ca: readCa(read) };
 }
@@ -106,9 +103,7 @@ function configuredLogin(read: ReadSetting): string | null {
   return login === null ? null : basicHeader(login);
 }
 
-type Login = { readonly username: string; readonly password: string };
-
-function decodeLogin({ username, password }: Login, source: string): Login {
+function decodeLogin({ username, password }: BasicLogin, source: string): BasicLogin {
   try {
     return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
   } catch {
@@ -127,13 +122,7 @@ function headerText(value: string, key: string): string {
 function readCa(read: ReadSetting): string | null {
   const { value: file, source, level } = read('serverCa');
   if (file === null) return null;
-  let text: string;
-  try {
-    text = readNamedFile(file, level);
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new WfError('usage', `${source}: cannot read the certificates of "serverCa": ${reason}`);
-  }
+  const text = readNamedFile(file, level, `${source}: cannot read the certificates of "serverCa"`);
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
   throw new WfError('usage', `${source}: "${file}" holds no certificate in PEM`);
 }

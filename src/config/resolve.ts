@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileProblem, positionsIn } from '#language/diagnostic.ts';
-import { decode, type MapEntry, type MapNode, type Node, parse, textOf } from '#language/read/yaml.ts';
+import { decode, type MapEntry, type Node, parse, textOf } from '#language/read/yaml.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import { errorCode, messageOf, WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
@@ -75,9 +75,8 @@ function entriesOf(node: Node | null, reading: Reading): readonly Entry[] | null
 
 function entryOf({ key, value }: MapEntry, reading: Reading): Entry {
   const { line, text: position } = reading.positionAt(key?.start ?? 0);
-  if (key?.kind !== 'scalar') throw new WfError('usage', `${position}: a key must be text`);
   return {
-    key: textOf(key),
+    key: keyText(key, position),
     value: plainValue(value, position),
     entries: entriesOf(value, reading),
     base: reading.base,
@@ -90,17 +89,16 @@ function plainValue(node: Node | null, position: string): unknown {
   if (node === null) return null;
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map((item) => plainValue(item, position));
-  if (node.kind === 'map') return plainMap(node, position);
+  if (node.kind === 'map')
+    return Object.fromEntries(
+      node.entries.map(({ key, value }) => [keyText(key, position), plainValue(value, position)]),
+    );
   throw new WfError('usage', `${position}: the value cannot be read`, { help: 'write it without aliases' });
 }
 
-function plainMap({ entries }: MapNode, position: string): unknown {
-  return Object.fromEntries(
-    entries.map(({ key, value }) => {
-      if (key?.kind !== 'scalar') throw new WfError('usage', `${position}: a key must be text`);
-      return [textOf(key), plainValue(value, position)];
-    }),
-  );
+function keyText(key: Node | null, position: string): string {
+  if (key?.kind !== 'scalar') throw new WfError('usage', `${position}: a key must be text`);
+  return textOf(key);
 }
 
 /** Only regular files are read: a pipe or a device in a project must not block a command. */
@@ -136,7 +134,7 @@ export type Sourced<T> = {
 };
 
 /** The sources of settings. */
-type SettingSources = {
+export type SettingSources = {
   /** Command-line options, keyed by setting; null or undefined if not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: NodeJS.ProcessEnv;
@@ -162,7 +160,7 @@ export function resolveSettings(sources: SettingSources): ReadSetting {
   const ofUser = valuesOf(sources.user, 'user');
   return <K extends SettingKey>(key: K) => {
     const { fallback } = settings[key];
-    const given = fromFlag(key, sources) ?? fromVariable(key, sources) ?? inProject.get(key) ?? ofUser.get(key);
+    const given = fromCaller(key, sources) ?? inProject.get(key) ?? ofUser.get(key);
     return (given ?? { value: fallback, level: 'default', source: 'default' }) as Sourced<SettingValue<K>>;
   };
 }
@@ -228,22 +226,15 @@ function requireFilled(key: string, value: unknown, position: string): void {
   });
 }
 
-function fromFlag(key: SettingKey, { flags, cwd }: SettingSources): Sourced<unknown> | null {
-  const value = flags[key];
-  if (value === undefined || value === null) return null;
-  const name = `--${value === false ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  requireFilled(key, value, name);
-  const read = readValue(settingOf(key).kind, { key, value, base: cwd, position: name });
-  return { value: read, level: 'flag', source: name };
-}
-
 /** An empty variable counts as unset, except for a login. */
-function fromVariable(key: SettingKey, { env, cwd }: SettingSources): Sourced<unknown> | null {
-  const name = variableOf(key);
-  const value = env[name];
+function fromCaller(key: SettingKey, { flags, env, cwd }: SettingSources): Sourced<unknown> | null {
+  const flag = flags[key] ?? null;
+  const level = flag === null ? 'variable' : 'flag';
+  const option = `--${flag === false ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const source = level === 'flag' ? option : variableOf(key);
+  const value = flag ?? env[source];
   if (value === undefined) return null;
-  requireFilled(key, value, name);
-  if (value === '') return null;
-  const read = readValue(settingOf(key).kind, { key, value, base: cwd, position: name });
-  return { value: read, level: 'variable', source: name };
+  requireFilled(key, value, source);
+  if (level === 'variable' && value === '') return null;
+  return { value: readValue(settingOf(key).kind, { key, value, base: cwd, position: source }), level, source };
 }

@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import { WfError } from '#system/errors.ts';
 import { type OpenSettings, openSettings } from './config.ts';
-import { basicLogin, secret } from './login-settings.ts';
+import { basicLogin, otherHalf, secret } from './login-settings.ts';
 import type { Entry, ReadSetting } from './resolve.ts';
-import type { QueueLimit, SettingKey } from './settings.ts';
+import type { QueueLimit } from './settings.ts';
 
 /** The settings of `wf serve`. Files are absolute paths; secrets are in plain text: never print them. */
 export type ServerSettings = {
@@ -87,8 +87,8 @@ function tlsFiles(read: ReadSetting): ServerSettings['tls'] {
   const { value: cert } = read('tlsCert');
   const { value: key } = read('tlsKey');
   if (cert === null && key === null) return null;
-  if (cert === null) throw missing('tlsCert', 'the TLS key has no certificate');
-  if (key === null) throw missing('tlsKey', 'the TLS certificate has no key');
+  if (cert === null) throw otherHalf('tlsCert', 'the TLS key has no certificate');
+  if (key === null) throw otherHalf('tlsKey', 'the TLS certificate has no key');
   return { cert, key };
 }
 
@@ -106,10 +106,6 @@ function isNetwork(text: string): boolean {
   const longest = isIP(address) === 4 ? 32 : 128;
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest);
   return isIP(address) !== 0 && isPrefix && more.length === 0;
-}
-
-function missing(key: SettingKey, problem: string): WfError {
-  return new WfError('usage', problem, { help: `set "${key}", or remove the other setting` });
 }
 
 const READABLE_BY_GROUP = 0o040;
