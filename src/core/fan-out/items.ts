@@ -30,7 +30,7 @@ export function linesInText(text: string): readonly string[] {
 
 /**
  * The keys of items: their text, of combinations the values, of maps `name`, `id` or their only value, if it is unique and
- * short enough; else their index. If one number is the index of another item, no number is a key. `isHidden`: whether a text must not be shown.
+ * short enough; else their index. A number that is the index of another item is no key. `isHidden`: whether a text must not be shown.
  */
 export function itemKeys(
   items: readonly ItemValue[],
@@ -39,13 +39,11 @@ export function itemKeys(
   const texts = items.map((item) => keyText(item, isMatrix));
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  // An index always names its item. If one number is the index of another item, no number is a key.
-  const isOtherIndex = (text: string, index: number) =>
-    NUMBER.test(text) && Number(text) < items.length && Number(text) !== index;
-  const isAmbiguous = texts.some(isOtherIndex);
   return texts.map((text, index) => {
-    const isKey = KEY.test(text) && counts.get(text) === 1 && !isHidden(text);
-    return isKey && !(isAmbiguous && NUMBER.test(text)) ? text : String(index);
+    // An index always names its item.
+    const isOtherIndex = NUMBER.test(text) && Number(text) < items.length && Number(text) !== index;
+    const isKey = KEY.test(text) && counts.get(text) === 1 && !isHidden(text) && !isOtherIndex;
+    return isKey ? text : String(index);
   });
 }
 

@@ -63,9 +63,10 @@ describe('the keys of items', () => {
     expect(itemKeys(['a b', '0'])).toEqual(['0', '1']);
     expect(itemKeys(['1', '0'])).toEqual(['0', '1']);
     expect(itemKeys(['2', 'i1', 'i2'])).toEqual(['0', 'i1', 'i2']);
-    expect(itemKeys(['0', '-1', '3', '02', '20', '1.0'])).toEqual(['0', '-1', '2', '02', '4', '1.0']);
+    expect(itemKeys(['0', '-1', '3', '02', '20', '1.0'])).toEqual(['0', '-1', '2', '02', '20', '1.0']);
     expect(itemKeys([1, 2, 3, 'last'])).toEqual(['0', '1', '2', 'last']);
-    expect(itemKeys([2024, 2025, 0])).toEqual(['0', '1', '2']);
+    expect(itemKeys([2024, 2025, 0])).toEqual(['2024', '2025', '2']);
+    expect(itemKeys(['1', '0', '5'])).toEqual(['0', '1', '5']);
     expect(itemKeys([2024, 2025, 2026])).toEqual(['2024', '2025', '2026']);
   });
 });
