@@ -5,7 +5,7 @@ import { stepNames } from './mentions.ts';
 import { commandsOf, listProblem, mayNest, nestedMessage, sealNested, withoutQuotes } from './nested-shells.ts';
 import { findLaunch, shellCodeIndex } from './shell-launch.ts';
 import { type PathlessCode, withoutPaths } from './shell-paths.ts';
-import { endOfUnit, isReservedWord } from './shell-words.ts';
+import { endOfUnit, isReservedWord, matchAt } from './shell-words.ts';
 import { resultNames } from './step-results.ts';
 import { parseCommand } from './words.ts';
 
@@ -86,8 +86,7 @@ function endOfWord(text: string, from: number): number | null {
 }
 
 function lengthOf(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0].length ?? 0;
+  return matchAt(pattern, text, at)?.[0].length ?? 0;
 }
 
 type Work = Pick<Step, 'command' | 'args'>;

@@ -1,7 +1,16 @@
 import { PATH } from './json-path.ts';
 import { findLaunch, type ShellLaunch } from './shell-launch.ts';
 import { scanShell } from './shell-scan.ts';
-import { bareNames, endOfUnit, isSystemVariable } from './shell-words.ts';
+import {
+  bareNames,
+  endOfUnit,
+  endsDocument,
+  type HereDocument,
+  hereDocumentAt,
+  isSystemVariable,
+  lineEnd,
+  matchAt,
+} from './shell-words.ts';
 
 /** A variable in the code of a nested shell (`sh -c "... $X"`) that cannot be left to that shell. */
 export type NestedProblem = {
@@ -96,29 +105,38 @@ export function nestedMessage({ kind, reference, shell, launcher }: NestedProble
 }
 
 type Span = { readonly start: number; readonly end: number };
-type Edit = Span & { readonly text: string };
 
 function sealCode(code: string, options: Context, depth: number): SealedCode {
-  const edits: Edit[] = [];
   const problems: NestedProblem[] = [];
-  for (const words of commandsOf(code)) sealCommand({ code, words, options, depth, edits, problems });
-  let sealed = '';
+  let result = '';
   let at = 0;
-  for (const { start, end, text } of edits) {
-    sealed += code.slice(at, start) + text;
-    at = end;
+  for (const words of commandsOf(code)) {
+    const texts = words.map(({ start, end }) => code.slice(start, end));
+    const launch = texts.some((text) => /sh|SHELL|BASH/.test(text)) ? findLaunch(texts.map(withoutQuotes)) : null;
+    const shell = withoutQuotes(texts[launch?.shell ?? 0] ?? '');
+    for (const [index, { start, end }] of words.entries()) {
+      const raw = texts[index] ?? '';
+      if (!/[$`]/.test(raw)) continue;
+      const isCode = launch?.code === index;
+      const sealed = isCode
+        ? sealWord(raw, { launch, shell, options, depth, hasSingleQuotes: raw.includes("'") })
+        : sealSubstitutions(raw, options, depth);
+      problems.push(...sealed.problems.map((found) => ({ ...found, at: isCode ? start : start + found.at })));
+      if (sealed.code === raw) continue;
+      result += code.slice(at, start) + sealed.code;
+      at = end;
+    }
   }
-  return { code: sealed + code.slice(at), problems };
+  return { code: result + code.slice(at), problems };
 }
 
 const blank = /(?:[ \t\r]|\\\n)+/y;
-const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
 const redirection = /\d*(?:&>>?|<<<|<>|>>|>\||[<>]&?)[ \t]*/y;
 
 /** The words of each simple command, without redirections, comments and here-documents; up to an unclosed quote. */
 export function commandsOf(code: string): readonly (readonly Span[])[] {
   const commands: Span[][] = [];
-  const bodies: { end: string; hasTabs: boolean }[] = [];
+  const bodies: HereDocument[] = [];
   let words: Span[] = [];
   let isTarget = false;
   const next = () => {
@@ -128,10 +146,9 @@ export function commandsOf(code: string): readonly (readonly Span[])[] {
   };
   for (let at = 0; at < code.length; ) {
     const char = code.charAt(at);
-    const document = char === '<' && !code.startsWith('<<<', at) ? matchAt(hereDocument, code, at) : null;
-    const skipped = document?.[0] ?? matchAt(blank, code, at)?.[0];
-    if (document !== null)
-      bodies.push({ end: document[2] ?? document[3] ?? document[4] ?? '', hasTabs: document[1] !== '' });
+    const document = char === '<' ? hereDocumentAt(code, at) : null;
+    const skipped = document?.start ?? matchAt(blank, code, at)?.[0];
+    if (document !== null) bodies.push(document);
     if (skipped !== undefined) at += skipped.length;
     else if (char === '#') at = lineEnd(code, at);
     else if (char === '\n') {
@@ -161,51 +178,13 @@ function endOfWord(code: string, from: number): number | null {
   return at;
 }
 
-function afterBody(code: string, from: number, { end, hasTabs }: { end: string; hasTabs: boolean }): number {
+function afterBody(code: string, from: number, document: HereDocument): number {
   for (let at = from; at < code.length; ) {
     const stop = lineEnd(code, at);
-    const line = code.slice(at, stop);
-    if ((hasTabs ? line.replace(/^\t+/, '') : line) === end) return stop;
+    if (endsDocument(code.slice(at, stop), document)) return stop;
     at = stop + 1;
   }
   return code.length;
-}
-
-function lineEnd(code: string, at: number): number {
-  const end = code.indexOf('\n', at);
-  return end < 0 ? code.length : end;
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
-}
-
-type Command = {
-  readonly code: string;
-  readonly words: readonly Span[];
-  readonly options: Context;
-  readonly depth: number;
-  readonly edits: Edit[];
-  readonly problems: NestedProblem[];
-};
-
-function sealCommand({ code, words, options, depth, edits, problems }: Command): void {
-  const texts = words.map(({ start, end }) => code.slice(start, end));
-  const launch = texts.some((text) => /sh|SHELL|BASH/.test(text)) ? findLaunch(texts.map(withoutQuotes)) : null;
-  for (const [index, { start, end }] of words.entries()) {
-    const raw = texts[index] ?? '';
-    if (!/[$`]/.test(raw)) continue;
-    const shell = withoutQuotes(texts[launch?.shell ?? 0] ?? '');
-    const sealed =
-      launch?.code === index
-        ? sealWord(raw, { launch, shell, options, depth, at: start, hasSingleQuotes: raw.includes("'") })
-        : sealSubstitutions(raw, options, depth);
-    problems.push(
-      ...sealed.problems.map((found) => ({ ...found, at: launch?.code === index ? start : start + found.at })),
-    );
-    if (sealed.code !== raw) edits.push({ start, end, text: sealed.code });
-  }
 }
 
 /** The text of a word, with its variables as written. */
@@ -256,20 +235,15 @@ type Nested = {
   readonly shell: string;
   readonly options: Context;
   readonly depth: number;
-  readonly at: number;
   readonly hasSingleQuotes: boolean;
 };
 
 /** Seals the word that is the code of a shell. */
 function sealWord(raw: string, nested: Nested): SealedCode {
-  const { launch, options, depth, at, shell } = nested;
-  const problemOf = (kind: NestedProblem['kind'], reference: string) => ({
-    kind,
-    reference,
-    at,
-    shell,
-    launcher: launch.launcher,
-  });
+  const { launch, options, depth, shell } = nested;
+  const problemOf = (kind: NestedProblem['kind'], reference: string) => {
+    return { kind, reference, at: 0, shell, launcher: launch.launcher };
+  };
   const pieces = piecesOf(raw, options.isSplit === true);
   const units = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece]));
   const problems: NestedProblem[] = [];

@@ -1,4 +1,5 @@
 import { PATH } from './json-path.ts';
+import { endsDocument, type HereDocument, hereDocumentAt, lineEnd, matchAt } from './shell-words.ts';
 
 /** A `${NAME.key` in shell code, where the shell would expand it: its range, without the closing brace. */
 export type ShellPath = {
@@ -26,7 +27,7 @@ type Scanning = {
   readonly open: Context[];
   readonly paths: ShellPath[];
   /** Here-documents whose body starts after this line. */
-  readonly bodies: { readonly end: string; readonly isLiteral: boolean; readonly hasTabs: boolean }[];
+  readonly bodies: HereDocument[];
   openQuote: number | null;
 };
 
@@ -35,7 +36,6 @@ const singleQuoted = /'[^']*'?/y;
 const comment = /#[^\n]*/y;
 /** A shell finds the end of backticks before it reads what is between them. */
 const commentInTicks = /#(?:\\[^\n]|[^\n`\\])*/y;
-const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
 const plain = /[^\\'"`$(){}#<\n]+/y;
 
 /** Finds JSON paths and unclosed quotes, taking quotes, substitutions, comments and here-documents into account. */
@@ -79,60 +79,46 @@ function code(scanning: Scanning, char: string): void {
 
 function dollar(scanning: Scanning, isQuoted: boolean): void {
   const { text, at } = scanning;
-  pathHead.lastIndex = at;
-  const found = pathHead.exec(text);
-  if (found !== null) {
-    const [head, name = '', path = '', operator] = found;
-    scanning.paths.push({ start: at, end: at + head.length, name, path, hasDefault: operator !== undefined });
-    push(scanning, 'brace', head.length, isQuoted);
-  } else if (text[at + 1] === '(') push(scanning, 'paren', 2, false);
+  const head = takePath(scanning, text, at, at);
+  if (head !== null) push(scanning, 'brace', head.length, isQuoted);
+  else if (text[at + 1] === '(') push(scanning, 'paren', 2, false);
   else if (text[at + 1] === '{') push(scanning, 'brace', 2, isQuoted);
   else scanning.at += text[at + 1] === '$' || text[at + 1] === '#' ? 2 : 1;
 }
 
+/** Notes the path at an index of a text, which is `start` in the whole text; returns it without its end. */
+function takePath({ paths }: Scanning, text: string, at: number, start: number): string | null {
+  const [head, name = '', path = '', operator] = matchAt(pathHead, text, at) ?? [];
+  if (head === undefined) return null;
+  paths.push({ start, end: start + head.length, name, path, hasDefault: operator !== undefined });
+  return head;
+}
+
 function redirection(scanning: Scanning): void {
-  if (scanning.text.startsWith('<<<', scanning.at)) {
-    scanning.at += 3;
-    return;
-  }
-  hereDocument.lastIndex = scanning.at;
-  const found = hereDocument.exec(scanning.text);
-  if (found === null) {
-    scanning.at++;
-    return;
-  }
-  const [whole, tabs = '', word, single, double] = found;
-  const isLiteral = word === undefined || whole.includes('\\');
-  scanning.bodies.push({ end: word ?? single ?? double ?? '', isLiteral, hasTabs: tabs !== '' });
-  scanning.at += whole.length;
+  const { text, at, bodies } = scanning;
+  const document = hereDocumentAt(text, at);
+  if (document !== null) bodies.push(document);
+  scanning.at += document?.start.length ?? (text.startsWith('<<<', at) ? 3 : 1);
 }
 
 /** In a here-document quotes are ordinary characters; if its word is quoted, so is everything else. */
 function skipBodies(scanning: Scanning): void {
   scanning.at++;
-  for (const { end, isLiteral, hasTabs } of scanning.bodies.splice(0)) {
+  for (const document of scanning.bodies.splice(0)) {
     while (scanning.at < scanning.text.length) {
-      const lineEnd = scanning.text.indexOf('\n', scanning.at);
-      const stop = lineEnd < 0 ? scanning.text.length : lineEnd;
+      const stop = lineEnd(scanning.text, scanning.at);
       const line = scanning.text.slice(scanning.at, stop);
-      if (!isLiteral) pathsOfLine(scanning, line);
+      if (!document.isLiteral) pathsOfLine(scanning, line);
       scanning.at = Math.min(stop + 1, scanning.text.length);
-      if ((hasTabs ? line.replace(/^\t+/, '') : line) === end) break;
+      if (endsDocument(line, document)) break;
     }
   }
 }
 
 function pathsOfLine(scanning: Scanning, line: string): void {
   for (let at = 0; at < line.length; at++) {
-    if (line[at] === '\\') {
-      at++;
-      continue;
-    }
-    pathHead.lastIndex = at;
-    const [head, name = '', path = '', operator] = line[at] === '$' ? (pathHead.exec(line) ?? []) : [];
-    if (head === undefined) continue;
-    const start = scanning.at + at;
-    scanning.paths.push({ start, end: start + head.length, name, path, hasDefault: operator !== undefined });
+    if (line[at] === '\\') at++;
+    else if (line[at] === '$') takePath(scanning, line, at, scanning.at + at);
   }
 }
 
@@ -152,8 +138,7 @@ function close(scanning: Scanning): void {
 }
 
 function take(scanning: Scanning, pattern: RegExp): string | null {
-  pattern.lastIndex = scanning.at;
-  const found = pattern.exec(scanning.text)?.[0] ?? null;
+  const found = matchAt(pattern, scanning.text, scanning.at)?.[0] ?? null;
   if (found !== null) scanning.at += found.length;
   return found;
 }

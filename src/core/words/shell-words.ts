@@ -47,7 +47,40 @@ function split(words: string): readonly string[] {
   return words.split(' ');
 }
 
-/** The part of the shell's grammar that is needed to find where a quoted text ends. */
+/** Matches a sticky pattern at an index. */
+export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** The start of a here-document, its last line, and whether its text is taken as written and may be indented by tabs. */
+export type HereDocument = {
+  readonly start: string;
+  readonly end: string;
+  readonly isLiteral: boolean;
+  readonly hasTabs: boolean;
+};
+
+const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
+
+/** The here-document whose `<<` is at an index. */
+export function hereDocumentAt(text: string, at: number): HereDocument | null {
+  const [start, tabs = '', word, single, double] = matchAt(hereDocument, text, at) ?? [];
+  if (start === undefined) return null;
+  const isLiteral = word === undefined || start.includes('\\');
+  return { start, end: word ?? single ?? double ?? '', isLiteral, hasTabs: tabs !== '' };
+}
+
+/** Whether a line is the last one of a here-document. */
+export function endsDocument(line: string, { end, hasTabs }: HereDocument): boolean {
+  return (hasTabs ? line.replace(/^\t+/, '') : line) === end;
+}
+
+/** The index of the end of a line. */
+export function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end < 0 ? text.length : end;
+}
 
 /** Deeper nesting of quotes and substitutions counts as unbalanced; it does not occur in practice. */
 const deepestNesting = 100;

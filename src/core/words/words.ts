@@ -1,5 +1,5 @@
 import { type JsonPath, PATH, valueAt } from './json-path.ts';
-import { isShellWord } from './shell-words.ts';
+import { isShellWord, matchAt } from './shell-words.ts';
 
 /** A part of a word: literal text, or a variable with its fallback if it is undefined or empty. */
 export type WordPiece =
@@ -52,8 +52,8 @@ export function parseCommand(text: string): ParsedCommand {
   const cursor: Cursor = { text, at: 0, depth: 0 };
   const words: WordTemplate[] = [];
   for (skipSpace(cursor); cursor.at < text.length; skipSpace(cursor)) {
-    if (text[cursor.at] === '\n' || (words.length === 0 && startsWithAssignment(cursor))) return { kind: 'shell' };
-    const word = readWord(cursor);
+    const isAssignment = words.length === 0 && matchAt(assignment, text, cursor.at) !== null;
+    const word = isAssignment || text[cursor.at] === '\n' ? null : readWord(cursor);
     if (word === null) return { kind: 'shell' };
     words.push(word);
   }
@@ -73,12 +73,9 @@ export function expandWords(
 
 /** Whether there is a `${NAME[0]}` of an undefined name, which may be an array of the shell. */
 export function hasForeignArray(words: readonly WordTemplate[], scope: (name: string) => string | undefined): boolean {
-  return words.some((word) =>
-    word.some((piece) => {
-      const isElement = typeof piece !== 'string' && piece.path?.path.startsWith('[') === true;
-      return isElement && scope(piece.name) === undefined;
-    }),
-  );
+  return words.flat().some((piece) => {
+    return typeof piece !== 'string' && piece.path?.path.startsWith('[') === true && scope(piece.name) === undefined;
+  });
 }
 
 function expandWord(pieces: readonly WordPiece[], scope: (name: string) => string | undefined): string | null {
@@ -106,11 +103,6 @@ function literalText(word: WordTemplate): string {
 /** Skips blanks and continued lines; before the first word and after the last also line ends. */
 function skipSpace(cursor: Cursor): void {
   take(cursor, cursor.at === 0 ? space.leading : space.other);
-}
-
-function startsWithAssignment({ text, at }: Cursor): boolean {
-  assignment.lastIndex = at;
-  return assignment.test(text);
 }
 
 /** Null: the text needs a shell. */
@@ -151,16 +143,14 @@ function readQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   return readLiteral(cursor, pieces, escaped.inDoubleQuotes) || readLiteral(cursor, pieces, ordinary.inDoubleQuotes);
 }
 
-/**
- * Reads a variable, or a dollar without meaning; false for special parameters and everything else that needs a shell.
- */
+/** Reads a variable, or a dollar without meaning; false for everything else, which needs a shell. */
 function readDollar(cursor: Cursor, pieces: WordPiece[], quoted: boolean): boolean {
   const found = take(cursor, variable);
   if (found === null) return readLiteral(cursor, pieces, quoted ? dollar.inDoubleQuotes : dollar.outside);
   const [, plain, braced = '', path, closing] = found;
   const fallback = closing === ':-' ? readFallback(cursor, quoted) : [];
   if (fallback === null) return false;
-  const part = path === undefined ? {} : { path: { path, hasDefault: closing === ':-' } };
+  const part = path && { path: { path, hasDefault: closing === ':-' } };
   pieces.push({ name: plain ?? braced, ...part, quoted, fallback });
   return true;
 }
@@ -192,8 +182,7 @@ function readLiteral(cursor: Cursor, pieces: WordPiece[], pattern: RegExp): bool
 }
 
 function take(cursor: Cursor, pattern: RegExp): RegExpExecArray | null {
-  pattern.lastIndex = cursor.at;
-  const found = pattern.exec(cursor.text);
+  const found = matchAt(pattern, cursor.text, cursor.at);
   if (found !== null) cursor.at += found[0].length;
   return found;
 }
