@@ -1,8 +1,9 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { withDaemons } from '../support/daemon.ts';
 import { withPlace } from '../support/past-runs.ts';
-import { wf as wfIn } from '../support/wf.ts';
+import { wf as wfIn, withDirectory } from '../support/wf.ts';
 
 const of = (text: string) => `steps:\n  - name: s\n    command: ${text}\n`;
 
@@ -75,7 +76,7 @@ it('takes @latest, @failed and no word from the runs below the directory, else f
   await twoProjects(['a', 'b'], { 'c/none.yaml': of('echo c') }, async ({ cwd, wf }) => {
     const here = { stdout: '[s] from a\n', stderr: `wf: the last run of a file below ${cwd}/a\n` };
     for (const words of [['logs'], ['logs', '@latest']]) expect(await wf('a', ...words)).toMatchObject(here);
-    const all = `wf: the last run of all: no file below ${cwd}/c has run\n`;
+    const all = `wf: the last run of all, b1 of ${cwd}/b/ci.yaml: no file below ${cwd}/c has run\n`;
     expect(await wf('c', 'status')).toMatchObject({ stdout: expect.stringContaining('ci  b1'), stderr: all });
     const none = `error: no run of a file below ${cwd}/a has failed\n  help: --any looks at all runs\n`;
     expect(await wf('a', 'retry', '@failed')).toMatchObject({ code: 2, stdout: '', stderr: none });
@@ -89,5 +90,30 @@ it('counts a run without a file for the directory in which it was started', asyn
     await wf('a', 'exec', '--run-id', 'e1', '--', 'echo', 'made here');
     expect((await wf('a', 'logs')).stdout).toContain('made here');
     expect((await wf('b', 'status')).stdout).toContain('ci  b1');
+  });
+});
+
+it('says that a name means a workflow of the configured daemon and not the file here, and acts on neither', async () => {
+  await withDaemons({ 'ci.yaml': of('echo from the daemon') }, async (place) => {
+    const { url } = await place.serve();
+    await place.wf('run', '-q', 'ci.yaml', '--run-id', 'd1');
+    await withDirectory(async (cwd) => {
+      const env = { WF_HOME: join(cwd, 'home'), WF_SERVER: url };
+      const wf = (...args: readonly string[]) => wfIn(args, { cwd, env });
+      writeFileSync(join(cwd, 'ci.yaml'), of('echo from here'));
+      const what = `WF_SERVER selects the daemon at ${url}, whose "ci" differs from ${cwd}/ci.yaml\n`;
+      const help = `  help: --no-server means the file here, --server ${url} the daemon\n`;
+      for (const words of ['run', 'retry', 'stop', 'approve', 'mark'].map((verb) => [verb, 'ci'])) {
+        if (words[0] === 'mark') words.push('s', 'succeeded');
+        expect(await wf(...words)).toMatchObject({ code: 2, stdout: '', stderr: `error: ${what}${help}` });
+      }
+      expect(await wf('logs', 'ci')).toMatchObject({ stdout: '[s] from the daemon\n', stderr: `wf: ${what}` });
+      expect((await wf('history', 'ci', '--json')).stderr).toBe('');
+      expect((await wf('logs', 'ci', '--any')).stderr).toBe('');
+      expect((await wf('run', 'ci', '--server', url)).stdout).toContain('from the daemon');
+      expect((await wf('run', 'ci', '--no-server')).stdout).toContain('from here');
+      writeFileSync(join(cwd, 'ci.yaml'), of('echo from the daemon'));
+      expect(await wf('run', 'ci.yaml')).toMatchObject({ code: 0, stderr: '' });
+    });
   });
 });

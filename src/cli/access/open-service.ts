@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { DaemonClient } from '#client/daemon-client.ts';
 import type { Config } from '#config/config.ts';
 import { type ClientSettings, readClientSettings } from '#config/part-settings.ts';
 import { escapeControls } from '#render/text.ts';
 import type { Reach } from '#service/history.ts';
 import type { Service } from '#service/service.ts';
+import { workflowHere } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import { configFor } from '../reference.ts';
@@ -16,12 +18,15 @@ export type AccessOptions = CommonOptions & {
   readonly json?: true;
 };
 
+/** The word for the workflow or run that a command shows or changes. */
+type Subject = { readonly shows?: string | null; readonly changes?: string };
+
 /**
  * Calls `use` with the service that options and configuration select: this machine or a daemon. Prints a message while the
  * daemon does not answer.
  */
 export async function withService<T>(
-  options: AccessOptions,
+  options: AccessOptions & Subject,
   console: Pick<Console, 'err'>,
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
@@ -32,7 +37,33 @@ export async function withService<T>(
       await (await import('./open-local.ts')).openLocal(config, options.dags, reachOf(options, config, console)),
     );
   const { createRemoteService } = await import('#client/remote-service.ts');
-  return withDaemon(server, console, (client) => use(createRemoteService(client)));
+  return withDaemon(server, console, async (client) => {
+    await mindFileHere(client, options, console);
+    return use(createRemoteService(client));
+  });
+}
+
+/**
+ * A daemon that the settings name is easily forgotten. If a name means a workflow of it, and another file with that name is
+ * here, prints so; throws a `WfError` `usage` if the command acts.
+ */
+export async function mindFileHere(
+  client: DaemonClient,
+  { shows, changes, any, json }: AccessOptions & Subject,
+  { err }: Pick<Console, 'err'>,
+): Promise<void> {
+  const { url, source } = client.settings;
+  const word = changes ?? shows ?? '';
+  const here = source === '--server' || any ? null : workflowHere(word, process.cwd());
+  if (here === null) return;
+  const { sourcesOfWorkflow } = await import('#client/remote-workflow.ts');
+  const [remote] = await sourcesOfWorkflow(client, word);
+  if (remote === undefined || remote.text === readFileSync(here, 'utf8')) return;
+  const what = `${source} selects the daemon at ${url}, whose "${word}" differs from ${here}`;
+  if (changes !== undefined) {
+    throw new WfError('usage', what, { help: `--no-server means the file here, --server ${url} the daemon` });
+  }
+  if (!json) err.write(`wf: ${escapeControls(what)}\n`);
 }
 
 /** Returns how words name runs: those of the files here, unless `--any` is given. */

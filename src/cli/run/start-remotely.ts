@@ -19,7 +19,7 @@ import { findWorkflow } from '#service/workflows.ts';
 import { readTail } from '#store/log-ends.ts';
 import type { RunLogs } from '#store/logs.ts';
 import { failedAs, messageOf, WfError } from '#system/errors.ts';
-import { withDaemon } from '../access/open-service.ts';
+import { type AccessOptions, mindFileHere, withDaemon } from '../access/open-service.ts';
 import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts';
 import type { ChosenReporter } from '../reporters/reporters.ts';
 import { requester } from '../requester.ts';
@@ -47,7 +47,7 @@ export function runRemotely(
   const { name, runId = null } = options;
   const params = hasParameters(options) ? givenParameters(options) : null;
   const order = { workflow: { name }, params, runId, trigger: 'api', strict: strictOf(config) } as const;
-  return showStarted(server, { options, config }, console, ({ runs }) =>
+  return showStarted(server, { options, config, word: name }, console, ({ runs }) =>
     runs.start(order).catch((error: unknown) => {
       throw isHere(error, name, config) ? fileIsHere(error as WfError, name) : error;
     }),
@@ -74,12 +74,17 @@ export function retryRemotely(
   }
   const { file: useFile = false, runId: newRunId = null } = options;
   const order = { selection, params, useFile, newRunId, trigger: 'api', strict: strictOf(config) } as const;
-  return showStarted(server, { options, config }, console, async ({ runs }) => {
-    const retried = await runs.find(options.req ?? options.run);
-    if (options.req !== undefined) requireRunOf(options.run, retried, config.cwd);
-    const accepted = await runs.retry({ ...order, runId: retried.runId });
-    return accepted ?? printNothingToDo(retried.runId, console);
-  });
+  return showStarted(
+    server,
+    { options, config, word: options.req === undefined ? options.run : '' },
+    console,
+    async ({ runs }) => {
+      const retried = await runs.find(options.req ?? options.run);
+      if (options.req !== undefined) requireRunOf(options.run, retried, config.cwd);
+      const accepted = await runs.retry({ ...order, runId: retried.runId });
+      return accepted ?? printNothingToDo(retried.runId, console);
+    },
+  );
 }
 
 function onlyLocal({ shellOnFailure, envFile, onApproval }: RetryOptions): string | null {
@@ -88,16 +93,22 @@ function onlyLocal({ shellOnFailure, envFile, onApproval }: RetryOptions): strin
   return onApproval === undefined ? null : '--on-approval';
 }
 
-type Started = { readonly options: ForegroundOptions & { readonly detach?: true }; readonly config: Config };
+type Started = {
+  readonly options: AccessOptions & ForegroundOptions & { readonly detach?: true };
+  readonly config: Config;
+  /** The workflow to start, or the run to retry. */
+  readonly word: string;
+};
 
 /** Lets a daemon start a run and shows it. `start` returns an exit code if there is nothing to start. */
 function showStarted(
   server: ClientSettings,
-  { options, config }: Started,
+  { options, config, word }: Started,
   console: Console,
   start: (service: Service) => Promise<AcceptedRun | number>,
 ): Promise<number> {
   return withDaemon(server, console, async (client: DaemonClient) => {
+    await mindFileHere(client, { ...options, changes: word }, console);
     const service = createRemoteService(client);
     // Report an unknown reporter before anything starts.
     const chosen = await reporterFor(config, console, service.commandOptions);

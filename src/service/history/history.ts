@@ -108,8 +108,12 @@ async function lastOf(word: '@latest' | '@failed', list: History['list'], reach:
   const run = (await last({ ...filter, topLevel: true })) ?? (await last(filter));
   const what = word === '@failed' ? 'the last failed run' : 'the last run';
   if (run !== null && !any)
-    tell(isHere ? `${what} of a file below ${cwd}` : `${what} of all: no file below ${cwd} has run`);
+    tell(isHere ? `${what} of a file below ${cwd}` : `${what} of all, ${nameOf(run)}: no file below ${cwd} has run`);
   return run;
+}
+
+function nameOf({ runId, state: { file, workflow } }: PastRun): string {
+  return `${runId} of ${file ?? workflow}`;
 }
 
 async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {

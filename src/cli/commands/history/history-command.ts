@@ -26,7 +26,7 @@ export async function historyCommand(options: HistoryOptions, console: Console):
   const { name, limit, json, waiting, queue = null, tag = null } = options;
   const { from, to } = timeLimits(options, Date.now());
   const statuses = options.status === undefined ? null : options.status.map(asStatus);
-  return withService(options, console, async ({ runs: { list }, commandOptions }) => {
+  return withService({ ...options, shows: name }, console, async ({ runs: { list }, commandOptions }) => {
     const filter = { workflow: name, statuses, from, to, limit, queue, tag, ...(waiting ? { waiting } : {}) };
     const runs = await list(filter);
     if (json) {

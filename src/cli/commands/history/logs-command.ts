@@ -29,7 +29,7 @@ export async function logsCommand(options: LogsOptions, console: Console): Promi
   if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
   const times = options.timestamps === true;
   if (raw && times) throw new WfError('usage', '--raw and --timestamps exclude each other');
-  return withService(options, console, async ({ runs }) => {
+  return withService({ ...options, shows: word }, console, async ({ runs }) => {
     const tell = (line: string) => console.err.write(`${escapeControls(line)}\n`);
     const follow = options.follow === true;
     const request = { step, attempt, stream, tail, times, exact: raw === true, follow, tell };

@@ -16,7 +16,7 @@ export type StatusOptions = AccessOptions & { readonly run: string | null; reado
 export function statusCommand(options: StatusOptions, console: Console): Promise<number> {
   const { run, json } = options;
   const { out, outTerminal } = console;
-  return withService(options, console, async ({ runs, commandOptions }) => {
+  return withService({ ...options, shows: run }, console, async ({ runs, commandOptions }) => {
     const word = run ?? '@latest';
     if (json) {
       out.write(`${JSON.stringify(await runs.find(word), null, 2)}\n`);

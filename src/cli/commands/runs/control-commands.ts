@@ -28,7 +28,7 @@ const hintAfterMs = 1000;
 /** Stops a run, or all runs of a workflow, and prints how each ended: at once, or as JSON at the end. */
 export async function stopCommand(options: StopOptions, console: Console): Promise<number> {
   if (options.ownerGone && options.all) throw new WfError('usage', '--owner-gone and --all exclude each other');
-  return withService(options, console, async (service) => {
+  return withService({ ...options, changes: options.run }, console, async (service) => {
     if (options.ownerGone) return recordLost(options, service, console);
     const { active, last } = await service.runs.active(options.run, options.all ? 'workflow' : 'run');
     if (active.length > 1 && !options.all) throw severalRuns(options.run, active, service.commandOptions);
@@ -106,7 +106,7 @@ type MarkOptions = AccessOptions & {
 /** Sets the status of a step of a finished run and prints the new status of the run. */
 export function markCommand(options: MarkOptions, console: Console): Promise<number> {
   const { run: word, step, status, json } = options;
-  return withService(options, console, async ({ runs }) => {
+  return withService({ ...options, changes: word }, console, async ({ runs }) => {
     const { runId } = await runs.find(word);
     const run = await runs.mark(runId, { step, status, by: requester('mark') });
     if (json) console.out.write(`${JSON.stringify(run, null, 2)}\n`);
@@ -134,7 +134,7 @@ type AnswerOptions = AccessOptions & {
 export function answerCommand(options: AnswerOptions, console: Console): Promise<number> {
   const { run: word, step: given, decision, comment = '', json } = options;
   const inputs = inputsOf(options);
-  return withService(options, console, async ({ runs }) => {
+  return withService({ ...options, changes: word }, console, async ({ runs }) => {
     const found = await runs.find(word);
     const step = given ?? onlyWaitingStep(found);
     const run = await runs.answer(found.runId, { step, decision, by: userName(), comment, inputs });
