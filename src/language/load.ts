@@ -107,10 +107,10 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...days.sources,
   ];
   const all = base === null ? imports.files : [...imports.files, base.file];
-  const { shown, ignored } = silence(all, problems);
+  const { shown, ignored } = silence(all, base?.file ?? null, problems);
   const loaded = { sources, importedFrom: imports.importedFrom, documents: documentsOf(all) };
   return {
-    workflow: problems.some((found) => found.severity === 'error') ? null : build(request, parts),
+    workflow: shown.some((found) => found.severity === 'error') ? null : build(request, parts),
     diagnostics: toDiagnostics(shown, loaded),
     ...(ignored.length === 0 ? {} : { ignored: toDiagnostics(ignored, loaded) }),
     sources,

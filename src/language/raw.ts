@@ -106,6 +106,8 @@ export type RawAction = Keys<
     readonly timeoutSec?: RawNumber;
     readonly call?: { readonly function?: string; readonly args?: TextMap };
     readonly params?: string | NamedTexts;
+    /** Codes of warnings. */
+    readonly 'x-ignore'?: TextOrList;
     /** Not of handlers. */
     readonly approval?: boolean | RawApproval;
   };
@@ -120,7 +122,7 @@ export type RawDefaults = Pick<
 /** A step as written in the file. */
 export type RawStep = RawAction &
   Keys<'name' | 'id', string> &
-  Keys<'depends' | 'x-ignore', TextOrList> & {
+  Keys<'depends', TextOrList> & {
     readonly parallel?: string | readonly RawItem[] | RawFanOut;
     readonly matrix?: RawMatrix;
   };

@@ -14,7 +14,7 @@ import {
 import { asList, type TextOrList } from './raw.ts';
 import type { Range, YamlDocument } from './read/node.ts';
 import { read } from './read/read.ts';
-import { type SpecFile, spotIn, stepEntries } from './read/spec-file.ts';
+import { actionEntries, type SpecFile, spotIn } from './read/spec-file.ts';
 import { workflowSchema } from './schema/schema.ts';
 
 /** Maximum number of problems shown; the rest is only counted. */
@@ -237,29 +237,38 @@ function pathOfDagu(path: Path, isWritten: (path: Path) => boolean): Path {
 /** Problems to show, and the warnings that `x-ignore` silences. */
 type Silenced = { readonly shown: readonly Problem[]; readonly ignored: readonly Problem[] };
 
-/** One `x-ignore`: its codes, and the part of the file that it is for. */
-type Wish = { readonly file: SpecFile; readonly path: Path; readonly codes: readonly string[] };
+/** One `x-ignore`: its codes, and the part of the file that it is for; `isForAll`: of all files. */
+type Wish = {
+  readonly file: SpecFile;
+  readonly path: Path;
+  readonly codes: readonly string[];
+  readonly isForAll: boolean;
+};
 
-/** Takes out the warnings whose codes the files, or the steps that have them, list under `x-ignore`. */
-export function silence(files: readonly SpecFile[], problems: readonly Problem[]): Silenced {
-  const wishes = files.flatMap(wishesOf);
+/** Codes of warnings that a strict check makes errors. */
+const STRICT: ReadonlySet<DiagnosticCode> = new Set(['unordered-output']);
+
+/** Takes out the warnings whose codes the files, the base, or the steps and handlers list under `x-ignore`. */
+export function silence(files: readonly SpecFile[], base: SpecFile | null, problems: readonly Problem[]): Silenced {
+  const wishes = files.flatMap((file) => wishesOf(file, file === base));
   if (wishes.length === 0) return { shown: problems, ignored: [] };
-  const isIgnored = (found: Problem) => found.severity === 'warning' && wishes.some((wish) => covers(wish, found));
+  const isIgnored = (found: Problem) =>
+    (found.severity === 'warning' || STRICT.has(found.code)) && wishes.some((wish) => covers(wish, found));
   return {
     shown: [...problems.filter((found) => !isIgnored(found)), ...wishes.flatMap(unknownCodes)],
-    ignored: problems.filter(isIgnored),
+    ignored: problems.filter(isIgnored).map((found) => ({ ...found, severity: 'warning' })),
   };
 }
 
-function wishesOf(file: SpecFile): Wish[] {
+function wishesOf(file: SpecFile, isBase: boolean): Wish[] {
   const wish = (path: Path, value: TextOrList | undefined) =>
-    value === undefined ? [] : [{ file, path, codes: asList(value) }];
-  const steps = stepEntries(file).flatMap(({ path, raw }) => wish(path, raw['x-ignore']));
-  return [...wish([], file.raw['x-ignore']), ...steps];
+    value === undefined ? [] : [{ file, path, codes: asList(value), isForAll: isBase && path.length === 0 }];
+  const actions = actionEntries(file).flatMap(({ path, raw }) => wish(path, raw['x-ignore']));
+  return [...wish([], file.raw['x-ignore']), ...actions];
 }
 
-function covers({ file, path, codes }: Wish, { spot, code }: Problem): boolean {
-  if (spot.source !== file.source || !codes.includes(code)) return false;
+function covers({ file, path, codes, isForAll }: Wish, { spot, code }: Problem): boolean {
+  if (!codes.includes(code) || (spot.source !== file.source && !isForAll)) return false;
   return path.length === 0 || ('path' in spot && path.every((part, at) => spot.path[at] === part));
 }
 

@@ -1,7 +1,7 @@
 import { shellCodeIndex } from '#core/words/shell-launch.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
 import { asList, type RawAction } from '../raw.ts';
-import { type ActionEntry, actionEntries, defaultsEntries, spotIn } from '../read/spec-file.ts';
+import { type ActionEntry, actionEntries, defaultsEntries, spotIn, withoutIgnoring } from '../read/spec-file.ts';
 import type { WorkflowFiles } from './check-workflow.ts';
 
 /** A POSIX shell by any path, also behind `env`. */
@@ -26,17 +26,17 @@ export function lineProblems({ root, base, files }: WorkflowFiles, usual: string
   const shell = root.raw.shell || base?.raw.shell || usual;
   return files.flatMap((file) => {
     const own = [...actionEntries(file), ...defaultsEntries(file)].flatMap((entry) => longTexts(entry, shell));
-    const [first, ...others] = own;
+    const [first, ...others] = withoutIgnoring(own, 'unchecked-lines', 1);
     if (first === undefined) return [];
-    const { entry, key, line } = first;
+    const { path, what, key, line } = first;
     const more = others.length === 0 ? '' : ` (${others.length} more like this)`;
-    const message = `${entry.what}: after a failure of "${line}" the lines below it still run${more}`;
+    const message = `${what}: after a failure of "${line}" the lines below it still run${more}`;
     const help = 'Write "shell: bash -euo pipefail" at the top or in the step, or "set -e" as the first line.';
-    return [problem('unchecked-lines', spotIn(file, [...entry.path, ...key]), message, { severity: 'warning', help })];
+    return [problem('unchecked-lines', spotIn(file, [...path, ...key]), message, { severity: 'warning', help })];
   });
 }
 
-type LongText = { readonly entry: ActionEntry; readonly key: Path; readonly line: string };
+type LongText = ActionEntry & { readonly key: Path; readonly line: string };
 
 /** The text of several lines of a step, if a shell without `-e` runs it. */
 function longTexts(entry: ActionEntry, usual: string): LongText[] {
@@ -44,7 +44,7 @@ function longTexts(entry: ActionEntry, usual: string): LongText[] {
   const { key, text, shell } = shellText(entry.raw, usual);
   if (!SHELL.test(shell) || ENDS_AT_FAILURE.test(shell)) return [];
   const line = uncheckedLine(text);
-  return line === null ? [] : [{ entry, key, line: line.length > 40 ? `${line.slice(0, 40)}...` : line }];
+  return line === null ? [] : [{ ...entry, key, line: line.length > 40 ? `${line.slice(0, 40)}...` : line }];
 }
 
 /** The text that a shell runs, and that shell. Beside a script, `command` is what runs it. */

@@ -10,6 +10,7 @@ import {
   type StepEntry,
   spotIn,
   stepEntries,
+  withoutIgnoring,
 } from '../read/spec-file.ts';
 import { dependenciesOf, nameSpot } from './check-graph.ts';
 import { entryUses } from './variable-uses.ts';
@@ -128,15 +129,16 @@ export function orderProblems(settings: readonly SpecFile[], steps: readonly Ste
   const free = steps.filter(({ raw }) => asList(raw.depends).length === 0);
   const isOrdered = free.length < steps.length && !root.isOfLaterDagu;
   if (free.length < 2 || isOrdered) return [];
+  const wanted = withoutIgnoring(free, 'unordered-steps', 2);
   const limit = settings
     .map(({ raw }) => raw.maxActiveSteps ?? raw.maxActiveRuns)
     .findLast((most) => most !== undefined);
   const message =
     limit === 1
-      ? `these ${free.length} steps run one after another, each also after a failure of the one before`
-      : `these ${free.length} steps start at the same time`;
+      ? `these ${wanted.length} steps run one after another, each also after a failure of the one before`
+      : `these ${wanted.length} steps start at the same time`;
   const help = 'Write "type: chain" at the top to run them in this order, or "type: graph" if this is intended.';
-  const [first, ...others] = free;
+  const [first, ...others] = wanted;
   if (first === undefined) return [];
   const related = others.slice(0, 1).map((entry) => ({ spot: nameSpot(entry), message: 'and this one' }));
   return [problem('unordered-steps', nameSpot(first), message, { severity: 'warning', help, related })];

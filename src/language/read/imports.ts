@@ -25,7 +25,7 @@ export type ImportedFiles = {
   readonly hasAll: boolean;
 };
 
-const GIVEN_ON = new Set(['steps', 'functions', 'imports']);
+const GIVEN_ON = new Set(['steps', 'functions', 'imports', 'x-ignore']);
 
 type Walk = {
   readonly find: FindImport;

@@ -51,6 +51,11 @@ export function knownKey({ key, schema }: PairContext): KnownKey | null {
  * checked. Null for a free key, and if no key is similar.
  */
 export function guessedKey(reader: Reader, { pair, key, schema, position, result }: PairContext): KnownKey | null {
+  if (canonicalKey(key.text) === 'x-ignore') {
+    report(reader, 'unknown-key', key.range, `"${key.text}"${inWhat(position, result)} has no effect`, {
+      help: 'Write it in a step, in a handler, or at the top of the file.',
+    });
+  }
   if (/^x-/i.test(key.text)) return null;
   const message = `unknown key "${key.text}"${inWhat(position, result)}`;
   if (reader.suggestionsLeft-- <= 0) {

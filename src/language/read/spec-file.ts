@@ -2,7 +2,7 @@ import type { Json } from '#core/workflow.ts';
 import type { RawItems } from '../build/build-policies.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
-import { isJsonObject, type RawAction, type RawStep, type RawWorkflow } from '../raw.ts';
+import { asList, isJsonObject, type RawAction, type RawStep, type RawWorkflow } from '../raw.ts';
 import { workflowSchema } from '../schema/schema.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { readDaguKeys } from './dagu-keys.ts';
@@ -201,4 +201,18 @@ function findActionEntries(file: SpecFile): readonly ActionEntry[] {
 function hasDollar(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('$');
   return typeof value === 'object' && value !== null && Object.values(value).some(hasDollar);
+}
+
+/**
+ * The entries that do not ignore a warning about several of them. If fewer than `least` are left, those that ignore it come
+ * first: it is about them, and thus ignored.
+ */
+export function withoutIgnoring<T extends { readonly raw: RawAction }>(
+  entries: readonly T[],
+  code: DiagnosticCode,
+  least: number,
+): readonly T[] {
+  const ignores = ({ raw }: T) => asList(raw['x-ignore']).includes(code);
+  const left = entries.filter((entry) => !ignores(entry));
+  return left.length >= least ? left : [...entries.filter(ignores), ...left];
 }
