@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -171,6 +171,19 @@ describeWith('ssh', isSshThere, 'a step on another machine', () => {
     process.kill(Number.parseInt(stdout(), 10), 'SIGKILL');
     const message = 'the connection was lost (ssh: Connection to 127.0.0.1 closed by remote host)';
     expect(await running).toEqual(failed('exit', message, 255));
+  });
+
+  test('fails as lost after a first contact too, of which ssh says "Permanently added"', async () => {
+    const known = readFileSync(server.knownHosts, 'utf8');
+    writeFileSync(server.knownHosts, '');
+    onTestFinished(() => writeFileSync(server.knownHosts, known));
+    const step = { command: 'ps -o ppid= -p $PPID; echo ready; exec sleep 300' };
+    const { running, stdout, stderr } = startRemote(server, { step }, { strictHostKeyChecking: 'accept-new' });
+    await until(() => stdout().endsWith('ready\n'));
+    process.kill(Number.parseInt(stdout(), 10), 'SIGKILL');
+    const message = 'the connection was lost (ssh: Connection to 127.0.0.1 closed by remote host)';
+    expect(await running).toEqual(failed('exit', message, 255));
+    expect(stderr()).toContain('Permanently added');
   });
 
   test('fails as lost if the connection is reset', async () => {
