@@ -1,8 +1,8 @@
 import type { StoredEvent } from '#core/run/run.ts';
 import type { FeedItem } from '#service/service.ts';
-import { answerBytes, createPatience, type DaemonClient, segment } from './daemon-client.ts';
+import { answerBytes, type DaemonClient, Patience, segment } from './daemon-client.ts';
 import { notUnderstood } from './problem-error.ts';
-import { createKnownOutput, type KnownOutput, readEvent, textLines } from './read-output.ts';
+import { type KnownOutput, OutputLedger, readEvent, textLines } from './read-output.ts';
 
 /** Returns the events of a run so far, without those that this version does not know. */
 export async function storedEvents(client: DaemonClient, runId: string): Promise<readonly StoredEvent[]> {
@@ -40,13 +40,14 @@ export async function* followRun(
   { runId, after, signal }: Following,
   wanted: OutputWanted | null,
 ): AsyncGenerator<FeedItem, void> {
-  const patience = createPatience(client);
-  const known = createKnownOutput(wanted?.known ?? []);
+  const patience = new Patience(client);
+  const known = new OutputLedger(wanted?.known ?? []);
   let lastId = String(after);
   while (!signal.aborted) {
     const path = `${pathOf(runId)}${wanted === null ? '' : `?${known.query(wanted.step)}`}`;
     try {
-      for await (const { id, type, data } of openFeed(client, { path, lastId, signal, opened: patience.refresh })) {
+      const feed = { path, lastId, signal, opened: () => patience.refresh() };
+      for await (const { id, type, data } of openFeed(client, feed)) {
         if (type === 'end') return;
         const item = type === 'output' ? known.take(data) : eventItem(data);
         lastId = id;

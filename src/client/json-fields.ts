@@ -1,3 +1,5 @@
+import { tryOr } from '#system/errors.ts';
+
 /** A JSON object with unchecked fields. */
 export type JsonMap = { readonly [field: string]: unknown };
 
@@ -27,4 +29,20 @@ export function objectIn(from: JsonMap, field: string): JsonMap | null {
 export function listIn(from: JsonMap, field: string): readonly unknown[] {
   const value = from[field];
   return Array.isArray(value) ? value : [];
+}
+
+/** Returns the objects in the list of a field. */
+export function objectsIn(from: JsonMap, field: string): readonly JsonMap[] {
+  return listIn(from, field).filter(isObject);
+}
+
+/** Returns the texts in the list of a field. */
+export function textsIn(from: JsonMap, field: string): readonly string[] {
+  return listIn(from, field).filter((text) => typeof text === 'string');
+}
+
+/** Returns the object in a JSON text; null for any other text. */
+export function parseMap(text: string): JsonMap | null {
+  const value = tryOr<unknown, null>(null, () => JSON.parse(text));
+  return isObject(value) ? value : null;
 }

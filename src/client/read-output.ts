@@ -4,36 +4,23 @@ import type { StoredEvent } from '#core/run/run.ts';
 import type { FeedItem } from '#service/service.ts';
 import { logStream } from '#store/log-ends.ts';
 import type { LogChunk } from '#store/logs.ts';
-import { isObject, numberIn, textIn } from './json-fields.ts';
+import { isObject, type JsonMap, numberIn, parseMap, textIn } from './json-fields.ts';
 
 /** Output of a step, with its offset in that stream of the attempt. */
 type RemoteChunk = LogChunk & { readonly offset: number };
 
 /** Parses output sent by a daemon; null if it is invalid. */
 function readRemoteOutput(data: string): RemoteChunk | null {
-  const output = parse(data);
-  if (!isObject(output)) return null;
-  const { step, stream, bytes } = {
-    step: textIn(output, 'step'),
-    stream: logStream(output['stream']),
-    bytes: textIn(output, 'bytes'),
-  };
-  const { attempt, offset } = { attempt: numberIn(output, 'attempt'), offset: numberIn(output, 'offset') };
+  const output = parseMap(data) ?? {};
+  const [step, stream, bytes] = [textIn(output, 'step'), logStream(output['stream']), textIn(output, 'bytes')];
+  const [attempt, offset] = [numberIn(output, 'attempt'), numberIn(output, 'offset')];
   if (step === null || stream === null || bytes === null || attempt === null || offset === null) return null;
   return { step, attempt, stream, offset, bytes: Buffer.from(bytes, 'base64') };
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 /** The required fields of each event type. */
 const needed: {
-  readonly [type in StoredEvent['type']]: { readonly [field: string]: 'text' | 'number' | 'list' | 'object' };
+  readonly [type in StoredEvent['type']]: { readonly [field: string]: keyof typeof kinds };
 } = {
   'run.created': { workflow: 'text', params: 'list' },
   'run.queued': { by: 'object' },
@@ -63,32 +50,26 @@ const needed: {
 
 /** Parses an event sent by a daemon; null if it is unknown to this version or invalid. */
 export function readEvent(data: string): StoredEvent | null {
-  const event = parse(data);
-  if (!isObject(event)) return null;
+  const event = parseMap(data) ?? {};
   const type = textIn(event, 'type') ?? '';
-  const until = typeof event['until'] === 'string' ? { until: Date.parse(textIn(event, 'until') ?? '') } : {};
-  const read = { ...event, ...until, at: Date.parse(textIn(event, 'at') ?? '') };
-  const isWhole = Number.isFinite(read.at) && numberIn(event, 'seq') !== null && hasFields(read, type);
+  const until = textIn(event, 'until');
+  const at = Date.parse(textIn(event, 'at') ?? '');
+  const read: JsonMap = { ...event, ...(until === null ? {} : { until: Date.parse(until) }), at };
+  const isWhole = Number.isFinite(at) && numberIn(event, 'seq') !== null && hasFields(read, type);
   return isWhole ? (read as unknown as StoredEvent) : null;
 }
 
-function hasFields(event: { readonly [field: string]: unknown }, type: string): boolean {
+function hasFields(event: JsonMap, type: string): boolean {
   if (!Object.hasOwn(needed, type)) return false;
-  return Object.entries(needed[type as StoredEvent['type']]).every(([field, kind]) => isOf(event[field], kind));
+  return Object.entries(needed[type as StoredEvent['type']]).every(([field, kind]) => kinds[kind](event[field]));
 }
 
-function isOf(value: unknown, kind: 'text' | 'number' | 'list' | 'object'): boolean {
-  switch (kind) {
-    case 'text':
-      return typeof value === 'string';
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value);
-    case 'list':
-      return Array.isArray(value);
-    case 'object':
-      return isObject(value);
-  }
-}
+const kinds = {
+  text: (value: unknown) => typeof value === 'string',
+  number: Number.isFinite,
+  list: Array.isArray,
+  object: isObject,
+} as const;
 
 /** The number of known bytes of a running attempt's logs; `stdout` is also that of the only one. */
 export type KnownOutput = {
@@ -98,45 +79,46 @@ export type KnownOutput = {
   readonly stderr: number;
 };
 
-/** The received output of a run. */
-type OutputLedger = {
-  /** Returns the new part of a chunk; null if all of it was received before. */
-  readonly take: (data: string) => FeedItem | null;
-  /** Notes the begin and end of attempts. */
-  readonly note: (event: StoredEvent) => void;
-  /** Returns the query that requests the missing output. */
-  readonly query: (step: string | null) => URLSearchParams;
-};
-
 /** Limits the request line. Output of positions beyond the limit is sent again and skipped. */
 const mostToldBytes = 4096;
 
 type Counted = { readonly step: string; readonly attempt: number; stdout: number; stderr: number };
 
-/** Creates a ledger that counts bytes, so that output repeated after a reconnect is recognized. */
-export function createKnownOutput(known: readonly KnownOutput[]): OutputLedger {
-  const underWay = new Map<string, Counted>(known.map((each) => [each.step, { ...each }]));
-  return {
-    take: (data) => {
-      const chunk = readRemoteOutput(data);
-      const counted = chunk === null ? undefined : underWay.get(chunk.step);
-      if (chunk === null || counted === undefined || counted.attempt !== chunk.attempt) return null;
-      const log = chunk.stream === 'stderr' ? 'stderr' : 'stdout';
-      const fresh = chunk.bytes.subarray(Math.max(0, counted[log] - chunk.offset));
-      if (fresh.length === 0) return null;
-      const offset = chunk.offset + chunk.bytes.length - fresh.length;
-      counted[log] = offset + fresh.length;
-      return { kind: 'output', chunk: { ...chunk, offset, bytes: fresh } };
-    },
-    note: (event) => {
-      if (event.type === 'step.started') {
-        const { step, attempt } = event;
-        // A damaged journal may repeat an event.
-        if (underWay.get(step)?.attempt !== attempt) underWay.set(step, { step, attempt, stdout: 0, stderr: 0 });
-      } else if (endsAttempt(event)) underWay.delete(event.step);
-    },
-    query: (step) => new URLSearchParams({ output: 'true', ...given({ step }), offsets: offsetsOf(underWay) }),
-  };
+/** The received output of a run: counts bytes, so that output repeated after a reconnect is recognized. */
+export class OutputLedger {
+  readonly #underWay: Map<string, Counted>;
+
+  constructor(known: readonly KnownOutput[]) {
+    this.#underWay = new Map(known.map((each) => [each.step, { ...each }]));
+  }
+
+  /** Returns the new part of a chunk; null if all of it was received before. */
+  take(data: string): FeedItem | null {
+    const chunk = readRemoteOutput(data);
+    const counted = chunk === null ? undefined : this.#underWay.get(chunk.step);
+    if (chunk === null || counted === undefined || counted.attempt !== chunk.attempt) return null;
+    const log = chunk.stream === 'stderr' ? 'stderr' : 'stdout';
+    const fresh = chunk.bytes.subarray(Math.max(0, counted[log] - chunk.offset));
+    if (fresh.length === 0) return null;
+    counted[log] = chunk.offset + chunk.bytes.length;
+    const { step, attempt, stream } = chunk;
+    return { kind: 'output', chunk: { step, attempt, stream, bytes: fresh } };
+  }
+
+  /** Notes the begin and end of attempts. */
+  note(event: StoredEvent): void {
+    if (event.type === 'step.started') {
+      const { step, attempt } = event;
+      // A damaged journal may repeat an event.
+      if (this.#underWay.get(step)?.attempt === attempt) return;
+      this.#underWay.set(step, { step, attempt, stdout: 0, stderr: 0 });
+    } else if (endsAttempt(event)) this.#underWay.delete(event.step);
+  }
+
+  /** Returns the query that requests the missing output. */
+  query(step: string | null): URLSearchParams {
+    return new URLSearchParams({ output: 'true', ...given({ step }), offsets: offsetsOf(this.#underWay) });
+  }
 }
 
 /** Lists the known positions, the largest first. */

@@ -1,4 +1,5 @@
 import type { ClientSettings } from '#config/part-settings.ts';
+import { given } from '#core/data/collections.ts';
 import {
   type DotenvUse,
   type FailureReason,
@@ -9,170 +10,153 @@ import {
   stepStatuses,
   type Trigger,
 } from '#core/run/run.ts';
-import type {
-  ApprovalSummary,
-  Failure,
-  Failures,
-  InstanceSummary,
-  RunSummary,
-  StepSummary,
-} from '#core/summary/summary.ts';
+import type { ApprovalSummary, Failure, InstanceSummary, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import type { ItemValue } from '#core/workflow.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
+
+/** A required field is missing, or has the wrong type. */
+class Unreadable extends Error {}
 
 /**
  * Parses a run sent by a daemon. Unknown fields are dropped; missing optional fields are null or empty. Throws a
  * `WfError` `unreachable` if a required field is missing or has the wrong type.
  */
 export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary {
+  try {
+    return readRun(run);
+  } catch (error) {
+    throw error instanceof Unreadable ? notUnderstood(settings, error.message) : error;
+  }
+}
+
+function readRun(run: JsonMap): RunSummary {
   const owner = objectIn(run, 'owner');
+  const retry = objectIn(run, 'autoRetry');
+  const hasFailures = Array.isArray(run['failures']);
   return {
-    runId: required(run, 'runId', settings),
-    workflow: required(run, 'workflow', settings),
+    runId: required(run, 'runId'),
+    workflow: required(run, 'workflow'),
     group: textIn(run, 'group') ?? '',
     file: textIn(run, 'file'),
-    status: statusIn(run, runStatuses, settings),
+    status: statusIn(run, runStatuses),
     reason: textIn(run, 'reason') as RunReason | null,
     error: textIn(run, 'error'),
     trigger: (textIn(run, 'trigger') ?? 'api') as Trigger,
     retryOf: textIn(run, 'retryOf'),
-    params: listIn(run, 'params').filter(isObject).map(readParam),
-    owner: owner === null ? null : { pid: numberIn(owner, 'pid') ?? 0, host: textIn(owner, 'host') ?? '' },
-    createdAt: timeIn(run, 'createdAt', settings) ?? required(run, 'createdAt', settings),
-    startedAt: timeIn(run, 'startedAt', settings),
-    finishedAt: timeIn(run, 'finishedAt', settings),
+    params: objectsIn(run, 'params').map(readParam),
+    owner: owner && { pid: numberIn(owner, 'pid') ?? 0, host: textIn(owner, 'host') ?? '' },
+    createdAt: timeIn(run, 'createdAt') ?? required(run, 'createdAt'),
+    startedAt: timeIn(run, 'startedAt'),
+    finishedAt: timeIn(run, 'finishedAt'),
     durationMs: numberIn(run, 'durationMs'),
-    steps: stepsIn(run, 'steps', settings),
-    handlers: stepsIn(run, 'handlers', settings),
+    steps: objectsIn(run, 'steps').map(readStep),
+    handlers: objectsIn(run, 'handlers').map(readStep),
     warnings: textsIn(run, 'warnings'),
-    ...(run['strict'] === true ? { strict: true } : {}),
-    ...(Array.isArray(run['tags']) ? { tags: textsIn(run, 'tags') } : {}),
-    ...(typeof run['queue'] === 'string' ? { queue: run['queue'] } : {}),
-    ...readAutoRetry(objectIn(run, 'autoRetry')),
-    ...(Array.isArray(run['dotenv']) ? { dotenv: listIn(run, 'dotenv').filter(isObject).map(readDotenv) } : {}),
-    ...(Array.isArray(run['waitingFor']) ? { waitingFor: textsIn(run, 'waitingFor') } : {}),
-    ...readFailures(run, settings),
+    ...given({
+      strict: flagIn(run, 'strict'),
+      tags: textsOrNull(run, 'tags'),
+      queue: textIn(run, 'queue'),
+      autoRetry: retry && {
+        n: numberIn(retry, 'n') ?? 0,
+        limit: numberIn(retry, 'limit') ?? 0,
+        at: textIn(retry, 'at'),
+      },
+      dotenv: Array.isArray(run['dotenv']) ? objectsIn(run, 'dotenv').map(readDotenv) : null,
+      waitingFor: textsOrNull(run, 'waitingFor'),
+      failures: hasFailures ? objectsIn(run, 'failures').map(readFailure) : null,
+      moreFailures: hasFailures ? (numberIn(run, 'moreFailures') ?? 0) : null,
+    }),
   };
 }
 
-function readFailures(run: JsonMap, settings: ClientSettings): Partial<Failures> {
-  if (!Array.isArray(run['failures'])) return {};
-  const failures = listIn(run, 'failures').filter(isObject);
-  return {
-    failures: failures.map((failure) => readFailure(failure, settings)),
-    moreFailures: numberIn(run, 'moreFailures') ?? 0,
-  };
-}
+const tolerances = ['failure', 'exitCode', 'output'] as const;
 
-function readFailure(failure: JsonMap, settings: ClientSettings): Failure {
-  const position = objectIn(failure, 'place');
-  const file = position === null ? null : textIn(position, 'file');
+function readFailure(failure: JsonMap): Failure {
+  const position = objectIn(failure, 'place') ?? {};
+  const file = textIn(position, 'file');
+  const [line, column] = [numberIn(position, 'line') ?? 1, numberIn(position, 'column') ?? 1];
   return {
     path: textsIn(failure, 'path'),
-    runId: required(failure, 'runId', settings),
-    step: required(failure, 'step', settings),
+    runId: required(failure, 'runId'),
+    step: required(failure, 'step'),
     key: textIn(failure, 'key'),
     reason: textIn(failure, 'reason') as FailureReason | null,
     error: textIn(failure, 'error') ?? 'failed',
     exitCode: numberIn(failure, 'exitCode'),
     signal: textIn(failure, 'signal'),
     attempts: numberIn(failure, 'attempts') ?? 0,
-    ...wordIn(failure, 'tolerated', ['failure', 'exitCode', 'output']),
-    ...(failure['kept'] === true ? { kept: true } : {}),
-    place:
-      position === null || file === null
-        ? null
-        : { file, line: numberIn(position, 'line') ?? 1, column: numberIn(position, 'column') ?? 1 },
+    ...given({ tolerated: wordIn(failure, 'tolerated', tolerances), kept: flagIn(failure, 'kept') }),
+    place: file === null ? null : { file, line, column },
     lines: textsIn(failure, 'lines'),
     log: textIn(failure, 'log'),
     command: textIn(failure, 'command'),
-    ...(typeof failure['note'] === 'string' ? { note: failure['note'] } : {}),
+    ...given({ note: textIn(failure, 'note') }),
   };
 }
 
-function readAutoRetry(retry: JsonMap | null): Pick<RunSummary, 'autoRetry'> {
-  if (retry === null) return {};
-  const { n, limit } = { n: numberIn(retry, 'n') ?? 0, limit: numberIn(retry, 'limit') ?? 0 };
-  return { autoRetry: { n, limit, at: textIn(retry, 'at') } };
-}
-
-function stepsIn(run: JsonMap, field: string, settings: ClientSettings): readonly StepSummary[] {
-  return listIn(run, field)
-    .filter(isObject)
-    .map((step) => readStep(step, settings));
-}
-
-function readStep(step: JsonMap, settings: ClientSettings): StepSummary {
+function readStep(step: JsonMap): StepSummary {
+  const container = objectIn(step, 'container') ?? {};
+  const id = textIn(container, 'id');
+  const service = objectIn(step, 'service');
+  const approval = objectIn(step, 'approval');
   return {
-    name: required(step, 'name', settings),
-    status: statusIn(step, stepStatuses, settings),
+    name: required(step, 'name'),
+    status: statusIn(step, stepStatuses),
     reason: textIn(step, 'reason') as FailureReason | null,
     error: textIn(step, 'error'),
     attempts: numberIn(step, 'attempts') ?? 0,
     exitCode: numberIn(step, 'exitCode'),
     signal: textIn(step, 'signal'),
-    startedAt: timeIn(step, 'startedAt', settings),
-    finishedAt: timeIn(step, 'finishedAt', settings),
+    startedAt: timeIn(step, 'startedAt'),
+    finishedAt: timeIn(step, 'finishedAt'),
     durationMs: numberIn(step, 'durationMs'),
     outputs: readOutputs(objectIn(step, 'outputs') ?? {}),
     log: textIn(step, 'log'),
-    ...readContainer(objectIn(step, 'container')),
-    ...readService(objectIn(step, 'service')),
-    ...(typeof step['child'] === 'string' ? { child: step['child'] } : {}),
-    ...wordIn(step, 'tolerated', ['failure', 'exitCode', 'output']),
-    ...(typeof step['repetitions'] === 'number' ? { repetitions: step['repetitions'] } : {}),
-    ...wordIn(step, 'waitingFor', ['retry', 'repeat', 'approval']),
-    ...readApproval(objectIn(step, 'approval'), settings),
-    ...(Array.isArray(step['items']) ? { items: readInstances(step, settings) } : {}),
+    ...given({
+      container: id === null ? null : { id, image: textIn(container, 'image') },
+      service: service && { ready: service['ready'] === true },
+      child: textIn(step, 'child'),
+      tolerated: wordIn(step, 'tolerated', tolerances),
+      repetitions: numberIn(step, 'repetitions'),
+      waitingFor: wordIn(step, 'waitingFor', ['retry', 'repeat', 'approval']),
+      approval: approval && readApproval(approval),
+      items: Array.isArray(step['items']) ? objectsIn(step, 'items').map(readInstance) : null,
+    }),
   };
 }
 
-function readInstances(step: JsonMap, settings: ClientSettings): readonly InstanceSummary[] {
-  const instances = listIn(step, 'items').filter(isObject);
-  return instances.map((instance, position) => ({
+function readInstance(instance: JsonMap, position: number): InstanceSummary {
+  return {
     key: textIn(instance, 'key') ?? '',
     index: numberIn(instance, 'index') ?? position,
     item: (instance['item'] ?? '') as ItemValue,
-    ...readStep(instance, settings),
-  }));
+    ...readStep(instance),
+  };
 }
 
-function readContainer(container: JsonMap | null): Pick<StepSummary, 'container'> {
-  const id = container === null ? null : textIn(container, 'id');
-  return container === null || id === null ? {} : { container: { id, image: textIn(container, 'image') } };
-}
-
-function readService(service: JsonMap | null): Pick<StepSummary, 'service'> {
-  return service === null ? {} : { service: { ready: service['ready'] === true } };
-}
-
-function readApproval(approval: JsonMap | null, settings: ClientSettings): Pick<StepSummary, 'approval'> {
-  if (approval === null) return {};
-  const input = listIn(approval, 'input').filter(isObject) as object[] as ApprovalSummary['input'];
+function readApproval(approval: JsonMap): ApprovalSummary {
   return {
-    approval: {
-      prompt: textIn(approval, 'prompt') ?? '',
-      input,
-      allowed: textsIn(approval, 'allowed'),
-      since: timeIn(approval, 'since', settings),
-      until: timeIn(approval, 'until', settings),
-      answer: wordIn(approval, 'answer', ['approved', 'rejected']).answer ?? null,
-      by: textIn(approval, 'by'),
-      at: timeIn(approval, 'at', settings),
-      comment: textIn(approval, 'comment'),
-    },
+    prompt: textIn(approval, 'prompt') ?? '',
+    input: objectsIn(approval, 'input') as object[] as ApprovalSummary['input'],
+    allowed: textsIn(approval, 'allowed'),
+    since: timeIn(approval, 'since'),
+    until: timeIn(approval, 'until'),
+    answer: wordIn(approval, 'answer', ['approved', 'rejected']),
+    by: textIn(approval, 'by'),
+    at: timeIn(approval, 'at'),
+    comment: textIn(approval, 'comment'),
   };
 }
 
 function readDotenv(file: JsonMap): DotenvUse {
-  const option = file['option'] === true ? { option: true as const } : {};
-  return { path: textIn(file, 'path') ?? '', names: textsIn(file, 'names'), ...option };
+  const option = flagIn(file, 'option');
+  return { path: textIn(file, 'path') ?? '', names: textsIn(file, 'names'), ...given({ option }) };
 }
 
 function readParam(param: JsonMap): Param {
-  const masked = param['masked'] === true ? { masked: true as const } : {};
-  return { name: textIn(param, 'name'), value: textIn(param, 'value') ?? '', ...masked };
+  const masked = flagIn(param, 'masked');
+  return { name: textIn(param, 'name'), value: textIn(param, 'value') ?? '', ...given({ masked }) };
 }
 
 function readOutputs(outputs: JsonMap): Outputs {
@@ -181,36 +165,35 @@ function readOutputs(outputs: JsonMap): Outputs {
   );
 }
 
-function textsIn(from: JsonMap, field: string): readonly string[] {
-  return listIn(from, field).filter((text) => typeof text === 'string');
+function flagIn(from: JsonMap, field: string): true | null {
+  return from[field] === true ? true : null;
 }
 
-/** An optional field with one of these words; words of a later version are dropped. */
-function wordIn<Field extends string, const Word extends string>(
-  from: JsonMap,
-  field: Field,
-  words: readonly Word[],
-): { readonly [name in Field]?: Word } {
-  const found = words.find((word) => word === from[field]);
-  return found === undefined ? {} : ({ [field]: found } as { readonly [name in Field]: Word });
+function textsOrNull(from: JsonMap, field: string): readonly string[] | null {
+  return Array.isArray(from[field]) ? textsIn(from, field) : null;
 }
 
-function required(from: JsonMap, field: string, settings: ClientSettings): string {
+/** One of these words; words of a later version are dropped. */
+function wordIn<const Word extends string>(from: JsonMap, field: string, words: readonly Word[]): Word | null {
+  return words.find((word) => word === from[field]) ?? null;
+}
+
+function required(from: JsonMap, field: string): string {
   const text = textIn(from, field);
   if (text !== null) return text;
-  throw notUnderstood(settings, `there is no "${field}" in it`);
+  throw new Unreadable(`there is no "${field}" in it`);
 }
 
 /** Reads a time in ISO 8601. An invalid time is rejected here, since every table would fail on it. */
-function timeIn(from: JsonMap, field: string, settings: ClientSettings): string | null {
+function timeIn(from: JsonMap, field: string): string | null {
   const text = textIn(from, field);
   if (text === null || !Number.isNaN(Date.parse(text))) return text;
-  throw notUnderstood(settings, `its "${field}" is not a time`);
+  throw new Unreadable(`its "${field}" is not a time`);
 }
 
-function statusIn<Status extends string>(from: JsonMap, known: readonly Status[], settings: ClientSettings): Status {
-  const status = required(from, 'status', settings);
+function statusIn<Status extends string>(from: JsonMap, known: readonly Status[]): Status {
+  const status = required(from, 'status');
   const found = known.find((one) => one === status);
   if (found !== undefined) return found;
-  throw notUnderstood(settings, `this version does not know the status ${JSON.stringify(status)}`);
+  throw new Unreadable(`this version does not know the status ${JSON.stringify(status)}`);
 }

@@ -20,9 +20,9 @@ import type { LogAnswer, LogRequest } from '#service/service.ts';
 import { includesLog, logStream } from '#store/log-ends.ts';
 import type { LogChunk, LogStream, RunLogs } from '#store/logs.ts';
 import { failedAs } from '#system/errors.ts';
-import { answerBytes, createPatience, type DaemonClient, segment } from './daemon-client.ts';
+import { answerBytes, type DaemonClient, ifFound, Patience, segment } from './daemon-client.ts';
 import { followRun } from './event-feed.ts';
-import { isObject, type JsonMap, numberIn, textIn } from './json-fields.ts';
+import { numberIn, parseMap, textIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
 import { type KnownOutput, textLines } from './read-output.ts';
 import { awaitRun, findRemoteRun, type RemoteRun, readRemoteRun } from './remote-runs.ts';
@@ -74,12 +74,7 @@ async function partsWith(
 }
 
 async function runIfThere(client: DaemonClient, runId: string): Promise<RunSummary | null> {
-  try {
-    return (await findRemoteRun(client, runId)).summary;
-  } catch (error) {
-    if (failedAs(error, 'not-found')) return null;
-    throw error;
-  }
+  return (await ifFound(findRemoteRun(client, runId)))?.summary ?? null;
 }
 
 type Reading = {
@@ -116,16 +111,6 @@ async function readAll(reading: Reading, { run: summary, only }: LogPart): Promi
   const last = signal.aborted ? null : await runIfThere(client, run.runId);
   const lost = last === null ? null : lostText(last);
   if (lost !== null) tell(lost);
-}
-
-/** Pushes the lines of many attempts from one request; resolves to whether there were any. */
-function readLines(
-  { client, request, reader, signal }: Reading,
-  runId: string,
-  isWanted: (attempt: AttemptReference) => boolean,
-): Promise<boolean> {
-  const path = `/runs/${segment(runId)}/logs?${queryOf(request, request.tail)}`;
-  return readLogLines(client, { path, reader, signal, isWanted, times: request.times === true });
 }
 
 async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOutput[]): Promise<void> {
@@ -166,22 +151,17 @@ function queryOf({ step, attempt, stream, times }: LogRequest, tail: number | nu
 /** The maximum length of a line in characters; logs themselves have no limit. */
 const longestLine = 256 * 1024 * 1024;
 
-/** A request for stored logs; `path`: the path of their lines in JSON. */
-type LineRequest = {
-  readonly path: string;
-  readonly reader: Pick<LogReader, 'push' | 'end' | 'isBehind' | 'caughtUp' | 'isClosed'>;
-  readonly signal: AbortSignal;
-  readonly isWanted: (attempt: AttemptReference) => boolean;
-  readonly times: boolean;
-};
-
-/** Pushes the lines of stored logs to a reader, from one request; resolves to whether there were any. */
-async function readLogLines(client: DaemonClient, request: LineRequest): Promise<boolean> {
-  const { path, reader, signal, isWanted, times } = request;
+/** Pushes the lines of many attempts from one request; resolves to whether there were any. */
+async function readLines(
+  { client, request, reader, signal }: Reading,
+  runId: string,
+  isWanted: (attempt: AttemptReference) => boolean,
+): Promise<boolean> {
+  const path = `/runs/${segment(runId)}/logs?${queryOf(request, request.tail)}`;
   const incoming = await client.open(path, signal, { Accept: 'application/x-ndjson' });
   let before: LogChunk | null = null;
   for await (const line of textLines(answerBytes(incoming, client), longestLine)) {
-    const chunk = readLine(line, client, times);
+    const chunk = readLine(line, client, request.times === true);
     if (!isWanted(chunk)) continue;
     if (before !== null && (before.step !== chunk.step || before.attempt !== chunk.attempt)) reader.end(before.step);
     before = chunk;
@@ -194,7 +174,7 @@ async function readLogLines(client: DaemonClient, request: LineRequest): Promise
 }
 
 function readLine(line: string, { settings }: DaemonClient, times: boolean): LogChunk {
-  const fields = parse(line);
+  const fields = parseMap(line) ?? {};
   const [step, text] = [textIn(fields, 'step'), textIn(fields, 'text')];
   const [attempt, stream] = [numberIn(fields, 'attempt'), logStream(fields['stream'])];
   if (step === null || attempt === null || text === null || stream === null) {
@@ -204,15 +184,6 @@ function readLine(line: string, { settings }: DaemonClient, times: boolean): Log
   if (!times) return { step, attempt, stream, bytes };
   const at = Date.parse(textIn(fields, 'at') ?? '');
   return { step, attempt, stream, bytes, at: Number.isNaN(at) ? null : at };
-}
-
-function parse(line: string): JsonMap {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Returns the output of a run of a daemon. Reads wait if the daemon does not answer for a while, until the signal. */
@@ -238,40 +209,37 @@ export function remoteRunLogs(client: DaemonClient, runId: string, signal: Abort
       const path = pathOf(step, attempt, stream);
       return {
         path: null,
-        size: () => client.size(path),
-        read: (from, to = Number.POSITIVE_INFINITY) => readRange(client, { path, from, to, signal }),
+        size: async () => Number((await client.head(path))['content-length'] ?? 0),
+        read: (from, to = Number.POSITIVE_INFINITY) => readRange(client, path, [from, to], signal),
       };
     },
   };
 }
 
 async function readStreams(client: DaemonClient, path: string, signal: AbortSignal): Promise<readonly LogStream[]> {
-  const patience = createPatience(client);
+  const patience = new Patience(client);
   for (;;) {
     try {
       // An earlier version has two logs.
-      const names = (await client.header(path, 'log-streams')) ?? 'stdout, stderr';
+      const { 'log-streams': names = 'stdout, stderr' } = await client.head(path);
       patience.refresh();
-      return names.split(', ').flatMap((name) => logStream(name) ?? []);
+      return String(names)
+        .split(', ')
+        .flatMap((name) => logStream(name) ?? []);
     } catch (error) {
       await patience.wait(error, signal);
     }
   }
 }
 
-/** Bytes of a log; `path`: its API path with a query. */
-type LogRange = {
-  readonly path: string;
-  readonly from: number;
-  readonly to: number;
-  readonly signal: AbortSignal;
-};
-
+/** Yields the bytes of a log; `path`: its API path with a query. */
 async function* readRange(
   client: DaemonClient,
-  { path, from, to, signal }: LogRange,
+  path: string,
+  [from, to]: readonly [from: number, to: number],
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
-  const patience = createPatience(client);
+  const patience = new Patience(client);
   for (let at = from; at < to; ) {
     try {
       // Not a header `Range`: a shorter log would be an error.

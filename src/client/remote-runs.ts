@@ -5,9 +5,9 @@ import { foldRun, type RunFilter } from '#service/history.ts';
 import type { LoggedRun } from '#service/logs.ts';
 import type { RunLogs } from '#store/logs.ts';
 import { failedAs, WfError } from '#system/errors.ts';
-import { createPatience, type DaemonClient, segment } from './daemon-client.ts';
+import { type DaemonClient, ifFound, Patience, segment } from './daemon-client.ts';
 import { storedEvents } from './event-feed.ts';
-import { isObject, type JsonMap, listIn, textIn } from './json-fields.ts';
+import { type JsonMap, objectsIn, textIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
 import { readSummary } from './read-summary.ts';
 import { type RemoteWorkflow, workflowOf } from './remote-workflow.ts';
@@ -23,8 +23,7 @@ type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: boolean };
  */
 export async function findRemoteRun(client: DaemonClient, word: string): Promise<MeantRun> {
   try {
-    const summary = readSummary(await client.get(`/runs/${segment(word)}`), client.settings);
-    return { summary, byWorkflow: false };
+    return { summary: await summaryOf(client, word), byWorkflow: false };
   } catch (error) {
     if (!failedAs(error, 'not-found')) throw error;
     const last = await lastRunOf(client, word);
@@ -35,8 +34,8 @@ export async function findRemoteRun(client: DaemonClient, word: string): Promise
 }
 
 /** Returns a run by its id. */
-export async function summaryOf({ get, settings }: DaemonClient, runId: string): Promise<RunSummary> {
-  return readSummary(await get(`/runs/${segment(runId)}`), settings);
+export async function summaryOf(client: DaemonClient, runId: string): Promise<RunSummary> {
+  return readSummary(await client.get(`/runs/${segment(runId)}`), client.settings);
 }
 
 /** Returns the last run of a workflow, by its name or file; null if it has none. */
@@ -57,7 +56,7 @@ export async function listRemoteRuns(client: DaemonClient, filter: RunFilter): P
   while (runs.length < filter.limit) {
     const query = queryOf(filter, Math.min(mostAtOnce, filter.limit - runs.length), cursor);
     const page: JsonMap = await client.get(`/runs?${query}`);
-    const found = listIn(page, 'runs').filter(isObject);
+    const found = objectsIn(page, 'runs');
     for (const run of found) runs.push(readSummary(run, client.settings));
     if (found.length === 0 || runs.length >= filter.limit) break;
     cursor = nextPage(page, cursor, client);
@@ -77,7 +76,7 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
     if (!failedAs(error, 'not-found') || !(await hasWorkflow(client, word))) throw error;
   }
   tell(`waiting for the first run of "${word}"`);
-  const patience = createPatience(client);
+  const patience = new Patience(client);
   for (;;) {
     try {
       const run = await lastRunOf(client, word);
@@ -102,13 +101,7 @@ export function nextPage(page: JsonMap, before: string | null, { settings }: Dae
 
 /** Whether the daemon has a workflow of that name. */
 export async function hasWorkflow(client: DaemonClient, name: string): Promise<boolean> {
-  try {
-    await client.get(`/workflows/${segment(name)}`);
-    return true;
-  } catch (error) {
-    if (failedAs(error, 'not-found')) return false;
-    throw error;
-  }
+  return (await ifFound(client.get(`/workflows/${segment(name)}`))) !== null;
 }
 
 const everyRun = { workflow: null, statuses: null, from: null, to: null, limit: Number.POSITIVE_INFINITY } as const;

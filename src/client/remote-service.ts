@@ -18,17 +18,9 @@ import {
 } from '#service/service.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
 import { failedAs, WfError } from '#system/errors.ts';
-import {
-  type Answer,
-  type ClientLimits,
-  clientLimits,
-  createDaemonClient,
-  createTransport,
-  type DaemonClient,
-  segment,
-} from './daemon-client.ts';
+import { type Answer, type ClientLimits, clientLimits, DaemonClient, segment } from './daemon-client.ts';
 import { followRun } from './event-feed.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { diagnosticOf } from './problem-error.ts';
 import { readSummary } from './read-summary.ts';
 import { remoteLogs, remoteRunLogs } from './remote-logs.ts';
@@ -50,7 +42,7 @@ export function openDaemon(
   tell: DaemonClient['tell'],
   limits: Partial<ClientLimits> = {},
 ): DaemonClient {
-  return createDaemonClient(createTransport(settings, { ...clientLimits, ...limits }), tell);
+  return new DaemonClient(settings, tell, { ...clientLimits, ...limits });
 }
 
 /** Creates the service of a daemon. */
@@ -103,16 +95,11 @@ async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly
 
 async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunView> {
   const logs = remoteRunLogs(client, summary.runId, new AbortController().signal);
-  const run = await readRemoteRun(client, summary, logs);
-  return {
-    summary,
-    state: run.state,
-    workflow: run.workflow,
-    ...(await maskedOf(client, summary)),
-  };
+  const { state, workflow } = await readRemoteRun(client, summary, logs);
+  return { summary, state, workflow, ...(await maskedOf(client, summary)) };
 }
 
-const mostStopsAtOnce = 1000;
+const mostAtOnce = 1000;
 
 /** Returns the workflows of a daemon. Listings leave out the steps of last runs: `wholeRuns` requests each of these runs. */
 async function listRemoteWorkflows(
@@ -122,22 +109,19 @@ async function listRemoteWorkflows(
   const entries: WorkflowEntry[] = [];
   let cursor: string | null = null;
   do {
-    const page: JsonMap = await client.get(`/workflows?${query(cursor)}`);
-    for (const workflow of listIn(page, 'workflows').filter(isObject)) entries.push(readEntry(workflow, client));
+    const query = new URLSearchParams({ limit: String(mostAtOnce), ...given({ cursor }) });
+    const page: JsonMap = await client.get(`/workflows?${query}`);
+    entries.push(...objectsIn(page, 'workflows').map((workflow) => readEntry(workflow, client)));
     cursor = nextPage(page, cursor, client);
   } while (cursor !== null);
   if (!wholeRuns) return entries;
   return Promise.all(entries.map(async (entry) => ({ ...entry, lastRun: await wholeRun(client, entry.lastRun) })));
 }
 
-function query(cursor: string | null): URLSearchParams {
-  return new URLSearchParams({ limit: String(mostStopsAtOnce), ...given({ cursor }) });
-}
-
 /** A run with its steps; lists have no failures. */
-async function wholeRun({ get, settings }: DaemonClient, run: RunSummary | null): Promise<RunSummary | null> {
+async function wholeRun(client: DaemonClient, run: RunSummary | null): Promise<RunSummary | null> {
   if (run === null) return null;
-  const { failures, moreFailures, ...summary } = readSummary(await get(`/runs/${segment(run.runId)}`), settings);
+  const { failures, moreFailures, ...summary } = await summaryOf(client, run.runId);
   return summary;
 }
 
@@ -156,7 +140,7 @@ function readEntry(workflow: JsonMap, { settings }: DaemonClient): WorkflowEntry
     suspendedUntil: textIn(workflow, 'suspendedUntil'),
     lastRun: lastRun === null ? null : readSummary(lastRun, settings),
     medianMs: numberIn(workflow, 'medianMs'),
-    diagnostics: listIn(workflow, 'diagnostics').filter(isObject).map(diagnosticOf),
+    diagnostics: objectsIn(workflow, 'diagnostics').map(diagnosticOf),
   };
 }
 
@@ -174,10 +158,6 @@ function readSchedule(schedule: JsonMap): Schedule {
   };
 }
 
-function textsIn(from: JsonMap, field: string): readonly string[] {
-  return listIn(from, field).filter((text) => typeof text === 'string');
-}
-
 /** Creates the actions on the runs of a daemon. The client creates the ids of runs, so that each request can be repeated. */
 function createRemoteActions(client: DaemonClient): RunActions {
   return {
@@ -189,12 +169,9 @@ function createRemoteActions(client: DaemonClient): RunActions {
       return readSummary((await client.post(path, { status })).body, client.settings);
     },
     answer: async (runId, { step, decision, comment, inputs }) => {
-      const path = `/runs/${segment(runId)}/steps/${segment(step)}`;
-      const { body } =
-        decision === 'approved'
-          ? await client.post(`${path}/approve`, { inputs, comment }, { slow: true })
-          : await client.post(`${path}/reject`, { reason: comment }, { slow: true });
-      return readSummary(body, client.settings);
+      const [verb, body] = decision === 'approved' ? ['approve', { inputs, comment }] : ['reject', { reason: comment }];
+      const path = `/runs/${segment(runId)}/steps/${segment(step)}/${verb}`;
+      return readSummary((await client.post(path, body, { slow: true })).body, client.settings);
     },
   };
 }

@@ -1,11 +1,12 @@
 import { posix } from 'node:path';
 import { plainStep, plainWorkflow } from '#core/plain-workflow.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import { handlerName, type Step, type Workflow } from '#core/workflow.ts';
+import { type HandlerKind, handlerKinds, handlerName, type Step, type Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { failedAs, WfError } from '#system/errors.ts';
-import { type DaemonClient, segment } from './daemon-client.ts';
-import { isObject, type JsonMap, listIn, numberIn, objectIn, textIn } from './json-fields.ts';
+import { WfError } from '#system/errors.ts';
+import { type DaemonClient, ifFound, segment } from './daemon-client.ts';
+import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
+import { sourceIn } from './problem-error.ts';
 
 /** The parts of a run's workflow that the daemon sends: enough to show the run, not to run it. */
 export type RemoteWorkflow = {
@@ -20,10 +21,10 @@ export type RemoteWorkflow = {
  */
 export async function workflowOf(client: DaemonClient, summary: RunSummary): Promise<RemoteWorkflow> {
   const detail = await detailOf(client, summary);
-  const steps = listIn(detail, 'steps').filter(isObject);
+  const steps = objectsIn(detail, 'steps');
   const isSame =
     steps.length === summary.steps.length && steps.every((step, i) => textIn(step, 'name') === summary.steps[i]?.name);
-  const { name, group, file } = { name: summary.workflow, group: summary.group, file: summary.file };
+  const { workflow: name, group, file } = summary;
   const known = isSame ? steps : [];
   return {
     workflow: {
@@ -35,14 +36,14 @@ export async function workflowOf(client: DaemonClient, summary: RunSummary): Pro
       dir: file === null ? '/' : posix.dirname(file),
       steps: summary.steps.map((step, i) => readStep(step.name, known[i] ?? {})),
     },
-    sources: isSame ? sourcesOf(detail) : [],
+    sources: isSame ? sourceIn(detail, 'definition', 'file') : [],
   };
 }
 
 /** Adds what each step and handler runs, in one line, from the files that are stored with the run. */
 export async function withTitles(client: DaemonClient, runId: string, remote: RemoteWorkflow): Promise<RemoteWorkflow> {
   const view = await getIfThere(client, `/runs/${segment(runId)}/view`);
-  const nodes = listIn(objectIn(view, 'graph') ?? {}, 'nodes').filter(isObject);
+  const nodes = objectsIn(objectIn(view, 'graph') ?? {}, 'nodes');
   const titles = new Map(nodes.map((node) => [textIn(node, 'name'), textIn(node, 'command') ?? '']));
   const titled = (step: Step): Step => ({ ...step, ...titleOf(titles.get(step.name) ?? '') });
   const { workflow, sources } = remote;
@@ -60,13 +61,7 @@ function titleOf(title: string): Pick<Step, 'command' | 'executor'> {
 
 /** Returns the texts of a daemon's workflow that it sends; empty for an unknown workflow. */
 export async function sourcesOfWorkflow(client: DaemonClient, name: string): Promise<readonly Source[]> {
-  return sourcesOf(await workflowIfThere(client, name));
-}
-
-function sourcesOf(detail: JsonMap): readonly Source[] {
-  const path = textIn(detail, 'file');
-  const text = textIn(detail, 'definition');
-  return path === null || text === null ? [] : [{ path, text }];
+  return sourceIn(await workflowIfThere(client, name), 'definition', 'file');
 }
 
 /** Returns the details of the file; empty if the file was removed, or the run had none. */
@@ -93,7 +88,7 @@ function readStep(name: string, step: JsonMap): Step {
   return {
     ...plainStep,
     name,
-    depends: listIn(step, 'depends').filter((other) => typeof other === 'string'),
+    depends: textsIn(step, 'depends'),
     retry: { limit: numberIn(retry, 'limit') ?? 0, intervalMs: numberIn(retry, 'intervalMs') ?? 0 },
     repeat: repeat === null ? null : { intervalMs: numberIn(repeat, 'intervalMs') ?? 0 },
   };
@@ -101,29 +96,18 @@ function readStep(name: string, step: JsonMap): Step {
 
 /** Every handler, since a run reports a handler only once it is reached. */
 function handlersBy(make: (name: string) => Step): Workflow['handlers'] {
-  return {
-    success: make(handlerName('success')),
-    failure: make(handlerName('failure')),
-    cancel: make(handlerName('cancel')),
-    exit: make(handlerName('exit')),
-    init: make(handlerName('init')),
-    wait: make(handlerName('wait')),
-  };
+  const handlers = handlerKinds.map((kind) => [kind, make(handlerName(kind))] as const);
+  return Object.fromEntries(handlers) as { readonly [kind in HandlerKind]: Step };
 }
 
 /** Asks a daemon whether secrets in the stored workflow of a run are masked, so that a retry needs the file. */
 export async function maskedOf(
-  { get }: DaemonClient,
+  client: DaemonClient,
   { runId, status }: RunSummary,
 ): Promise<{ readonly masked?: true }> {
   // A retry is suggested only for these.
   if (status !== 'failed' && status !== 'canceled') return {};
-  try {
-    const { masked } = await get(`/runs/${segment(runId)}/view`);
-    return masked === true ? { masked: true } : {};
-  } catch (error) {
-    // A daemon of an earlier version has no such view.
-    if (failedAs(error, 'not-found')) return {};
-    throw error;
-  }
+  // A daemon of an earlier version has no such view.
+  const view = await ifFound(client.get(`/runs/${segment(runId)}/view`));
+  return view?.['masked'] === true ? { masked: true } : {};
 }

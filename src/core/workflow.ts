@@ -271,7 +271,7 @@ export type Step = {
  * One handler per outcome. `init` runs before the first step, `wait` beside the steps when one waits for approval, `exit`
  * always and last.
  */
-const handlerKinds = ['success', 'failure', 'cancel', 'exit', 'init', 'wait'] as const;
+export const handlerKinds = ['success', 'failure', 'cancel', 'exit', 'init', 'wait'] as const;
 
 /** The kinds of handler. Their order is that of the nodes of a graph and of log files, so new ones come last. */
 export type HandlerKind = (typeof handlerKinds)[number];

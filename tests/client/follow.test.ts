@@ -105,7 +105,7 @@ function sendCut(response: ServerResponse, bytes: Buffer, cut: number | null): v
 function access(url: string, limits: Partial<ClientLimits>): RunService {
   const settings = { url, source: 'WF_SERVER', authorization: null, ca: null };
   const client = openDaemon(settings, () => {}, { pauseMs: 1, longestPauseMs: 1, ...limits });
-  onTestFinished(client.close);
+  onTestFinished(() => client.close());
   return createRemoteService(client).runs;
 }
 

@@ -15,7 +15,7 @@ function access(url: string, own: Partial<ClientLimits> = {}): RunService {
 function serviceAt(url: string, own: Partial<ClientLimits>): Service {
   const settings = { url, source: 'WF_SERVER', authorization: 'Bearer s3cret', ca: null };
   const daemon = openDaemon(settings, () => {}, { ...limits, ...own });
-  onTestFinished(daemon.close);
+  onTestFinished(() => daemon.close());
   return createRemoteService(daemon);
 }
 

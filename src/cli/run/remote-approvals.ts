@@ -59,8 +59,8 @@ export function createRemoteApprovals(run: RemoteQuestions): RemoteApprovals {
 /** The permissions of the client's login; `name`: as in `by`, null if only the daemon knows it. */
 type Login = { readonly isReadOnly: boolean; readonly name: string | null };
 
-async function loginOf({ get }: DaemonClient): Promise<Login> {
-  const session = await get('/session');
+async function loginOf(client: DaemonClient): Promise<Login> {
+  const session = await client.get('/session');
   // Without logins the daemon answers by the name of its own user.
   const name = listIn(session, 'logins').length === 0 ? null : (textIn(session, 'name') ?? 'token');
   return { isReadOnly: textIn(session, 'access') !== 'write', name };
