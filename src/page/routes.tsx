@@ -6,8 +6,8 @@ import { ApiProblem } from './api/client.ts';
 import { isSignedOut } from './data/connection.ts';
 import { hasLoggedInHere, readSession, session, sessionProblem } from './data/login-session.ts';
 import { Keyboard } from './parts/keys/keyboard.tsx';
-import { ProblemBox } from './parts/problem-box.tsx';
-import { Announcer, focusScreen, Loading, useTitle } from './parts/screen.tsx';
+import { LoadingOrProblem, ProblemBox } from './parts/problem-box.tsx';
+import { Announcer, focusScreen, useTitle } from './parts/screen.tsx';
 import { OfflineBar, TopBar } from './parts/top-bar.tsx';
 import { Workflows } from './screens/workflows.tsx';
 
@@ -86,12 +86,7 @@ function SignedIn({ children }: { children: ComponentChildren }): JSX.Element {
     );
   }
   if (isSignedOut.value) return <LoginScreen />;
-  const problem = sessionProblem.value;
-  return problem === null ? (
-    <Loading />
-  ) : (
-    <ProblemBox what="Login" problem={problem} retry={() => void readSession()} />
-  );
+  return <LoadingOrProblem what="Login" problem={sessionProblem.value} retry={readSession} />;
 }
 
 /** Shown for an unknown address. After a login the daemon itself is asked for it. */

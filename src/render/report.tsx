@@ -2,7 +2,7 @@ import type { JSX, VNode } from 'preact';
 import { renderToStaticMarkup } from 'preact-render-to-string';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { RunFailure, RunView } from '#run-view/api/types.ts';
-import { countSteps, criticalPath, FailureList, RunFacts, RunHeader, RunParams } from '#run-view/components.ts';
+import { criticalPath, FailureList, RunFacts, RunHeader, RunParams } from '#run-view/components.ts';
 import { linesOf, SourceLines } from '#run-view/source.tsx';
 import { counted, earlierRunOf, MAX_TEXT, presentRunLook, shortened } from '#run-view/texts.ts';
 import { ReportGraph, ReportTimeline } from './report/overview.tsx';
@@ -65,7 +65,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
 function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX.Element {
   const name = <bdi>{view.run.workflow || 'unknown workflow'}</bdi>;
   return (
-    <RunHeader run={view.run} counts={countSteps(view.steps)} now={now} name={name}>
+    <RunHeader run={view.run} steps={view.steps} now={now} name={name}>
       {view.description !== '' && <p>{shortened(view.description, MAX_TEXT)}</p>}
       {view.warnings.map((warning) => (
         <p key={warning} class="warning-line">

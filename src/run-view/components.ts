@@ -1,9 +1,10 @@
 /** The components that page and report show of a run. */
 
 export { type AnsiSpan, type AnsiSpans, createAnsiSpans, Spans } from './ansi-spans.tsx';
+export { type Fact, FactList } from './fact-list.tsx';
 export { AttemptLine, answerText, Instances, RunFacts, RunParams, StepFacts, StepOutputs } from './facts.tsx';
 export { FailureList, LogText, spansOfLines } from './failure-box.tsx';
-export { countSteps, criticalPath, RunHeader } from './run-header.tsx';
+export { criticalPath, RunHeader } from './run-header.tsx';
 export { StatusIcon } from './status-icon.tsx';
 export { StepLine, StepRow } from './step-line.tsx';
 export { beginning, instanceRows, ROW_HEIGHT, Timeline, TimelineLegend, timelineRows, timeScale } from './timeline.tsx';

@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
-import { countsText, type Instance, itemText } from './fan-out/instance.ts';
+import { FactList } from './fact-list.tsx';
+import { type Instance, itemText } from './fan-out/instance.ts';
 import { StatusIcon } from './status-icon.tsx';
-import { presentLook, stepLook } from './status-look.ts';
+import { countsText, presentLook, stepLook } from './status-look.ts';
 import { attemptsText, counted, MAX_TEXT, shortened } from './step-text.ts';
 
 /** Formats a timestamp. */
@@ -54,24 +55,6 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsPr
         ],
       ]}
     />
-  );
-}
-
-type Fact = readonly [name: string, value: ComponentChildren];
-
-/** Names and values; null, false and empty values are omitted. */
-function FactList({ facts }: { facts: readonly Fact[] }): JSX.Element | null {
-  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
-  if (known.length === 0) return null;
-  return (
-    <dl class="facts-list">
-      {known.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 
@@ -231,7 +214,7 @@ export function Instances({ items }: { items: readonly Instance[] }): JSX.Elemen
   return (
     <details class="instances" open={urgent.length > 0 && items.length <= 20}>
       <summary>
-        {counted(items.length, 'instance')}: {countsText(items)}
+        {counted(items.length, 'instance')}: {countsText(items.map(presentLook))}
       </summary>
       <ul class="step-rows">
         {items.map((item) => shown.has(item) && <InstanceLine key={item.name} instance={item} />)}

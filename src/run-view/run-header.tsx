@@ -2,15 +2,13 @@ import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import type { RunGraph, RunHead, StepView } from './api/types.ts';
 import { StatusIcon } from './status-icon.tsx';
-import { presentLook, presentRunLook, type StatusKind, type StatusLook } from './status-look.ts';
+import { countLooks, presentLook, presentRunLook, type StatusKind } from './status-look.ts';
 import { MAX_TEXT, shortened } from './step-text.ts';
-
-/** The number of steps with each status. */
-type StepCounts = ReadonlyMap<string, { readonly look: StatusLook; readonly count: number }>;
 
 type HeaderProps = {
   readonly run: RunHead;
-  readonly counts: StepCounts;
+  /** Without handlers. */
+  readonly steps: readonly StepView[];
   readonly now: number;
   /** The usual duration of its workflow, in milliseconds; null: unknown. */
   readonly usualMs?: number | null;
@@ -22,16 +20,8 @@ type HeaderProps = {
 };
 
 /** The status and origin of a run, in a few lines. */
-export function RunHeader({
-  run,
-  counts,
-  now,
-  usualMs = null,
-  name,
-  facts,
-  actions,
-  children,
-}: HeaderProps): JSX.Element {
+export function RunHeader(props: HeaderProps): JSX.Element {
+  const { run, steps, now, usualMs = null, name, facts, actions, children } = props;
   const look = presentRunLook(run);
   return (
     <header class={`card run-header ${look.kind}`}>
@@ -48,7 +38,7 @@ export function RunHeader({
         <strong>{outcomeText(run, now, usualMs)}</strong> {facts}
       </p>
       {run.error !== null && run.reason !== 'step' && <p class="run-error">{shortened(run.error, MAX_TEXT)}</p>}
-      <Progress counts={counts} />
+      <Progress steps={steps} />
       {children}
     </header>
   );
@@ -67,16 +57,6 @@ function outcomeText(run: RunHead, now: number, usualMs: number | null): string 
   return kind === 'approval' ? `${text}, running for ${elapsed}` : `${text} for ${elapsed}`;
 }
 
-/** Counts steps by status. */
-export function countSteps(steps: Iterable<StepView>): StepCounts {
-  const counts = new Map<string, { look: StatusLook; count: number }>();
-  for (const step of steps) {
-    const look = presentLook(step);
-    counts.set(look.word, { look, count: (counts.get(look.word)?.count ?? 0) + 1 });
-  }
-  return counts;
-}
-
 const order: readonly StatusKind[] = [
   'failed',
   'tolerated',
@@ -92,8 +72,10 @@ const order: readonly StatusKind[] = [
 ];
 
 /** The number of steps with each status, as a bar and in words. */
-function Progress({ counts }: { counts: StepCounts }): JSX.Element {
-  const present = [...counts.values()].sort((a, b) => order.indexOf(a.look.kind) - order.indexOf(b.look.kind));
+function Progress({ steps }: { steps: readonly StepView[] }): JSX.Element {
+  const present = countLooks(steps.map(presentLook)).toSorted(
+    (a, b) => order.indexOf(a.look.kind) - order.indexOf(b.look.kind),
+  );
   const total = present.reduce((sum, { count }) => sum + count, 0);
   let start = 0;
   return (

@@ -67,3 +67,19 @@ export function runLook(status: RunStatus): StatusLook {
       return { kind: 'running', word: status === 'handling' ? 'running its handlers' : status };
   }
 }
+
+/** How often each status occurs, in the order of their first occurrences. */
+export function countLooks(
+  looks: readonly StatusLook[],
+): readonly { readonly look: StatusLook; readonly count: number }[] {
+  const counts = new Map<string, { look: StatusLook; count: number }>();
+  for (const look of looks) counts.set(look.word, { look, count: (counts.get(look.word)?.count ?? 0) + 1 });
+  return [...counts.values()];
+}
+
+/** How often each status occurs: `3 succeeded, 1 failed`. */
+export function countsText(looks: readonly StatusLook[]): string {
+  return countLooks(looks)
+    .map(({ look, count }) => `${count} ${look.word}`)
+    .join(', ');
+}

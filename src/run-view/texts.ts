@@ -3,7 +3,6 @@
 export { type EarlierRun, earlierRunOf } from './earlier.ts';
 export {
   countedName,
-  countsText,
   FOLD_ROOM,
   type Instance,
   instanceStep,
@@ -12,5 +11,5 @@ export {
   type Unfolding,
   unfolded,
 } from './fan-out/instance.ts';
-export { presentLook, presentRunLook, runLook, type StatusLook, stepLook } from './status-look.ts';
+export { countsText, presentLook, presentRunLook, runLook, type StatusLook, stepLook } from './status-look.ts';
 export { counted, DETAIL_ROOM, MAX_TEXT, shortened, stepDetail } from './step-text.ts';

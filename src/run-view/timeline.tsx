@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration, formatInterval } from '#render/text.ts';
 import type { RunView, StepAttempt, StepView } from './api/types.ts';
-import { countedName, countsText, type Instance, instanceStep, type Unfolding, wholeTime } from './fan-out/instance.ts';
+import { countedName, type Instance, instanceStep, type Unfolding, wholeTime } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { StatusIcon } from './status-icon.tsx';
-import { presentLook } from './status-look.ts';
+import { countsText, presentLook } from './status-look.ts';
 
 /** The smallest visible width of a bar, in percent. */
 const NARROWEST = 0.35;
@@ -153,7 +153,7 @@ function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfold
               <Bar
                 key={attempt.attempt}
                 attempt={attempt}
-                title={step.items === undefined ? attemptText(attempt) : countsText(step.items)}
+                title={step.items === undefined ? attemptText(attempt) : countsText(step.items.map(presentLook))}
                 scale={scale}
                 now={now}
               />
@@ -259,7 +259,7 @@ function heldText({ waitingFor }: StepView, { from, to }: { readonly from: numbe
 }
 
 function attemptsText(step: StepView): string {
-  if (step.items !== undefined) return countsText(step.items);
+  if (step.items !== undefined) return countsText(step.items.map(presentLook));
   const { history, attempts } = step;
   const shown = history.slice(-10).map(attemptText).join('; ');
   return attempts > 10 ? `${attempts} attempts, the last of them: ${shown}` : shown;

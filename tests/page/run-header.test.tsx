@@ -7,9 +7,7 @@ import { runHead } from './data/held-daemon.ts';
 test('the header of a finished run without a start has no duration', () => {
   const head = { ...runHead('r'), status: 'failed', startedAt: null, durationMs: null } as const;
   const textOf = (finishedAt: string | null) =>
-    markup(
-      <RunHeader run={{ ...head, finishedAt }} counts={new Map()} now={Date.parse(head.createdAt) + 5000} name="etl" />,
-    );
+    markup(<RunHeader run={{ ...head, finishedAt }} steps={[]} now={Date.parse(head.createdAt) + 5000} name="etl" />);
 
   expect(textOf(head.createdAt)).toContain('<strong>Failed</strong>');
   expect(textOf(null)).toContain('<strong>Failed for 5s</strong>');
@@ -26,7 +24,7 @@ test('the header of a running run compares its time with the usual one', () => {
       ...changes,
     };
     const now = Date.parse(run.createdAt) + 12_000;
-    return markup(<RunHeader run={run as RunHead} counts={new Map()} now={now} usualMs={usualMs} name="etl" />);
+    return markup(<RunHeader run={run as RunHead} steps={[]} now={now} usualMs={usualMs} name="etl" />);
   };
 
   expect(textOf({}, 125_000)).toContain('<strong>Running for 12s of ~2m05s</strong>');

@@ -24,6 +24,11 @@ export function nextTheme(): void {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system';
 }
 
+/** Shows times in UTC or, again, in the time zone of the browser. */
+export function switchZone(): void {
+  isUtc.value = !isUtc.value;
+}
+
 /** Keeps the settings in the browser, and the theme on the document. */
 export function applySettings(): void {
   effect(() => {

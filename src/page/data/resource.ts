@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import { ApiProblem } from '../api/client.ts';
 
 /** The state of a resource of the daemon: a value, a problem, or neither before the first response. */
@@ -57,6 +58,16 @@ export function createResource<T>(load: () => Promise<T>, first: T | null = null
     }
   };
   return { known, refresh, removeBy };
+}
+
+/** Reads a resource once, and again if one of the keys changes. */
+export function useResource<T>(
+  load: () => Promise<T>,
+  keys: readonly unknown[],
+): Known<T> & { readonly refresh: () => Promise<void> } {
+  const { known, refresh } = useMemo(() => createResource(load), keys);
+  useEffect(() => void refresh(), [refresh]);
+  return { ...known.value, refresh };
 }
 
 /** What screens showed when they were left. A screen that opens again shows it at once, at the same scroll position. */

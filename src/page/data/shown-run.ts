@@ -241,15 +241,13 @@ export function waitingRuns(): WaitingRuns {
 /** Finished runs of a workflow before a run, newest first, and the one to compare with; null if there is none. */
 type Earlier = { readonly runs: readonly RunHead[]; readonly chosen: RunSummary | null };
 
-/**
- * Reads up to `limit` finished runs of the same workflow before a run. `wanted`: the id of the selected run; empty: the
- * newest.
- */
-export async function readEarlier(
-  { runId, file, workflow, createdAt }: RunHead,
-  { wanted, limit }: { wanted: string; limit: number },
-): Promise<Earlier> {
-  const query = { workflow: file ?? workflow, to: createdAt, limit: limit + 1 };
+/** The limit of earlier runs. */
+const MAX_EARLIER = 20;
+
+/** Reads the last finished runs of a workflow before a run. `wanted`: the id of the selected one; empty: the newest. */
+export async function readEarlier(head: RunHead, wanted = ''): Promise<Earlier> {
+  const { runId, file, workflow, createdAt } = head;
+  const query = { workflow: file ?? workflow, to: createdAt, limit: MAX_EARLIER + 1 };
   const page = await ask(api.GET('/api/v2/runs', { params: { query } }));
   const runs = page.runs.filter((run) => run.runId !== runId && !isActive(run.status));
   const id = wanted === '' ? runs[0]?.runId : wanted;

@@ -2,19 +2,19 @@ import '../styles/editor.css';
 import type { Extension } from '@codemirror/state';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Schema } from '#language/schema/schema-type.ts';
 import type { Diagnostic, WorkflowDetail } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
-import { advice } from '../api/client.ts';
+import { type ApiProblem, advice } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
-import { createResource } from '../data/resource.ts';
+import { useResource } from '../data/resource.ts';
 import { type Draft, dropDraft, openDraft } from '../data/workflows/edited-file.ts';
 import { guardChanges, leaving, wantsToLeave } from '../data/workflows/unsaved.ts';
+import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
-import { Loading } from '../parts/screen.tsx';
+import { LoadingOrProblem, positionText } from '../parts/problem-box.tsx';
 import { CodeEditor } from './code-editor.ts';
 
 /** Delay between the last key and the check of the text, in milliseconds. */
@@ -24,11 +24,9 @@ type PaneProps = { readonly workflow: WorkflowDetail; readonly onClose: () => vo
 
 /** The editor of a workflow file. */
 export function EditorPane({ workflow, onClose }: PaneProps): JSX.Element {
-  const draft = useMemo(() => createResource(() => openDraft(workflow.id)), [workflow.id]);
-  useEffect(() => void draft.refresh(), [draft]);
-  const { value, problem } = draft.known.value;
-  if (value !== null) return <Editing key={value.workflow} draft={value} workflow={workflow} onClose={onClose} />;
-  return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void draft.refresh()} />;
+  const { value, problem, refresh } = useResource(() => openDraft(workflow.id), [workflow.id]);
+  if (value === null) return <LoadingOrProblem problem={problem} retry={refresh} />;
+  return <Editing key={value.workflow} draft={value} workflow={workflow} onClose={onClose} />;
 }
 
 function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JSX.Element {
@@ -89,6 +87,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
     return () => removeEventListener('keydown', onKey);
   }, [draft]);
 
+  const isOff = draft.isSaving.value || isOffline.value;
   const close = () =>
     leaving(() => {
       dropDraft(draft);
@@ -102,42 +101,27 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
           {draft.isSaving.value ? 'Saving' : isDirty.value ? 'Unsaved changes' : 'Saved'}
         </span>
         <span class="space" />
-        <button type="button" class="plain" onClick={() => editor.current?.find()}>
-          Find
-        </button>
+        <Button class="plain" text="Find" onClick={() => editor.current?.find()} />
         {theirs.value === null && (
-          <button
-            type="button"
+          <Button
             class="plain"
+            text="Compare"
             aria-pressed={isComparing.value}
             disabled={!isDirty.value && !isComparing.value}
-            onClick={() => {
-              isComparing.value = !isComparing.value;
-            }}
-          >
-            Compare
-          </button>
+            onClick={() => (isComparing.value = !isComparing.value)}
+          />
         )}
-        <button type="button" onClick={close}>
-          {isDirty.value ? 'Cancel' : 'Close'}
-        </button>
+        <Button text={isDirty.value ? 'Cancel' : 'Close'} onClick={close} />
         {theirs.value === null && (
-          <button
-            type="button"
-            class="main"
-            disabled={!isDirty.value || draft.isSaving.value || isOffline.value}
-            onClick={() => void save()}
-          >
-            Save
-          </button>
+          <Button class="main" text="Save" disabled={!isDirty.value || isOff} onClick={() => void save()} />
         )}
       </div>
-      <Conflict draft={draft} onSave={() => void save()} />
-      <Refusal draft={draft} onSave={() => void save({ allowInvalid: true })} />
+      <Conflict draft={draft} isOff={isOff} onSave={() => void save()} />
+      <Refusal failure={draft.failure.value} isOff={isOff} onSave={() => void save({ allowInvalid: true })} />
       <div class="editor-host" ref={host} />
       <ProblemList
         problems={problems.value}
-        onChoose={({ line, column }: Diagnostic) => editor.current?.goTo(line ?? 1, column ?? 1)}
+        onChoose={({ line, column }) => editor.current?.goTo(line ?? 1, column ?? 1)}
       />
       <p class="editor-keys quiet">
         <kbd>Ctrl Space</kbd> completes · <kbd>Ctrl S</kbd> saves · <kbd>Ctrl F</kbd> finds · <kbd>Tab</kbd> indents;{' '}
@@ -147,9 +131,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
         <ConfirmDialog
           title="Discard your changes?"
           action="Discard the changes"
-          onCancel={() => {
-            wantsToLeave.value = null;
-          }}
+          onCancel={() => (wantsToLeave.value = null)}
           onConfirm={() => {
             const go = wantsToLeave.value;
             wantsToLeave.value = null;
@@ -165,8 +147,10 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
   );
 }
 
+type SaveProps = { readonly isOff: boolean; readonly onSave: () => void };
+
 /** Two users have changed the file: the editor shows both texts. */
-function Conflict({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.Element | null {
+function Conflict({ draft, isOff, onSave }: { draft: Draft } & SaveProps): JSX.Element | null {
   const { theirs } = draft;
   if (theirs.value === null) return null;
   return (
@@ -177,46 +161,38 @@ function Conflict({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.
         edit, then save.
       </p>
       <div class="actions">
-        <button
-          type="button"
+        <Button
+          text="Take all of theirs"
           onClick={() => {
             draft.text.value = theirs.value?.text ?? draft.text.value;
             draft.acceptTheirs();
           }}
-        >
-          Take all of theirs
-        </button>
-        <button type="button" class="main" disabled={draft.isSaving.value || isOffline.value} onClick={onSave}>
-          Save this text
-        </button>
+        />
+        <Button class="main" text="Save this text" disabled={isOff} onClick={onSave} />
       </div>
     </div>
   );
 }
 
 /** The reason why the text was not saved. */
-function Refusal({ draft, onSave }: { draft: Draft; onSave: () => void }): JSX.Element | null {
-  const failure = draft.failure.value;
+function Refusal({ failure, isOff, onSave }: { failure: ApiProblem | null } & SaveProps): JSX.Element | null {
   if (failure === null) return null;
-  const hasErrors = failure.status === 422;
-  return (
-    <div class="editor-note" role="alert">
-      {hasErrors ? (
-        <>
-          <p>
-            <strong>Not saved: the text has errors.</strong> A workflow with errors cannot be started.
-          </p>
-          <div class="actions">
-            <button type="button" disabled={draft.isSaving.value || isOffline.value} onClick={onSave}>
-              Save anyway
-            </button>
-          </div>
-        </>
-      ) : (
+  if (failure.status !== 422)
+    return (
+      <div class="editor-note" role="alert">
         <p>
           <strong>Not saved: {failure.message}.</strong> {failure.help} The text stays here.
         </p>
-      )}
+      </div>
+    );
+  return (
+    <div class="editor-note" role="alert">
+      <p>
+        <strong>Not saved: the text has errors.</strong> A workflow with errors cannot be started.
+      </p>
+      <div class="actions">
+        <Button text="Save anyway" disabled={isOff} onClick={onSave} />
+      </div>
     </div>
   );
 }
@@ -230,14 +206,10 @@ async function readHelp(): Promise<Extension> {
   return schemaHelp(schema.default as unknown as Schema);
 }
 
-type ProblemListProps = {
-  readonly problems: readonly Diagnostic[];
-  /** Called for a problem with a position in the text. */
-  readonly onChoose: (problem: Diagnostic) => void;
-};
+type ListProps = { readonly problems: readonly Diagnostic[]; readonly onChoose: (problem: Diagnostic) => void };
 
 /** The problems of a text; each links to its position. */
-function ProblemList({ problems, onChoose }: ProblemListProps): JSX.Element {
+function ProblemList({ problems, onChoose }: ListProps): JSX.Element {
   return (
     <section class="problems" aria-label="Problems">
       <p class="quiet" role="status">
@@ -269,17 +241,9 @@ function ProblemList({ problems, onChoose }: ProblemListProps): JSX.Element {
 }
 
 function summary(problems: readonly Diagnostic[]): string {
-  const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const warnings = problems.length - errors;
-  const parts = [
-    ...(errors === 0 ? [] : [counted(errors, 'error')]),
-    ...(warnings === 0 ? [] : [counted(warnings, 'warning')]),
-  ];
-  return parts.length === 0 ? 'No problems' : parts.join(', ');
-}
-
-function positionText({ file, line, column }: Diagnostic): string {
-  if (line === null) return '';
-  const name = file === null || file === '-' ? 'line ' : `${file.slice(file.lastIndexOf('/') + 1)}:`;
-  return `${name}${line}${column === null ? '' : `:${column}`}`;
+  const parts = ['error', 'warning'].flatMap((kind) => {
+    const count = problems.filter(({ severity }) => severity === kind).length;
+    return count === 0 ? [] : [counted(count, kind)];
+  });
+  return parts.join(', ') || 'No problems';
 }

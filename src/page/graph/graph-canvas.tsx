@@ -12,6 +12,7 @@ import {
   Item,
   type PlacedNode,
 } from '#run-view/graph.ts';
+import { Button } from '../parts/button.tsx';
 import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
 import { followSvgLink } from './svg-link.ts';
 import { useWindow } from './use-window.ts';
@@ -119,17 +120,9 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
             if (event.key === 'Enter' && first !== undefined) reveal(first, Math.max(1, zoom.current?.scale() ?? 1));
           }}
         />
-        <button type="button" class="plain" onClick={() => [zoom.current?.fit(), seen.measure()]}>
-          Fit
-        </button>
-        <button type="button" class="plain" onClick={() => [zoom.current?.zoomTo(1), seen.measure()]}>
-          100 %
-        </button>
-        {run !== undefined && (
-          <button type="button" class="plain" onClick={showFailed}>
-            Failed
-          </button>
-        )}
+        <Button class="plain" text="Fit" onClick={() => [zoom.current?.fit(), seen.measure()]} />
+        <Button class="plain" text="100 %" onClick={() => [zoom.current?.zoomTo(1), seen.measure()]} />
+        {run !== undefined && <Button class="plain" text="Failed" onClick={showFailed} />}
       </div>
       <section
         class={`canvas ${found === null ? '' : 'finding'}`}

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { StepAttempt, StepView } from '#run-view/api/types.ts';
@@ -7,6 +7,7 @@ import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
 import { showsLogTimes, wrapsLogs } from '../data/page-settings.ts';
 import type { ShownRun } from '../data/shown-run.ts';
+import { Button } from '../parts/button.tsx';
 import { listenToKeys } from '../parts/keys/keyboard.tsx';
 import { useQuery } from '../parts/screen.tsx';
 import { copyText } from './copy-text.ts';
@@ -191,37 +192,17 @@ function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): JSX.Elem
           {copied}
         </span>
         {isGrowing && (
-          <button
-            type="button"
+          <Button
             class="plain"
+            text="Follow"
             aria-pressed={isFollowing.value}
             title="Stay at the end (f)"
             onClick={() => follow(!isFollowing.value)}
-          >
-            Follow
-          </button>
+          />
         )}
-        {(
-          [
-            ['Wrap', wrapsLogs],
-            ['Times', showsLogTimes],
-          ] as const
-        ).map(([name, setting]) => (
-          <button
-            key={name}
-            type="button"
-            class="plain"
-            aria-pressed={setting.value}
-            onClick={() => {
-              setting.value = !setting.value;
-            }}
-          >
-            {name}
-          </button>
-        ))}
-        <button type="button" class="plain" title="Copy the selected lines, or all (c)" onClick={() => void copy()}>
-          Copy
-        </button>
+        <SettingButton text="Wrap" setting={wrapsLogs} />
+        <SettingButton text="Times" setting={showsLogTimes} />
+        <Button class="plain" text="Copy" title="Copy the selected lines, or all (c)" onClick={copy} />
         <a class="plain-link" href={`${logAddress(name)}&download=true`} download>
           Download
         </a>
@@ -248,11 +229,15 @@ function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): JSX.Elem
         />
       )}
       {isGrowing && !isFollowing.value && fresh > 0 && (
-        <button type="button" class="new-lines" onClick={() => follow(true)}>
-          {counted(fresh, 'new line')} ↓
-        </button>
+        <Button class="new-lines" text={`${counted(fresh, 'new line')} ↓`} onClick={() => follow(true)} />
       )}
     </div>
+  );
+}
+
+function SettingButton({ text, setting }: { text: string; setting: Signal<boolean> }): JSX.Element {
+  return (
+    <Button class="plain" text={text} aria-pressed={setting.value} onClick={() => (setting.value = !setting.value)} />
   );
 }
 

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
+import { Button } from '../parts/button.tsx';
 import { useQuery } from '../parts/screen.tsx';
 import { chunksOf, type LogName, request } from './log-api.ts';
 import { type LogQuery, matcherOf } from './matches.ts';
@@ -155,49 +156,41 @@ export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number)
         onInput={(event) => search.set({ text: event.currentTarget.value })}
         onKeyDown={onKeyDown}
       />
-      <button
-        type="button"
+      <Button
         class="plain"
+        text=".*"
         aria-pressed={query.isRegex}
         aria-label="Regular expression"
         title="Regular expression"
         onClick={() => search.set({ isRegex: !query.isRegex })}
-      >
-        .*
-      </button>
-      <button
-        type="button"
+      />
+      <Button
         class="plain"
+        text="Aa"
         aria-pressed={query.isCaseSensitive}
         aria-label="Match case"
         title="Match case"
         onClick={() => search.set({ isCaseSensitive: !query.isCaseSensitive })}
-      >
-        Aa
-      </button>
+      />
       {query.text !== '' && (
         <>
           <span class="quiet hit-count" role="status">
             {count === 0 ? (hits.isDone ? 'no hit' : 'searching') : `${current + 1}/${countText(count)}`}
           </span>
-          <button
-            type="button"
+          <Button
             class="plain"
+            text="↑"
             aria-label="Previous hit"
             disabled={count === 0}
             onClick={() => onGo(current - 1)}
-          >
-            ↑
-          </button>
-          <button
-            type="button"
+          />
+          <Button
             class="plain"
+            text="↓"
             aria-label="Next hit"
             disabled={count === 0}
             onClick={() => onGo(current + 1)}
-          >
-            ↓
-          </button>
+          />
         </>
       )}
     </search>

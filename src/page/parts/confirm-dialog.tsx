@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { Button } from './button.tsx';
 import { useModal } from './use-modal.ts';
 
 type ConfirmProps = {
@@ -17,12 +18,8 @@ export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: 
       <h2 id="dialog-title">{title}</h2>
       <div class="dialog-body">{children}</div>
       <div class="dialog-buttons">
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-        <button type="button" class="danger" onClick={onConfirm}>
-          {action}
-        </button>
+        <Button text="Cancel" onClick={onCancel} />
+        <Button class="danger" text={action} onClick={onConfirm} />
       </div>
     </dialog>
   );

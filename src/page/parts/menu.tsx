@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
 
 /** An entry of a menu. */
 export type MenuItem = { readonly text: string; readonly act: () => void; readonly isDisabled?: boolean };
@@ -34,35 +35,29 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
         if (!currentTarget.contains(relatedTarget as Node | null)) isOpen.value = false;
       }}
     >
-      <button
+      <Button
         ref={button}
-        type="button"
         class="plain"
+        text="⋯"
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
-        onClick={() => {
-          isOpen.value = !isOpen.value;
-        }}
-      >
-        ⋯
-      </button>
+        onClick={() => (isOpen.value = !isOpen.value)}
+      />
       {isOpen.value && (
         <div ref={menu} class="menu-items card" role="menu" tabIndex={-1} aria-label={label} onKeyDown={onKeyDown}>
           {items.map(({ text, act, isDisabled = false }) => (
-            <button
+            <Button
               key={text}
-              type="button"
               role="menuitem"
               class="plain"
               disabled={isDisabled}
+              text={text}
               onClick={() => {
                 close();
                 act();
               }}
-            >
-              {text}
-            </button>
+            />
           ))}
         </div>
       )}

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { ApiProblem } from '../api/client.ts';
-import { isOffline } from '../data/connection.ts';
+import type { ApiProblem } from '../api/client.ts';
 import { workflows } from '../data/workflows/all-workflows.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { Diagnostics } from './problem-box.tsx';
-import { useModal } from './use-modal.ts';
+import { useRequest } from './use-request.tsx';
 
 /** The name of a workflow file without its extension, and its subdirectory. */
 export type FileName = { readonly name: string; readonly group: string };
@@ -21,57 +21,37 @@ type NameDialogProps = {
 };
 
 /** Asks for the name and the group of a workflow file. */
-export function NameDialog({ title, action, given, onSubmit, onClose, children }: NameDialogProps): JSX.Element {
-  const dialog = useModal({ onClose, focus: (shown) => shown.querySelector('input')?.select() });
+export function NameDialog({ given, onSubmit, children, ...props }: NameDialogProps): JSX.Element {
   const name = useSignal(given.name);
   const group = useSignal(given.group);
-  const problem = useSignal<ApiProblem | null>(null);
-  const isPending = useSignal(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (isPending.value) return;
-    isPending.value = true;
-    problem.value = null;
-    try {
-      await onSubmit({ name: name.value.trim(), group: group.value.trim() });
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-      isPending.value = false;
-    }
-  };
-  const isOfGroup = problem.value?.message.includes('be a group') === true;
+  const request = useRequest();
+  const problem = request.problem.value;
+  const isOfGroup = problem?.message.includes('be a group') === true;
+  const groups = new Set(workflows.value?.map((workflow) => workflow.group));
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="name-dialog-title">
-      <form onSubmit={(event) => void submit(event)}>
-        <h2 id="name-dialog-title">{title}</h2>
-        <div class="dialog-body">
-          <TextField
-            id="workflow-name"
-            label="Name"
-            value={name}
-            note="The name of its file, without .yaml"
-            problem={isOfGroup ? null : problem.value}
-          />
-          <TextField
-            id="workflow-group"
-            label="Group"
-            value={group}
-            note="A subdirectory such as ops/nightly; empty for none"
-            problem={isOfGroup ? problem.value : null}
-            list={[...new Set(workflows.value?.map((workflow) => workflow.group) ?? [])].filter((each) => each !== '')}
-          />
-          {children}
-        </div>
-        <div class="dialog-buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isPending.value || isOffline.value || name.value.trim() === ''}>
-            {action}
-          </button>
-        </div>
-      </form>
-    </dialog>
+    <FormDialog
+      {...props}
+      isReady={name.value.trim() !== ''}
+      request={request}
+      submit={() => onSubmit({ name: name.value.trim(), group: group.value.trim() })}
+    >
+      <TextField
+        id="workflow-name"
+        label="Name"
+        value={name}
+        note="The name of its file, without .yaml"
+        problem={isOfGroup ? null : problem}
+      />
+      <TextField
+        id="workflow-group"
+        label="Group"
+        value={group}
+        note="A subdirectory such as ops/nightly; empty for none"
+        problem={isOfGroup ? problem : null}
+        list={[...groups].filter((each) => each !== '')}
+      />
+      {children}
+    </FormDialog>
   );
 }
 
@@ -97,9 +77,7 @@ function TextField({ id, label, value, note, problem, list = [] }: TextFieldProp
         list={list.length === 0 ? undefined : `${id}-list`}
         aria-invalid={problem !== null}
         aria-describedby={`${id}-note`}
-        onInput={(event) => {
-          value.value = event.currentTarget.value;
-        }}
+        onInput={(event) => (value.value = event.currentTarget.value)}
       />
       {list.length > 0 && (
         <datalist id={`${id}-list`}>

@@ -1,6 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Diagnostic } from '#run-view/api/types.ts';
 import { type ApiProblem, advice } from '../api/client.ts';
+import { Button } from './button.tsx';
+import { Loading } from './screen.tsx';
 
 type ProblemProps = {
   readonly problem: ApiProblem;
@@ -35,13 +37,16 @@ export function ProblemBox({ problem, what, retry, elsewhere }: ProblemProps): J
       ) : (
         help && diagnostics.length === 0 && <p>{sentence(help)}</p>
       )}
-      {retry && (
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry && <Button text="Try again" onClick={retry} />}
     </div>
   );
+}
+
+type UnknownProps = Omit<ProblemProps, 'problem'> & { readonly problem: ApiProblem | null };
+
+/** Shown instead of a value that is not known: placeholders while it is read, else the problem. */
+export function LoadingOrProblem({ problem, ...props }: UnknownProps): JSX.Element {
+  return problem === null ? <Loading /> : <ProblemBox problem={problem} {...props} />;
 }
 
 /** The suggested names, and the list instead of its command or request. */
@@ -69,19 +74,16 @@ function sentence(text: string): string {
 }
 
 /** Problems of workflow files, each followed by its source line if the text of the file is given. */
-export function Diagnostics(props: {
-  diagnostics: readonly Diagnostic[];
-  text?: string | null | undefined;
-}): JSX.Element {
+export function Diagnostics({ diagnostics, text }: { diagnostics: readonly Diagnostic[]; text?: string | null }) {
   return (
     <ul class="diagnostics">
-      {props.diagnostics.map((diagnostic, index) => (
+      {diagnostics.map((diagnostic, index) => (
         <li key={index}>
           <p>
             <strong class={diagnostic.severity}>{diagnostic.severity}</strong> {diagnostic.message}
             {diagnostic.line === null ? null : <span class="quiet"> {positionText(diagnostic)}</span>}
           </p>
-          <Frame diagnostic={diagnostic} text={props.text} />
+          <Frame diagnostic={diagnostic} text={text} />
           {advice(diagnostic) !== '' && <p class="quiet">{advice(diagnostic)}</p>}
         </li>
       ))}
@@ -89,16 +91,18 @@ export function Diagnostics(props: {
   );
 }
 
-function positionText({ file, line, column }: Diagnostic): string {
+/** `line 3:5`, or `parts.yaml:3:5` in another file; empty without a position. */
+export function positionText({ file, line, column }: Diagnostic): string {
+  if (line === null) return '';
   const name = file === null || file === '-' ? 'line ' : `${file.slice(file.lastIndexOf('/') + 1)}:`;
   return `${name}${line}${column === null ? '' : `:${column}`}`;
 }
 
 /** The line of a problem and the one before, with the position underlined. */
-function Frame(props: { diagnostic: Diagnostic; text: string | null | undefined }): JSX.Element | null {
-  const { line, column, endLine, endColumn } = props.diagnostic;
-  if (!props.text || line === null) return null;
-  const lines = props.text.split('\n');
+function Frame({ diagnostic, text }: { diagnostic: Diagnostic; text: string | null | undefined }): JSX.Element | null {
+  const { line, column, endLine, endColumn } = diagnostic;
+  if (!text || line === null) return null;
+  const lines = text.split('\n');
   const meant = lines[line - 1] ?? '';
   const from = (column ?? 1) - 1;
   const to = endLine === line && endColumn !== null ? endColumn - 1 : meant.length;
@@ -114,11 +118,11 @@ function Frame(props: { diagnostic: Diagnostic; text: string | null | undefined 
   );
 }
 
-function FrameLine(props: { number: number; children: preact.ComponentChildren }): JSX.Element {
+function FrameLine({ number, children }: { number: number; children: ComponentChildren }): JSX.Element {
   return (
     <span class="frame-line">
-      <span class="line-number">{props.number}</span>
-      {props.children}
+      <span class="line-number">{number}</span>
+      {children}
       {'\n'}
     </span>
   );

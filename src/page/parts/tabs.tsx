@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { Button } from './button.tsx';
 
 type TabsProps<Name extends string> = {
   readonly names: readonly Name[];
@@ -15,16 +16,14 @@ export function Tabs<Name extends string>({ names, current, onChoose, label, key
     <fieldset class="tabs">
       <legend class="sr">{label ?? 'View'}</legend>
       {names.map((name, index) => (
-        <button
+        <Button
           key={name}
-          type="button"
           class="tab"
+          text={name}
           data-key={keys?.[index]}
           aria-pressed={name === current}
           onClick={() => onChoose(name)}
-        >
-          {name}
-        </button>
+        />
       ))}
     </fieldset>
   );

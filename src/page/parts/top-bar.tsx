@@ -4,25 +4,25 @@ import { StatusIcon } from '#run-view/components.ts';
 import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { daemonStatus, isReadOnly, logOut, session } from '../data/login-session.ts';
-import { isUtc, nextTheme, theme } from '../data/page-settings.ts';
+import { isUtc, nextTheme, switchZone, theme } from '../data/page-settings.ts';
+import { Button } from './button.tsx';
 import { openKeyHelp, openPalette } from './keys/keyboard.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import { momentText } from './time.tsx';
 
+/** The screens, and what the addresses of each and of those below it begin with. */
 const screens = [
-  { name: 'Workflows', address: to.workflows, below: '/w/' },
-  { name: 'Runs', address: to.runs, below: '/runs' },
-  { name: 'System', address: to.system, below: '/system' },
+  { name: 'Workflows', address: to.workflows, below: 'w/' },
+  { name: 'Runs', address: to.runs, below: to.runs },
+  { name: 'System', address: to.system, below: to.system },
 ] as const;
 
 /** The bar above every screen. */
 export function TopBar(): JSX.Element {
   const { path } = useLocation();
-  const home = pathOf(to.workflows);
+  const home = pathOf(to.workflows).replace(/\/$/, '') || '/';
   const isCurrent = ({ address, below }: (typeof screens)[number]) =>
-    address === to.workflows
-      ? path === (home.replace(/\/$/, '') || '/') || path.startsWith(pathOf('w/'))
-      : path.startsWith(pathOf(below.slice(1)));
+    path.startsWith(pathOf(below)) || (address === to.workflows && path === home);
   return (
     <header class="top-bar">
       <a class="skip" href="#main">
@@ -49,20 +49,19 @@ export function TopBar(): JSX.Element {
             Go to <kbd>Ctrl K</kbd>
           </button>
         )}
-        <button type="button" class="plain" onClick={switchZone} title="Times: local or UTC">
-          {isUtc.value ? 'UTC' : 'Local time'}
-        </button>
-        <button
-          type="button"
+        <Button
           class="plain"
-          onClick={nextTheme}
+          text={isUtc.value ? 'UTC' : 'Local time'}
+          title="Times: local or UTC"
+          onClick={switchZone}
+        />
+        <Button
+          class="plain"
+          text={themeNames[theme.value]}
           title="Colours: of the system, light, dark or high contrast"
-        >
-          {themeNames[theme.value]}
-        </button>
-        <button type="button" class="plain" onClick={openKeyHelp} aria-label="Keys" title="Keys">
-          ?
-        </button>
+          onClick={nextTheme}
+        />
+        <Button class="plain" text="?" aria-label="Keys" title="Keys" onClick={openKeyHelp} />
         <LoggedIn />
       </span>
       <span class="bar-menu">
@@ -85,24 +84,16 @@ function Waiting(): JSX.Element | null {
   );
 }
 
-function switchZone(): void {
-  isUtc.value = !isUtc.value;
-}
-
 /** The controls of the bar on narrow screens. */
 function menuItems(): readonly MenuItem[] {
   const { name = null, csrf = null } = session.value ?? {};
-  const logOutItem = {
-    text: `Log out${name === null ? '' : ` ${name}`}`,
-    act: endSession,
-    isDisabled: isOffline.value,
-  };
+  const userText = name === null ? 'Log out' : `Log out ${name}`;
   return [
     ...(session.value === null ? [] : [{ text: 'Go to', act: openPalette }]),
     { text: `Times: ${isUtc.value ? 'UTC' : 'local'}`, act: switchZone },
     { text: `Colours: ${themeNames[theme.value].toLowerCase()}`, act: nextTheme },
     { text: 'Keys', act: openKeyHelp },
-    ...(csrf === null ? [] : [logOutItem]),
+    ...(csrf === null ? [] : [{ text: userText, act: endSession, isDisabled: isOffline.value }]),
   ];
 }
 
@@ -112,14 +103,12 @@ function endSession(): void {
 
 /** The user, and the logout. Programs that log in with each request have neither. */
 function LoggedIn(): JSX.Element | null {
-  const { name, csrf } = session.value ?? { name: null, csrf: null };
+  const { name = null, csrf = null } = session.value ?? {};
   if (csrf === null) return null;
   return (
     <>
       {name !== null && <bdi class="quiet user">{name}</bdi>}
-      <button type="button" class="plain" onClick={endSession} disabled={isOffline.value}>
-        Log out
-      </button>
+      <Button class="plain" text="Log out" disabled={isOffline.value} onClick={endSession} />
     </>
   );
 }

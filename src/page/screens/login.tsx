@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiProblem } from '../api/client.ts';
 import { logIn, logins, session, sessionProblem } from '../data/login-session.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { useTitle } from '../parts/screen.tsx';
 import { useModal } from '../parts/use-modal.ts';
+import { useRequest } from '../parts/use-request.tsx';
 
 /** The login, shown at the address of the requested screen. */
 export function LoginScreen(): JSX.Element {
@@ -40,26 +40,17 @@ export function LoginDialog(): JSX.Element {
 function LoginForm(): JSX.Element {
   const name = useSignal(session.value?.name ?? '');
   const password = useSignal('');
-  const problem = useSignal<ApiProblem | null>(null);
-  const isPending = useSignal(false);
+  const { problem, isPending, send } = useRequest();
   const hasName = logins.value.includes('password');
   const nameField = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => (name.value === '' && nameField.current !== null ? nameField : field).current?.focus(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (isPending.value) return;
-    isPending.value = true;
-    problem.value = null;
+    const given = hasName ? { name: name.value, password: password.value } : { token: password.value };
     sessionProblem.value = null;
-    try {
-      const given = hasName ? { name: name.value, password: password.value } : { token: password.value };
-      await logIn(given);
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-      field.current?.select();
-    }
-    isPending.value = false;
+    if (await send(() => logIn(given))) isPending.value = false;
+    else field.current?.select();
   };
   const shown = problem.value ?? sessionProblem.value;
   return (

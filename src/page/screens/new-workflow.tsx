@@ -44,9 +44,7 @@ export function NewWorkflow({ onClose }: { onClose: () => void }): JSX.Element {
               type="radio"
               name="template"
               checked={chosen.value === name}
-              onChange={() => {
-                chosen.value = name;
-              }}
+              onChange={() => (chosen.value = name)}
             />
             <span>
               <strong>{name}</strong> <span class="quiet">{title}</span>

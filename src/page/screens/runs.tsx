@@ -19,11 +19,12 @@ import {
   type RunList,
 } from '../data/run-list.ts';
 import { isActive } from '../data/workflows/workflow-filter.ts';
+import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { focusedRow, listenToKeys } from '../parts/keys/keyboard.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
+import { LoadingOrProblem } from '../parts/problem-box.tsx';
 import { RunRow, triggerWords } from '../parts/run-row.tsx';
-import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
+import { useQuery, useTitle } from '../parts/screen.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 
 const kept = createKept<LoadedRuns>();
@@ -73,16 +74,16 @@ type ListProps = { readonly list: RunList; readonly batch: RunBatch; readonly is
 function List({ list, batch, isFiltered }: ListProps): JSX.Element {
   const runs = list.runs.value;
   const problem = list.problem.value;
-  if (problem !== null && (runs === null || problem.status > 0)) {
-    return <ProblemBox problem={problem} retry={() => void list.reload()} />;
-  }
-  if (runs === null) return <Loading />;
+  if (runs === null || (problem !== null && problem.status > 0))
+    return <LoadingOrProblem problem={problem} retry={list.reload} />;
   return (
     <>
       {list.fresh.value > 0 && (
-        <button type="button" class="fresh" onClick={() => void list.reload().then(() => scrollTo(0, 0))}>
-          {list.fresh.value.toLocaleString('en')} new
-        </button>
+        <Button
+          class="fresh"
+          text={`${list.fresh.value.toLocaleString('en')} new`}
+          onClick={() => void list.reload().then(() => scrollTo(0, 0))}
+        />
       )}
       <p class="sr" role="status">
         {list.isReading.value && list.hasMore.value ? 'Loading older runs' : ''}
@@ -100,13 +101,9 @@ function List({ list, batch, isFiltered }: ListProps): JSX.Element {
 function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>): JSX.Element {
   const runs = list.runs.value ?? [];
   const toggle = (index: number, isRange: boolean) => {
-    const run = list.runs.value?.[index];
-    if (run !== undefined)
-      batch.toggle(
-        run.runId,
-        (list.runs.value ?? []).map(({ runId }) => runId),
-        isRange,
-      );
+    const ids = (list.runs.value ?? []).map(({ runId }) => runId);
+    const id = ids[index];
+    if (id !== undefined) batch.toggle(id, ids, isRange);
   };
   useEffect(() => {
     if (isReadOnly.value) return;
@@ -184,16 +181,12 @@ function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Elem
   const active = chosen.filter(({ status }) => isActive(status)).length;
   const isOff = batch.isPending.value || isOffline.value;
   const button = (action: BatchAction, isPossible: boolean) => (
-    <button
-      type="button"
+    <Button
       class={action === 'retry' ? '' : 'danger'}
+      text={words[action].ask}
       disabled={isOff || !isPossible}
-      onClick={() => {
-        asked.value = action;
-      }}
-    >
-      {words[action].ask}
-    </button>
+      onClick={() => (asked.value = action)}
+    />
   );
   const runs = (many: number) => counted(many, 'run');
   return (
@@ -212,9 +205,7 @@ function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Elem
           {button('stop', active > 0)}
           {button('retry', active < count)}
           {button('delete', active < count)}
-          <button type="button" class="plain" onClick={batch.clear}>
-            Clear
-          </button>
+          <Button class="plain" text="Clear" onClick={batch.clear} />
         </>
       )}
       {asked.value !== null && (
@@ -226,9 +217,7 @@ function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Elem
             asked.value = null;
             if (action !== null) void batch.act(action);
           }}
-          onCancel={() => {
-            asked.value = null;
-          }}
+          onCancel={() => (asked.value = null)}
         >
           <p>{words[asked.value].about}</p>
         </ConfirmDialog>

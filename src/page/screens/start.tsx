@@ -2,12 +2,12 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
 import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
 import { createResource } from '../data/resource.ts';
-import { ProblemBox } from '../parts/problem-box.tsx';
-import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
+import { readWorkflow } from '../data/workflows/all-workflows.ts';
+import { LoadingOrProblem } from '../parts/problem-box.tsx';
+import { useQuery, useTitle } from '../parts/screen.tsx';
 import { StartForm } from '../parts/start/start-form.tsx';
 
 /** The start form of a workflow. A link can fill it in (`?p.DAY=2026-03-01`), but never starts a run. */
@@ -15,24 +15,13 @@ export function Start(): JSX.Element {
   const { name = '' } = useRoute().params;
   const { route } = useLocation();
   const [query] = useQuery();
-  const workflow = useMemo(
-    () => createResource(() => ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name } } }))),
-    [name],
-  );
+  const workflow = useMemo(() => createResource(() => readWorkflow(name)), [name]);
   useEffect(() => followLive(null, {}, () => void workflow.refresh()), [workflow]);
   const { value, problem } = workflow.known.value;
   useTitle(`Start ${value?.name ?? ''}`);
+  const elsewhere = { hrefOf: to.start, list: <a href={to.workflows}>All workflows</a> };
   if (value === null)
-    return problem === null ? (
-      <Loading />
-    ) : (
-      <ProblemBox
-        what="Workflow"
-        problem={problem}
-        retry={() => void workflow.refresh()}
-        elsewhere={{ hrefOf: to.start, list: <a href={to.workflows}>All workflows</a> }}
-      />
-    );
+    return <LoadingOrProblem what="Workflow" problem={problem} retry={workflow.refresh} elsewhere={elsewhere} />;
   return (
     <section class="start">
       <h1>

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { byteText, shortId } from '#render/text.ts';
 import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
+import { type Fact, FactList } from '#run-view/components.ts';
 import { counted } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
 import { ApiProblem, api, ask } from '../api/client.ts';
@@ -12,9 +13,10 @@ import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
 import { createKept } from '../data/resource.ts';
 import { createSystem, type ShownSystem } from '../data/system.ts';
-import { ProblemBox } from '../parts/problem-box.tsx';
+import { Button } from '../parts/button.tsx';
+import { LoadingOrProblem, ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
-import { Loading, useTitle } from '../parts/screen.tsx';
+import { useTitle } from '../parts/screen.tsx';
 import { Ago, Moment, now, relativeText } from '../parts/time.tsx';
 import { RunsByHour } from './system-activity.tsx';
 
@@ -33,13 +35,7 @@ export function System(): JSX.Element {
     };
   }, [shown]);
   const { value, problem } = shown.known.value;
-  if (value === null) {
-    return problem === null ? (
-      <Loading />
-    ) : (
-      <ProblemBox what="System" problem={problem} retry={() => void shown.refresh()} />
-    );
-  }
+  if (value === null) return <LoadingOrProblem what="System" problem={problem} retry={shown.refresh} />;
   return (
     <section>
       <h1>System</h1>
@@ -94,15 +90,13 @@ function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<voi
     isPending.value = false;
   };
   return (
-    <button
-      type="button"
+    <Button
       class="tag"
+      text="Run next"
       aria-label={`Run next: ${run.workflow} ${shortId(run.runId)}`}
       disabled={isPending.value || isOffline.value}
-      onClick={() => void press()}
-    >
-      Run next
-    </button>
+      onClick={press}
+    />
   );
 }
 
@@ -148,15 +142,11 @@ function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule })
       )}
       {moments.length > shown.length && !isWhole.value && (
         <p class="more">
-          <button
-            type="button"
+          <Button
             class="plain"
-            onClick={() => {
-              isWhole.value = true;
-            }}
-          >
-            Show {Math.min(moments.length, MAX_MOMENTS) - shown.length} more
-          </button>
+            text={`Show ${Math.min(moments.length, MAX_MOMENTS) - shown.length} more`}
+            onClick={() => (isWhole.value = true)}
+          />
         </p>
       )}
     </>
@@ -214,7 +204,7 @@ function Health({ info, queue, refresh }: HealthProps): JSX.Element {
     return () => clearInterval(timer);
   }, [refresh]);
   const { disk, eventLoopLagMs: lag } = info;
-  const facts: readonly (readonly [string, JSX.Element | string])[] = [
+  const facts: readonly Fact[] = [
     ['Version', info.version],
     ['Running since', <Ago key="since" at={info.startedAt} />],
     ['Process', `${info.pid} on ${info.host}`],
@@ -222,7 +212,7 @@ function Health({ info, queue, refresh }: HealthProps): JSX.Element {
     ['Time zone', info.timeZone],
     ['Limit of running runs', queue.limit === null ? 'no limit' : String(queue.limit)],
     ['Event loop delay', `${lag.mean} ms on average, ${lag.max} ms at most`],
-    ...(disk === null ? [] : [['Disk of the runs', `${spaceText(disk)} in ${disk.path}`] as const]),
+    ['Disk of the runs', disk && `${spaceText(disk)} in ${disk.path}`],
   ];
   return (
     <>
@@ -232,14 +222,7 @@ function Health({ info, queue, refresh }: HealthProps): JSX.Element {
           removes old runs.
         </p>
       )}
-      <dl class="facts-list card padded">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList kind="card padded" facts={facts} />
     </>
   );
 }

@@ -1,24 +1,22 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
-import type { Workflow, WorkflowDetail } from '#run-view/api/types.ts';
+import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
 import { pathOf, to } from '../api/address.ts';
-import { ApiProblem } from '../api/client.ts';
-import { isOffline } from '../data/connection.ts';
 import { isUtc } from '../data/page-settings.ts';
 import type { Resource } from '../data/resource.ts';
 import { suspendSchedule } from '../data/workflows/all-workflows.ts';
 import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflows/file-requests.ts';
+import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { type FileName, NameDialog } from '../parts/name-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { momentText, now, relativeText } from '../parts/time.tsx';
-import { useModal } from '../parts/use-modal.ts';
+import { useRequest } from '../parts/use-request.tsx';
 
-/** The entries of the menu of a workflow. */
-export type WorkflowChange = 'suspend' | 'rename' | 'copy' | 'delete';
-
+/** A workflow, and what ends its dialog. */
 export type ChangeProps = {
   readonly workflow: WorkflowDetail;
   /** Does work after which the workflow no longer has this name. */
@@ -28,17 +26,14 @@ export type ChangeProps = {
 
 /** The dialog for a change of a workflow file. */
 export function WorkflowChanges({ change, ...props }: ChangeProps & { change: WorkflowChange }): JSX.Element {
-  switch (change) {
-    case 'suspend':
-      return <SuspendDialog {...props} />;
-    case 'rename':
-      return <Rename {...props} />;
-    case 'copy':
-      return <Copy {...props} />;
-    case 'delete':
-      return <Delete {...props} />;
-  }
+  const Dialog = dialogs[change];
+  return <Dialog {...props} />;
 }
+
+const dialogs = { suspend: SuspendDialog, rename: Rename, copy: Copy, delete: Delete };
+
+/** The entries of the menu of a workflow. */
+export type WorkflowChange = keyof typeof dialogs;
 
 function Rename({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
   const { route } = useLocation();
@@ -88,9 +83,7 @@ function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
           <input
             type="checkbox"
             checked={isSuspended.value}
-            onChange={(event) => {
-              isSuspended.value = event.currentTarget.checked;
-            }}
+            onChange={(event) => (isSuspended.value = event.currentTarget.checked)}
           />
           Suspend the schedule of the copy
         </label>
@@ -101,24 +94,15 @@ function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
 
 function Delete({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
   const { route } = useLocation();
-  const problem = useSignal<ApiProblem | null>(null);
+  const { problem, send } = useRequest();
   const { active, file, name } = workflow;
   const remove = async () => {
-    try {
-      await removeBy(() => deleteWorkflow(workflow.id));
-      onClose();
-      route(pathOf(to.workflows));
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-    }
+    if (!(await send(() => removeBy(() => deleteWorkflow(workflow.id))))) return;
+    onClose();
+    route(pathOf(to.workflows));
   };
   return (
-    <ConfirmDialog
-      title={`Delete ${name}?`}
-      action="Delete the file"
-      onConfirm={() => void remove()}
-      onCancel={onClose}
-    >
+    <ConfirmDialog title={`Delete ${name}?`} action="Delete the file" onConfirm={remove} onCancel={onClose}>
       <p>
         The file <code>{file}</code> is deleted. Its past runs stay, with their logs.
       </p>
@@ -147,73 +131,45 @@ const spans = [
 ] as const;
 
 /** Suspends a schedule until a time. */
-function SuspendDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }): JSX.Element {
-  const dialog = useModal({ onClose });
+function SuspendDialog({ workflow, onClose }: ChangeProps): JSX.Element {
   const until = useSignal(fieldText(now.value + 24 * hourMs));
-  const problem = useSignal<ApiProblem | null>(null);
-  const isPending = useSignal(false);
+  const request = useRequest();
   const end = timeOf(until.value);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (isPending.value || end === null) return;
-    isPending.value = true;
-    problem.value = null;
-    try {
-      await suspendSchedule(workflow.id, { suspended: true, until: new Date(end).toISOString() });
-      onClose();
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-    }
-    isPending.value = false;
+  const submit = async () => {
+    await suspendSchedule(workflow.id, { suspended: true, until: new Date(end ?? 0).toISOString() });
+    onClose();
   };
   return (
-    <dialog ref={dialog} class="form-dialog" aria-labelledby="suspend-title">
-      <form onSubmit={(event) => void submit(event)}>
-        <h2 id="suspend-title">Suspend the schedule of {workflow.name}</h2>
-        <div class="dialog-body">
-          <p class="chips">
-            {spans.map(([text, ms]) => (
-              <button
-                key={text}
-                type="button"
-                class="chip"
-                onClick={() => {
-                  until.value = fieldText(Date.now() + ms);
-                }}
-              >
-                {text}
-              </button>
-            ))}
-          </p>
-          <div class="field">
-            <label for="suspend-until">Until{isUtc.value && ' (UTC)'}</label>
-            <input
-              id="suspend-until"
-              type="datetime-local"
-              required
-              aria-describedby="suspend-note"
-              value={until.value}
-              onInput={(event) => {
-                until.value = event.currentTarget.value;
-              }}
-            />
-            <p id="suspend-note" class="field-note">
-              {end === null ? 'The time is not complete' : `${relativeText(now.value - end)}. `}
-              Starts that are due before then are skipped. You can still start the workflow by hand.
-            </p>
-          </div>
-          {problem.value !== null && <ProblemBox problem={problem.value} />}
-        </div>
-        <div class="dialog-buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isPending.value || isOffline.value || end === null}>
-            Suspend
-          </button>
-        </div>
-      </form>
-    </dialog>
+    <FormDialog
+      title={`Suspend the schedule of ${workflow.name}`}
+      action="Suspend"
+      isReady={end !== null}
+      request={request}
+      submit={submit}
+      onClose={onClose}
+    >
+      <p class="chips">
+        {spans.map(([text, ms]) => (
+          <Button key={text} class="chip" text={text} onClick={() => (until.value = fieldText(Date.now() + ms))} />
+        ))}
+      </p>
+      <div class="field">
+        <label for="suspend-until">Until{isUtc.value && ' (UTC)'}</label>
+        <input
+          id="suspend-until"
+          type="datetime-local"
+          required
+          aria-describedby="suspend-note"
+          value={until.value}
+          onInput={(event) => (until.value = event.currentTarget.value)}
+        />
+        <p id="suspend-note" class="field-note">
+          {end === null ? 'The time is not complete' : `${relativeText(now.value - end)}. `}
+          Starts that are due before then are skipped. You can still start the workflow by hand.
+        </p>
+      </div>
+      {request.problem.value !== null && <ProblemBox problem={request.problem.value} />}
+    </FormDialog>
   );
 }
 

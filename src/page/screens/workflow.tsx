@@ -1,31 +1,34 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
+import { lazy, useRoute } from 'preact-iso';
 import { formatDuration, shortId } from '#render/text.ts';
 import type { RunHead, Workflow, WorkflowDetail, WorkflowGrid } from '#run-view/api/types.ts';
-import { StatusIcon } from '#run-view/components.ts';
+import { type Fact, FactList, StatusIcon } from '#run-view/components.ts';
 import { SourceText } from '#run-view/source.tsx';
-import { runLook, stepLook } from '#run-view/texts.ts';
+import { counted, runLook, stepLook } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
 import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
 import { createKept, createResource, type Resource } from '../data/resource.ts';
+import { readWorkflow } from '../data/workflows/all-workflows.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
 import { cellStatus, hasSchedule, isBroken, median } from '../data/workflows/workflow-filter.ts';
+import { Button } from '../parts/button.tsx';
 import { Menu } from '../parts/menu.tsx';
-import { Diagnostics, ProblemBox } from '../parts/problem-box.tsx';
+import { onDemand } from '../parts/on-demand.tsx';
+import { Diagnostics, LoadingOrProblem } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
 import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
-import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
+import { useQuery, useTitle } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { momentText, now, relativeText } from '../parts/time.tsx';
 import { useDrawnRows } from '../parts/virtual-list.tsx';
 import type { ChangeProps, WorkflowChange } from './workflow-changes.tsx';
 
 // The texts of the screen appear before its drawing.
-const FileGraph = lazy(() => import('./file-graph.tsx').then((part) => part.FileGraph));
+const FileGraph = onDemand(() => import('./file-graph.tsx').then((part) => part.FileGraph));
 const WorkflowChanges = lazy(() => import('./workflow-changes.tsx').then((part) => part.WorkflowChanges));
 const EditorPane = lazy(() => import('../editor/editor-pane.tsx').then((part) => part.EditorPane));
 
@@ -56,22 +59,14 @@ export function WorkflowScreen(): JSX.Element {
   const { value, problem } = shown.known.value;
   useTitle(value?.detail.name ?? 'Workflow');
   if (value !== null) return <Details {...value} removeBy={shown.removeBy} />;
-  return problem === null ? (
-    <Loading />
-  ) : (
-    <ProblemBox
-      what="Workflow"
-      problem={problem}
-      retry={() => void shown.refresh()}
-      elsewhere={{ hrefOf: to.workflow, list: <a href={to.workflows}>All workflows</a> }}
-    />
-  );
+  const elsewhere = { hrefOf: to.workflow, list: <a href={to.workflows}>All workflows</a> };
+  return <LoadingOrProblem what="Workflow" problem={problem} retry={shown.refresh} elsewhere={elsewhere} />;
 }
 
 async function read(name: string): Promise<Shown> {
   const params = { path: { name } };
   const [detail, page, grid] = await Promise.all([
-    ask(api.GET('/api/v2/workflows/{name}', { params })),
+    readWorkflow(name),
     ask(api.GET('/api/v2/workflows/{name}/runs', { params: { ...params, query: { limit: 20 } } })),
     ask(api.GET('/api/v2/workflows/{name}/grid', { params })),
   ]);
@@ -140,10 +135,7 @@ function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>,
 function ChangeMenu(props: Omit<ChangeProps, 'onClose'>): JSX.Element {
   const { name, schedule } = props.workflow;
   const change = useSignal<WorkflowChange | null>(null);
-  const choose = (chosen: WorkflowChange) => () =>
-    leaving(() => {
-      change.value = chosen;
-    });
+  const choose = (chosen: WorkflowChange) => () => leaving(() => (change.value = chosen));
   return (
     <>
       <Menu
@@ -156,13 +148,7 @@ function ChangeMenu(props: Omit<ChangeProps, 'onClose'>): JSX.Element {
         ]}
       />
       {change.value !== null && (
-        <WorkflowChanges
-          {...props}
-          change={change.value}
-          onClose={() => {
-            change.value = null;
-          }}
-        />
+        <WorkflowChanges {...props} change={change.value} onClose={() => (change.value = null)} />
       )}
     </>
   );
@@ -188,9 +174,7 @@ function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
     <>
       {!isReadOnly.value && (
         <p class="spec-actions">
-          <button ref={edit} type="button" onClick={() => onEdit(true)}>
-            Edit
-          </button>
+          <Button ref={edit} text="Edit" onClick={() => onEdit(true)} />
         </p>
       )}
       <SourceText path={detail.file} text={detail.definition ?? ''} />
@@ -238,9 +222,7 @@ function Overview({ detail, runs }: Omit<Shown, 'grid'>): JSX.Element {
     <>
       {graph !== null && (
         <div class="card file-graph">
-          <ErrorBoundary>
-            <FileGraph graph={graph} />
-          </ErrorBoundary>
+          <FileGraph graph={graph} />
         </div>
       )}
       {runs.length > 0 && (
@@ -254,28 +236,22 @@ function Overview({ detail, runs }: Omit<Shown, 'grid'>): JSX.Element {
         </>
       )}
       <div class="columns">
-        <NamedValues title="Parameters" values={params.map(({ name, value }) => [name ?? '', value])} />
+        <NamedValues
+          title="Parameters"
+          values={params.map(({ name, value }, index) => [name ?? `$${index + 1}`, value])}
+        />
         <NamedValues title="Environment" values={env.map(({ name, value }) => [name, value])} />
       </div>
     </>
   );
 }
 
-function NamedValues(props: { title: string; values: readonly (readonly [string, string])[] }): JSX.Element | null {
-  if (props.values.length === 0) return null;
+function NamedValues({ title, values }: { title: string; values: readonly (readonly [string, string])[] }) {
+  if (values.length === 0) return null;
   return (
     <section>
-      <h2>{props.title}</h2>
-      <dl class="facts-list card padded">
-        {props.values.map(([name, value], index) => (
-          <div key={name === '' ? index : name}>
-            <dt>{name === '' ? `$${index + 1}` : name}</dt>
-            <dd>
-              <code>{value}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <h2>{title}</h2>
+      <FactList kind="card padded" facts={values.map(([name, value]): Fact => [name, <code>{value}</code>])} />
     </section>
   );
 }
@@ -313,7 +289,7 @@ function HistoryGrid({ grid }: { grid: WorkflowGrid }): JSX.Element {
     <section class="card grid-area" tabIndex={0} aria-label="Runs and their steps">
       <table class="grid" aria-rowcount={grid.steps.length + 1}>
         <caption>
-          {runs.length === 1 ? '1 run' : `${runs.length} runs`}
+          {counted(runs.length, 'run')}
           {middle !== null && `, median ${formatDuration(middle)}`}
         </caption>
         <thead>

@@ -5,11 +5,16 @@ import { lazy, useLocation } from 'preact-iso';
 import { formatDuration } from '#render/text.ts';
 import type { RunHead, Workflow } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/components.ts';
-import { presentRunLook, runLook } from '#run-view/texts.ts';
+import { countsText, presentRunLook, runLook } from '#run-view/texts.ts';
 import { pathOf, to } from '../api/address.ts';
-import { api, ask } from '../api/client.ts';
 import { isReadOnly } from '../data/login-session.ts';
-import { followWorkflows, readWorkflows, workflows, workflowsProblem } from '../data/workflows/all-workflows.ts';
+import {
+  followWorkflows,
+  readWorkflow,
+  readWorkflows,
+  workflows,
+  workflowsProblem,
+} from '../data/workflows/all-workflows.ts';
 import {
   type FilterName,
   filters,
@@ -21,9 +26,10 @@ import {
   type WorkflowFilter,
 } from '../data/workflows/workflow-filter.ts';
 import { followSvgLink } from '../graph/svg-link.ts';
-import { Diagnostics, ProblemBox } from '../parts/problem-box.tsx';
+import { Button } from '../parts/button.tsx';
+import { Diagnostics, LoadingOrProblem } from '../parts/problem-box.tsx';
 import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
-import { Loading, useQuery, useTitle } from '../parts/screen.tsx';
+import { useQuery, useTitle } from '../parts/screen.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 
 const NewWorkflow = lazy(() => import('./new-workflow.tsx').then((part) => part.NewWorkflow));
@@ -37,11 +43,7 @@ export function Workflows(): JSX.Element {
   const all = workflows.value;
   const problem = workflowsProblem.value;
   if (all !== null) return all.length === 0 ? <Empty /> : <WorkflowTable all={all} />;
-  return problem === null ? (
-    <Loading />
-  ) : (
-    <ProblemBox what="Workflows" problem={problem} retry={() => void readWorkflows()} />
-  );
+  return <LoadingOrProblem what="Workflows" problem={problem} retry={readWorkflows} />;
 }
 
 function Empty(): JSX.Element {
@@ -61,21 +63,8 @@ function NewButton(): JSX.Element | null {
   if (isReadOnly.value) return null;
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          isOpen.value = true;
-        }}
-      >
-        New
-      </button>
-      {isOpen.value && (
-        <NewWorkflow
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      <Button text="New" onClick={() => (isOpen.value = true)} />
+      {isOpen.value && <NewWorkflow onClose={() => (isOpen.value = false)} />}
     </>
   );
 }
@@ -110,9 +99,7 @@ function WorkflowTable({ all }: { all: readonly Workflow[] }): JSX.Element {
       {shown.length === 0 && (
         <p class="empty">
           No workflow matches.{' '}
-          <button type="button" class="plain" onClick={() => change({ find: '', tag: '', only: '' })}>
-            Show all
-          </button>
+          <Button class="plain" text="Show all" onClick={() => change({ find: '', tag: '', only: '' })} />
         </p>
       )}
       {[...groups].map(([group, rows]) => (
@@ -135,20 +122,16 @@ function Chips(props: {
   return (
     <div class="chips">
       {shown.map(({ name, count: number }) => (
-        <button
+        <Button
           key={name}
-          type="button"
           class="chip"
+          text={`${name} ${number}`}
           aria-pressed={filter.only === name}
           onClick={() => change({ only: filter.only === name ? '' : name })}
-        >
-          {name} {number}
-        </button>
+        />
       ))}
       {filter.tag !== '' && (
-        <button type="button" class="chip" aria-pressed onClick={() => change({ tag: '' })}>
-          #{filter.tag} ×
-        </button>
+        <Button class="chip" text={`#${filter.tag} ×`} aria-pressed onClick={() => change({ tag: '' })} />
       )}
     </div>
   );
@@ -182,9 +165,7 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
           <bdi>{name}</bdi>
         </a>
         {tags.map((tag) => (
-          <button key={tag} type="button" class="tag" onClick={() => onTag(tag)}>
-            #{tag}
-          </button>
+          <Button key={tag} class="tag" text={`#${tag}`} onClick={() => onTag(tag)} />
         ))}
         {description !== '' && (
           <span class="about" title={description}>
@@ -226,15 +207,7 @@ function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
       >
         Start
       </a>
-      {isOpen.value && (
-        <StartDialog
-          id={id}
-          name={name}
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      {isOpen.value && <StartDialog id={id} name={name} onClose={() => (isOpen.value = false)} />}
     </>
   );
 }
@@ -286,11 +259,8 @@ function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
   const { id, file, diagnostics } = workflow;
   const name = file.slice(file.lastIndexOf('/') + 1);
   useEffect(() => {
-    const asked = ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }));
-    asked.then(
-      ({ definition }) => {
-        text.value = definition;
-      },
+    readWorkflow(id).then(
+      ({ definition }) => (text.value = definition),
       // Without the text only the problems are shown.
       () => {},
     );
@@ -326,6 +296,7 @@ function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
   if (recent === null || recent.length === 0) return null;
   const longest = Math.max(1, ...recent.map(({ durationMs }) => durationMs ?? 0));
   const runs = recent.toReversed();
+  const number = runs.length === 1 ? 'run' : `${runs.length} runs`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take the keys
     <svg
@@ -333,7 +304,7 @@ function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
       width={runs.length * WIDTH}
       height={HEIGHT}
       role="group"
-      aria-label={ticksText(recent)}
+      aria-label={`last ${number}: ${countsText(recent.map(({ status }) => runLook(status)))}`}
       onClick={(event) => followSvgLink(event, (path) => route(pathOf(path)))}
     >
       {runs.map(({ runId, status, durationMs }, index) => {
@@ -350,15 +321,4 @@ function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
       })}
     </svg>
   );
-}
-
-/** `last 20 runs: 18 succeeded, 2 failed`. */
-function ticksText(recent: NonNullable<Workflow['recent']>): string {
-  const counts = new Map<string, number>();
-  for (const { status } of recent) {
-    const { word } = runLook(status);
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  const parts = Array.from(counts, ([word, count]) => `${count} ${word}`);
-  return `last ${recent.length === 1 ? 'run' : `${recent.length} runs`}: ${parts.join(', ')}`;
 }

@@ -23,7 +23,7 @@ import {
   numberedGraph,
   StepBox,
 } from '#run-view/graph.ts';
-import { counted, countedName, countsText, stepDetail } from '#run-view/texts.ts';
+import { counted, countedName, countsText, presentLook, stepDetail } from '#run-view/texts.ts';
 import type { ReportStep, ReportView } from './report-parts.tsx';
 
 /** Above this number of boxes they are drawn without names and links. */
@@ -161,7 +161,7 @@ export function ReportTimeline({ report: { view, now }, steps, critical }: Timel
           instances.length > 0 && (
             <details key={step.name} class="card instances">
               <summary>
-                <bdi>{countedName(step)}</bdi>: {countsText(step.items ?? [])}
+                <bdi>{countedName(step)}</bdi>: {countsText((step.items ?? []).map(presentLook))}
               </summary>
               <Timeline
                 rows={instances.slice(0, MAX_INSTANCE_ROWS)}

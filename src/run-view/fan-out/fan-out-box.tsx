@@ -4,9 +4,9 @@ import type { StepView } from '../api/types.ts';
 import { Frame, type PlacedNode, StepBox } from '../graph/graph-box.tsx';
 import { drawing, fitName, type Grid } from '../graph/graph-items.ts';
 import { StatusIcon } from '../status-icon.tsx';
-import { presentLook } from '../status-look.ts';
+import { countsText, presentLook } from '../status-look.ts';
 import { stepDetail, stepTitle } from '../step-text.ts';
-import { countedName, countsText, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
+import { countedName, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
 
 type BoxProps = {
   readonly node: PlacedNode;
@@ -188,7 +188,7 @@ function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps): JSX.E
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard has the link.
     <g class="squares" onClick={onClick} onKeyDown={onKeyDown}>
-      <title>{countsText(items)}</title>
+      <title>{countsText(items.map(presentLook))}</title>
       {Array.from(pathsByKind(items, grid), ([kind, path]) => (
         <path key={kind} class={`cells ${kind}`} d={path} />
       ))}

@@ -1,5 +1,4 @@
 import type { StepView } from '../api/types.ts';
-import { presentLook } from '../status-look.ts';
 
 /** Width of the control that expands a fan-out in a graph, in pixels. */
 export const FOLD_ROOM = 28;
@@ -22,16 +21,6 @@ export function progressText(items: readonly Instance[]): string {
 
 function isEnd(status: StepView['status']): boolean {
   return !['pending', 'scheduled', 'running', 'waiting'].includes(status);
-}
-
-/** How many instances have each status: `3 succeeded, 1 failed`. */
-export function countsText(items: readonly Instance[]): string {
-  const counts = new Map<string, number>();
-  for (const item of items) {
-    const { word } = presentLook(item);
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  return Array.from(counts, ([word, count]) => `${count} ${word}`).join(', ');
 }
 
 /** The item of an instance as text; null if it equals the key of the instance. */

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { Workflow } from '#run-view/api/types.ts';
+import type { Workflow, WorkflowDetail } from '#run-view/api/types.ts';
 import { ApiProblem, api, ask } from '../../api/client.ts';
 import { followLive } from '../live.ts';
 import { createLiveState } from '../live-state.ts';
@@ -30,6 +30,11 @@ export function readWorkflows(): Promise<void> {
       if (!read.isObsolete()) failure.value = ApiProblem.of(error);
     }
   });
+}
+
+/** Reads one workflow. Throws an `ApiProblem`. */
+export function readWorkflow(name: string): Promise<WorkflowDetail> {
+  return ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name } } }));
 }
 
 /** Keeps the workflows up to date until the returned function is called. */

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { hasKeys } from '../../data/page-settings.ts';
+import { Button } from '../button.tsx';
 import { useModal } from '../use-modal.ts';
 
 const keys = [
@@ -54,9 +55,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
         Single keys are on
       </label>
       <div class="dialog-buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
+        <Button text="Close" onClick={() => dialog.current?.close()} />
       </div>
     </dialog>
   );

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
 import { isReadOnly } from '../../data/login-session.ts';
-import { hasKeys, isUtc } from '../../data/page-settings.ts';
+import { hasKeys, switchZone } from '../../data/page-settings.ts';
 import { leaving } from '../../data/workflows/unsaved.ts';
 
 const Palette = lazy(() => import('../palette.tsx').then((part) => part.Palette));
@@ -25,32 +25,25 @@ export function openKeyHelp(): void {
 /** The keyboard shortcuts of the page, and the dialogs that they open. */
 export function Keyboard(): JSX.Element | null {
   const { route } = useLocation();
-  useEffect(
-    () =>
-      listenToKeys(
-        {
-          'Mod-k': openPalette,
-          '?': openKeyHelp,
-          '/': () => document.querySelector<HTMLElement>('main input[type="search"]')?.focus(),
-          'g w': () => leaving(() => route(pathOf(to.workflows))),
-          'g r': () => leaving(() => route(pathOf(to.runs))),
-          'g s': () => leaving(() => route(pathOf(to.system))),
-          s: start,
-          j: () => focusRow(1),
-          k: () => focusRow(-1),
-          '[': () => pressBeside('.attempts', -1),
-          ']': () => pressBeside('.attempts', 1),
-          t: () => {
-            isUtc.value = !isUtc.value;
-          },
-        },
-        press,
-      ),
-    [route],
-  );
-  const close = () => {
-    shown.value = null;
-  };
+  useEffect(() => {
+    const go = (address: string) => () => leaving(() => route(pathOf(address)));
+    const shortcuts = {
+      'Mod-k': openPalette,
+      '?': openKeyHelp,
+      '/': () => document.querySelector<HTMLElement>('main input[type="search"]')?.focus(),
+      'g w': go(to.workflows),
+      'g r': go(to.runs),
+      'g s': go(to.system),
+      s: start,
+      j: () => focusRow(1),
+      k: () => focusRow(-1),
+      '[': () => pressBeside('.attempts', -1),
+      ']': () => pressBeside('.attempts', 1),
+      t: switchZone,
+    };
+    return listenToKeys(shortcuts, press);
+  }, [route]);
+  const close = () => (shown.value = null);
   if (shown.value === 'palette' || shown.value === 'start')
     return <Palette given={shown.value === 'start' ? 'Start ' : ''} onClose={close} />;
   return shown.value === 'keys' ? <KeyHelp onClose={close} /> : null;

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { acceptedNames, choicesOf, type Field, type Filled } from '../../data/workflows/start-form.ts';
+import { Button } from '../button.tsx';
 
 type InputProps = {
   readonly field: Field;
@@ -22,9 +23,11 @@ export function FieldInput({ field, value, fault, isDisabled = false, onValue }:
       <div class="field-head">
         <label for={id}>{field.label}</label>
         {!isDisabled && choicesOf(field) === null && (isEmpty || field.standard !== '') && (
-          <button type="button" class="plain" onClick={() => onValue(value === undefined ? '' : null)}>
-            {value === undefined ? 'Use an empty value' : 'Use the default'}
-          </button>
+          <Button
+            class="plain"
+            text={value === undefined ? 'Use an empty value' : 'Use the default'}
+            onClick={() => onValue(value === undefined ? '' : null)}
+          />
         )}
       </div>
       <TypedInput
@@ -165,22 +168,18 @@ export function FreeParams(props: {
             isInvalid={row.name !== '' && fault(row.name) !== null}
             onValue={(value) => change(free.with(index, { ...row, value }))}
           />
-          <button
-            type="button"
+          <Button
             class="plain"
+            text="×"
             aria-label={`Remove parameter ${index + 1}`}
             onClick={() => change(free.toSpliced(index, 1))}
-          >
-            ×
-          </button>
+          />
           <p class="field-note field-problem" id={`free-${index}-note`}>
             {row.name === '' ? '' : fault(row.name)}
           </p>
         </div>
       ))}
-      <button type="button" onClick={() => change([...free, { name: '', value: '' }])}>
-        Add a parameter
-      </button>
+      <Button text="Add a parameter" onClick={() => change([...free, { name: '', value: '' }])} />
     </fieldset>
   );
 }

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
-import { api, ask } from '../../api/client.ts';
-import { createResource } from '../../data/resource.ts';
-import { ProblemBox } from '../problem-box.tsx';
-import { Loading } from '../screen.tsx';
+import { useResource } from '../../data/resource.ts';
+import { readWorkflow } from '../../data/workflows/all-workflows.ts';
+import { Button } from '../button.tsx';
+import { LoadingOrProblem } from '../problem-box.tsx';
 import { useModal } from '../use-modal.ts';
 import { StartForm } from './start-form.tsx';
 
@@ -13,12 +13,7 @@ import { StartForm } from './start-form.tsx';
 export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): JSX.Element {
   const dialog = useModal({ onClose });
   const { route } = useLocation();
-  const workflow = useMemo(
-    () => createResource(() => ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name: id } } }))),
-    [id],
-  );
-  useEffect(() => void workflow.refresh(), [workflow]);
-  const { value, problem } = workflow.known.value;
+  const { value, problem } = useResource(() => readWorkflow(id), [id]);
   // The form replaces placeholders, which cannot have the focus.
   useEffect(() => {
     dialog.current?.querySelector<HTMLElement>('form :is(textarea, input, select, [type="submit"]):enabled')?.focus();
@@ -29,12 +24,13 @@ export function StartDialog({ id, name, onClose }: { id: string; name: string; o
         <h2 id="start-title">
           Start <bdi>{name}</bdi>
         </h2>
-        <button type="button" class="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
-          ×
-        </button>
+        <Button class="plain" text="×" aria-label="Close" onClick={() => dialog.current?.close()} />
       </div>
-      {value !== null && <StartForm workflow={value} query={{}} onStarted={(runId) => route(pathOf(to.run(runId)))} />}
-      {value === null && (problem === null ? <Loading /> : <ProblemBox problem={problem} />)}
+      {value === null ? (
+        <LoadingOrProblem problem={problem} />
+      ) : (
+        <StartForm workflow={value} query={{}} onStarted={(runId) => route(pathOf(to.run(runId)))} />
+      )}
     </dialog>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
 import { runLook } from '#run-view/texts.ts';
-import { ApiProblem, api, ask } from '../../api/client.ts';
+import { api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
 import { newRunId } from '../../data/run-requests.ts';
 import {
@@ -20,8 +20,10 @@ import {
 } from '../../data/workflows/start-form.ts';
 import { isBroken } from '../../data/workflows/workflow-filter.ts';
 import { copyText } from '../../log/copy-text.ts';
+import { Button } from '../button.tsx';
 import { Diagnostics, ProblemBox } from '../problem-box.tsx';
 import { momentText } from '../time.tsx';
+import { useRequest } from '../use-request.tsx';
 import { FieldInput, FreeParams } from './param-inputs.tsx';
 
 type StartFormProps = {
@@ -34,26 +36,16 @@ type StartFormProps = {
 /** The fields of the start form and its submit action. */
 export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.Element {
   const fields = useMemo(() => fieldsOf(workflow), [workflow]);
-  const filled = useSignal<Filled>(filledByLink(fields, workflow.runConfig?.disableParamEdit ? {} : query));
-  const problem = useSignal<ApiProblem | null>(null);
-  const isPending = useSignal(false);
   const { disableParamEdit = false } = workflow.runConfig ?? {};
+  const filled = useSignal<Filled>(filledByLink(fields, disableParamEdit ? {} : query));
+  const { problem, isPending, send } = useRequest();
   const params = useComputed(() => givenParams(fields, filled.value));
   // The same for the same parameters: a double click starts one run, and so does a second one after a lost response.
   const runId = useMemo(newRunId, [workflow.id, JSON.stringify(params.value)]);
   const shownParams = useComputed(() => givenParams(fields, withoutSecrets(fields, filled.value)));
-  const start = async (event: Event) => {
+  const start = (event: Event) => {
     event.preventDefault();
-    if (isPending.value) return;
-    isPending.value = true;
-    problem.value = null;
-    try {
-      const run = await startRun(workflow.id, runId, params.value);
-      onStarted(run.runId);
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-      isPending.value = false;
-    }
+    void send(async () => onStarted((await startRun(workflow.id, runId, params.value)).runId));
   };
   if (isBroken(workflow)) return <Diagnostics diagnostics={workflow.diagnostics} text={workflow.definition} />;
   const fault = (name: string) => faultOf(name, problem.value?.message ?? '');
@@ -64,7 +56,7 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.E
     filled.value = { ...filled.value, values: value === null ? rest : { ...rest, [key]: value } };
   };
   return (
-    <form class="start-form" noValidate onSubmit={(event) => void start(event)}>
+    <form class="start-form" noValidate onSubmit={start}>
       {disableParamEdit ? (
         <p class="quiet">The parameters cannot be changed: the file has runConfig.disableParamEdit.</p>
       ) : (
@@ -119,13 +111,9 @@ function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) =>
     if (!mayExist) return;
     const params = { path: { name: id }, query: { limit: 20 } };
     ask(api.GET('/api/v2/workflows/{name}/runs', { params })).then(
-      (page) => {
-        runs.value = page.runs.filter((run) => run.params.length > 0);
-      },
+      (page) => (runs.value = page.runs.filter((run) => run.params.length > 0)),
       // The form works without past runs.
-      () => {
-        runs.value = [];
-      },
+      () => (runs.value = []),
     );
   }, [id]);
   if (!mayExist || !isShown) return null;
@@ -160,14 +148,12 @@ function Commands({ commands }: { commands: readonly (readonly [string, string, 
           <dt>{title}</dt>
           <dd>
             <code class={name}>{text}</code>
-            <button
-              type="button"
+            <Button
               class="plain"
+              text={copied.value === name ? 'Copied' : 'Copy'}
               aria-label={`Copy: ${title}`}
               onClick={() => void copyText(text).then((isCopied) => (copied.value = isCopied ? name : ''))}
-            >
-              {copied.value === name ? 'Copied' : 'Copy'}
-            </button>
+            />
           </dd>
         </div>
       ))}

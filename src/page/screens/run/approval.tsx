@@ -3,7 +3,6 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RunHead, StepApproval, StepView } from '#run-view/api/types.ts';
 import { answerText } from '#run-view/components.ts';
-import { ApiProblem } from '../../api/client.ts';
 import { isReadOnly, session } from '../../data/login-session.ts';
 import { approveStep, openAnswer, rejectStep } from '../../data/run-requests.ts';
 import { type Field, faultOf } from '../../data/workflows/start-form.ts';
@@ -11,6 +10,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { useQuery } from '../../parts/screen.tsx';
 import { FieldInput } from '../../parts/start/param-inputs.tsx';
 import { Moment } from '../../parts/time.tsx';
+import { ActionProblem, type ControlRequest, useRequest } from '../../parts/use-request.tsx';
 import { ANSWER_FORM, AnswerButtons } from './answer-buttons.tsx';
 
 type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };
@@ -18,16 +18,17 @@ type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval;
 /** The approval of a step: its prompt, and the answer or the form for one. */
 export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
   // Kept outside of the form, which disappears when another user answers first.
-  const problem = useSignal<ApiProblem | null>(null);
+  const request = useRequest();
+  const problem = request.problem.value;
   const isWaiting = step.waitingFor === 'approval';
   const kind = isWaiting ? 'approval' : step.status;
   const names = approval.input.map(({ name }) => name);
-  const isShownBeside = isWaiting && names.some((name) => faultOf(name, problem.value?.message ?? '') !== null);
+  const isShownBeside = isWaiting && names.some((name) => faultOf(name, problem?.message ?? '') !== null);
   return (
     <section class={`approval-pane ${kind}`} aria-label={`Approval of ${step.name}`}>
       {approval.prompt !== '' && <p class="prompt">{approval.prompt}</p>}
       {isWaiting ? (
-        <Question step={step} approval={approval} head={head} problem={problem} />
+        <Question step={step} approval={approval} head={head} request={request} />
       ) : (
         approval.answer !== null && (
           <p>
@@ -38,38 +39,26 @@ export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
         )
       )}
       {!isWaiting && approval.comment && <p class="quiet">{approval.comment}</p>}
-      {problem.value !== null && !isShownBeside && (
-        <p class="action-problem" role="alert">
-          {problem.value.message}
-          {problem.value.help && `. ${problem.value.help}`}
-        </p>
-      )}
+      {!isShownBeside && <ActionProblem problem={problem} />}
     </section>
   );
 }
 
-type QuestionProps = ApprovalProps & { readonly problem: { value: ApiProblem | null } };
+type QuestionProps = ApprovalProps & { readonly request: ControlRequest };
 
 /** The approval form for a user who may answer; otherwise a list of those who may. */
-function Question({ step, approval, head, problem }: QuestionProps): JSX.Element {
+function Question({ step, approval, head, request }: QuestionProps): JSX.Element {
   const { input, allowed, until } = approval;
   const values = useSignal<Readonly<Record<string, string>>>({});
   const comment = useSignal('');
   const [, change] = useQuery();
-  const isPending = useSignal(false);
   const isAsking = useSignal(false);
+  const isPending = request.isPending.value;
   const send = async (answer: () => Promise<unknown>) => {
-    if (isPending.value) return;
-    isPending.value = true;
-    problem.value = null;
     // Without this a step that starts after the answer would be shown instead.
     change({ step: step.name });
-    try {
-      await answer();
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-    }
-    isPending.value = false;
+    await request.send(answer);
+    request.isPending.value = false;
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -90,11 +79,11 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
   const mayAsk = !isReadOnly.value && mayAnswer(allowed);
   useEffect(() => {
     if (!mayAsk) return;
-    openAnswer.value = isPending.value ? 'sending' : 'open';
+    openAnswer.value = isPending ? 'sending' : 'open';
     return () => {
       openAnswer.value = null;
     };
-  }, [mayAsk, isPending.value]);
+  }, [mayAsk, isPending]);
   const about = <About allowed={allowed} until={until} />;
   if (!mayAsk) {
     return (
@@ -112,7 +101,7 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
           key={rule.name}
           field={fieldOf(rule)}
           value={values.value[rule.name]}
-          fault={faultOf(rule.name, problem.value?.message ?? '')}
+          fault={faultOf(rule.name, request.problem.value?.message ?? '')}
           onValue={(value) => setValue(rule.name, value)}
         />
       ))}
@@ -122,13 +111,11 @@ function Question({ step, approval, head, problem }: QuestionProps): JSX.Element
           id="approval-comment"
           rows={2}
           value={comment.value}
-          onInput={(event) => {
-            comment.value = event.currentTarget.value;
-          }}
+          onInput={(event) => (comment.value = event.currentTarget.value)}
         />
       </div>
       <div class="form-buttons">
-        <AnswerButtons isPending={isPending.value} />
+        <AnswerButtons isPending={isPending} />
       </div>
       {isAsking.value && (
         <ConfirmDialog

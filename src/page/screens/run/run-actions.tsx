@@ -1,6 +1,5 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { ErrorBoundary, lazy } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
@@ -11,17 +10,20 @@ import { isReadOnly } from '../../data/login-session.ts';
 import { openAnswer, stopRun } from '../../data/run-requests.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
+import { Button } from '../../parts/button.tsx';
+import { onDemand } from '../../parts/on-demand.tsx';
+import { ActionProblem, type ControlRequest, useRequest } from '../../parts/use-request.tsx';
 import { AnswerButtons } from './answer-buttons.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { useRetry } from './use-retry.ts';
 
-const RunMenu = lazy(() => import('./run-menus.tsx').then((part) => part.RunMenu));
+const RunMenu = onDemand(() => import('./run-menus.tsx').then((part) => part.RunMenu));
 
 type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
 
 /** The actions on a run: stop it while it is active, retry it afterwards. */
 export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
-  const problem = useSignal<ApiProblem | null>(null);
+  const request = useRequest();
   if (isReadOnly.value) return <span class="quiet">read-only</span>;
   return (
     <>
@@ -34,22 +36,15 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
             </div>
           )}
           <SubRunLink run={run} />
-          <StopButton run={run} head={head} problem={problem} />
+          <StopButton run={run} head={head} problem={request.problem} />
         </>
       ) : (
         <>
-          <RetryButtons head={head} chosen={chosen} problem={problem} />
-          <ErrorBoundary>
-            <RunMenu head={head} />
-          </ErrorBoundary>
+          <RetryButtons head={head} chosen={chosen} request={request} />
+          <RunMenu head={head} />
         </>
       )}
-      {problem.value && (
-        <p class="action-problem" role="alert">
-          {problem.value.message}
-          {problem.value.help && `. ${problem.value.help}`}
-        </p>
-      )}
+      <ActionProblem problem={request.problem.value} />
     </>
   );
 }
@@ -67,21 +62,13 @@ function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Ele
 
 /** Links to the sub-run that waits for approval, or to all of them. */
 function SubRunLink({ run }: { run: ShownRun }): JSX.Element | null {
-  const waiting = run.waitingSubRuns.value;
-  const [first] = waiting;
+  const [first, ...others] = run.waitingSubRuns.value;
   if (first === undefined) return null;
-  if (waiting.length > 1)
-    return (
-      <a class="button" href={to.runsAwaitingApproval}>
-        {`Answer ${waiting.length} sub-runs`}
-      </a>
-    );
+  if (others.length > 0)
+    return <a class="button" href={to.runsAwaitingApproval}>{`Answer ${others.length + 1} sub-runs`}</a>;
+  const title = `${first.step === null ? 'A sub-run' : `The run of ${first.step}`} waits for approval`;
   return (
-    <a
-      class="button"
-      href={to.run(first.run.runId)}
-      title={`${first.step === null ? 'A sub-run' : `The run of ${first.step}`} waits for approval`}
-    >
+    <a class="button" href={to.run(first.run.runId)} title={title}>
       Answer {shortName(first.run.waitingFor?.[0] ?? '')} in {shortName(first.run.workflow)}
     </a>
   );
@@ -96,42 +83,37 @@ function shortName(name: string): string {
   return name.length > 24 ? `${name.slice(0, 24)}…` : name;
 }
 
-type ProblemSignal = Signal<ApiProblem | null>;
+type RetryProps = { readonly head: RunHead; readonly chosen: string | null; readonly request: ControlRequest };
 
-type RetryProps = { readonly head: RunHead; readonly chosen: string | null; readonly problem: ProblemSignal };
-
-function RetryButtons({ head, chosen, problem }: RetryProps): JSX.Element {
-  const { isPending, retry } = useRetry(head.runId, problem);
-  const isOff = isPending.value || isOffline.value;
+function RetryButtons({ head, chosen, request }: RetryProps): JSX.Element {
+  const retry = useRetry(head.runId, request);
+  const isPending = request.isPending.value;
+  const isOff = isPending || isOffline.value;
   return (
     <>
       {chosen !== null && !chosen.startsWith('handlerOn.') && (
-        <button type="button" disabled={isOff} onClick={() => void retry({ from: chosen })}>
-          Retry from {shortName(chosen)}
-        </button>
+        <Button text={`Retry from ${shortName(chosen)}`} disabled={isOff} onClick={() => retry({ from: chosen })} />
       )}
       {head.status !== 'succeeded' && (
-        <button type="button" class="main" data-key="r" disabled={isOff} onClick={() => void retry({})}>
-          {isPending.value ? 'Starting' : 'Retry what failed'}
-        </button>
+        <Button
+          class="main"
+          text={isPending ? 'Starting' : 'Retry what failed'}
+          data-key="r"
+          disabled={isOff}
+          onClick={() => retry({})}
+        />
       )}
     </>
   );
 }
 
-const ConfirmDialog = lazy(() => import('../../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
-
-type StopProps = {
-  readonly run: ShownRun;
-  readonly head: RunHead;
-  readonly problem: Signal<ApiProblem | null>;
-};
+const ConfirmDialog = onDemand(() => import('../../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
 
 /** A stop gives running steps their grace period, which a kill ends. */
 type Stop = 'stop' | 'kill';
 
 /** Stops a run, and kills it while it is stopping; asks before either. */
-function StopButton({ run, head, problem }: StopProps): JSX.Element {
+function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; problem: ControlRequest['problem'] }) {
   const asked = useSignal<Stop | null>(null);
   const sent = useSignal<Stop | null>(null);
   const running = runningSteps(run);
@@ -152,31 +134,23 @@ function StopButton({ run, head, problem }: StopProps): JSX.Element {
   };
   return (
     <>
-      <button
-        type="button"
+      <Button
         class="danger"
+        text={isPending ? words[next].pending : words[next].button}
         data-key="."
         // Not disabled, which would take the focus away.
         aria-disabled={isPending}
         disabled={isOffline.value}
-        onClick={() => {
-          asked.value = isPending ? null : next;
-        }}
-      >
-        {isPending ? words[next].pending : words[next].button}
-      </button>
+        onClick={() => (asked.value = isPending ? null : next)}
+      />
       {asked.value !== null && (
-        <ErrorBoundary>
-          <StopQuestion
-            stop={asked.value}
-            head={head}
-            running={running}
-            onConfirm={(stop) => void confirm(stop)}
-            onCancel={() => {
-              asked.value = null;
-            }}
-          />
-        </ErrorBoundary>
+        <StopQuestion
+          stop={asked.value}
+          head={head}
+          running={running}
+          onConfirm={confirm}
+          onCancel={() => (asked.value = null)}
+        />
       )}
     </>
   );
@@ -187,8 +161,9 @@ const words = {
   kill: { button: 'Kill', pending: 'Killing' },
 } as const satisfies Record<Stop, object>;
 
-type QuestionProps = Pick<StopProps, 'head'> & {
+type QuestionProps = {
   readonly stop: Stop;
+  readonly head: RunHead;
   readonly running: readonly string[];
   readonly onConfirm: (stop: Stop) => void;
   readonly onCancel: () => void;

@@ -1,21 +1,19 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { formatDuration, shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, StepView } from '#run-view/api/types.ts';
-import { StatusIcon } from '#run-view/components.ts';
+import { type Fact, FactList, StatusIcon } from '#run-view/components.ts';
 import { runLook, stepLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import { compareParams, compareSteps, isChanged, type StepComparison } from '../../data/compare-runs.ts';
-import { createResource } from '../../data/resource.ts';
+import { useResource } from '../../data/resource.ts';
 import { readEarlier } from '../../data/shown-run.ts';
-import { ProblemBox } from '../../parts/problem-box.tsx';
-import { Loading, useQuery } from '../../parts/screen.tsx';
+import { LoadingOrProblem } from '../../parts/problem-box.tsx';
+import { useQuery } from '../../parts/screen.tsx';
 import { momentText } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
 
-/** The limit of earlier runs in the selection. */
-const MAX_EARLIER = 20;
 /** In pixels, as in the style sheet. */
 const rowHeight = matchMedia('(max-width: 640px)').matches ? 60 : 36;
 
@@ -23,14 +21,8 @@ const rowHeight = matchMedia('(max-width: 640px)').matches ? 60 : 36;
 export function RunComparison({ head, steps }: { head: RunHead; steps: readonly StepView[] }): JSX.Element {
   const [query, change] = useQuery();
   const wanted = query['with'] ?? '';
-  const earlier = useMemo(
-    () => createResource(() => readEarlier(head, { wanted, limit: MAX_EARLIER })),
-    [head.runId, wanted],
-  );
-  useEffect(() => void earlier.refresh(), [earlier]);
-  const { value, problem } = earlier.known.value;
-  if (value === null)
-    return problem === null ? <Loading /> : <ProblemBox problem={problem} retry={() => void earlier.refresh()} />;
+  const { value, problem, refresh } = useResource(() => readEarlier(head, wanted), [head.runId, wanted]);
+  if (value === null) return <LoadingOrProblem problem={problem} retry={refresh} />;
   if (value.chosen === null) return <p class="note">There is no earlier run of this workflow that has finished.</p>;
   return (
     <div class="comparison">
@@ -55,31 +47,23 @@ export function RunComparison({ head, steps }: { head: RunHead; steps: readonly 
 function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.Element {
   const longerMs =
     head.durationMs === null || earlier.durationMs === null ? null : head.durationMs - earlier.durationMs;
+  const status = runLook(head.status).word;
+  const change = earlier.status === head.status ? 'as then' : `then ${runLook(earlier.status).word}`;
   return (
-    <dl class="facts-list">
-      <div>
-        <dt>Status</dt>
-        <dd>
-          {earlier.status === head.status
-            ? `${runLook(head.status).word}, as then`
-            : `${runLook(head.status).word}, then ${runLook(earlier.status).word}`}
-        </dd>
-      </div>
-      {longerMs !== null && (
-        <div>
-          <dt>Duration</dt>
-          <dd>{`${formatDuration(head.durationMs ?? 0)}, ${differenceText(longerMs)}`}</dd>
-        </div>
-      )}
-      {compareParams(head, earlier).map(({ name, value, before }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <code>{value ?? 'not given'}</code>, then <code>{before ?? 'not given'}</code>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <FactList
+      facts={[
+        ['Status', `${status}, ${change}`],
+        ['Duration', longerMs !== null && `${formatDuration(head.durationMs ?? 0)}, ${differenceText(longerMs)}`],
+        ...compareParams(head, earlier).map(
+          ({ name, value, before }): Fact => [
+            name,
+            <>
+              <code>{value ?? 'not given'}</code>, then <code>{before ?? 'not given'}</code>
+            </>,
+          ],
+        ),
+      ]}
+    />
   );
 }
 

@@ -4,7 +4,6 @@ import { useLocation } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { pathOf, to } from '../../api/address.ts';
-import { ApiProblem } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/login-session.ts';
 import { deleteRun, type MarkedStatus, markStep } from '../../data/run-requests.ts';
@@ -12,6 +11,7 @@ import type { ShownRun } from '../../data/shown-run.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
+import { ActionProblem, useRequest } from '../../parts/use-request.tsx';
 import { useRetry } from './use-retry.ts';
 
 /** The rarely used actions on a run. */
@@ -27,7 +27,7 @@ export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
     <>
       <Menu
         label="More actions of the run"
-        items={[{ text: 'Delete the run', act: () => ask(asked, true), isDisabled: isOffline.value }]}
+        items={[{ text: 'Delete the run', act: () => (asked.value = true), isDisabled: isOffline.value }]}
       />
       <Question
         asked={asked}
@@ -50,11 +50,11 @@ type StepMenuProps = {
 /** The actions on a step of a finished run: retry it, and set its status. */
 export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null {
   const asked = useSignal<MarkedStatus | null>(null);
-  const problem = useSignal<ApiProblem | null>(null);
-  const { isPending, retry } = useRetry(head.runId, problem);
+  const request = useRequest();
+  const retry = useRetry(head.runId, request);
   if (isReadOnly.value || isActive(head.status) || step.name.startsWith('handlerOn.')) return null;
   const statuses = (['succeeded', 'failed'] as const).filter((status) => status !== step.status);
-  const isOff = isPending.value || isOffline.value;
+  const isOff = request.isPending.value || isOffline.value;
   const mark = async (status: MarkedStatus) => {
     await markStep(head.runId, step.name, status);
     await run.reload();
@@ -64,20 +64,16 @@ export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null
       <Menu
         label="More actions of the step"
         items={[
-          { text: `Retry ${step.name} alone`, act: () => void retry({ step: step.name }), isDisabled: isOff },
-          { text: `Retry from ${step.name}`, act: () => void retry({ from: step.name }), isDisabled: isOff },
+          { text: `Retry ${step.name} alone`, act: () => retry({ step: step.name }), isDisabled: isOff },
+          { text: `Retry from ${step.name}`, act: () => retry({ from: step.name }), isDisabled: isOff },
           ...statuses.map((status) => ({
             text: `Mark ${step.name} as ${status}`,
-            act: () => ask(asked, status),
+            act: () => (asked.value = status),
             isDisabled: isOffline.value,
           })),
         ]}
       />
-      {problem.value !== null && (
-        <p class="action-problem" role="alert">
-          {problem.value.message}
-        </p>
-      )}
+      <ActionProblem problem={request.problem.value} />
       <Question
         asked={asked}
         title={(status) => `Mark ${step.name} as ${status}?`}
@@ -87,10 +83,6 @@ export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null
       />
     </>
   );
-}
-
-function ask<Answer>(asked: Signal<Answer | null>, answer: Answer): void {
-  asked.value = answer;
 }
 
 type QuestionProps<Answer> = {
@@ -104,29 +96,21 @@ type QuestionProps<Answer> = {
 
 /** Asks for a confirmation of an action, and shows the reason if it fails. */
 function Question<Answer>({ asked, title, action, about, act }: QuestionProps<Answer>): JSX.Element | null {
-  const problem = useSignal<ApiProblem | null>(null);
+  const { problem, isPending, send } = useRequest();
   const answer = asked.value;
   if (answer === null) return null;
   const close = () => {
     asked.value = null;
     problem.value = null;
+    isPending.value = false;
   };
   const confirm = async () => {
-    try {
-      await act(answer);
-      close();
-    } catch (error) {
-      problem.value = ApiProblem.of(error);
-    }
+    if (await send(() => act(answer))) close();
   };
   return (
-    <ConfirmDialog title={title(answer)} action={action(answer)} onConfirm={() => void confirm()} onCancel={close}>
+    <ConfirmDialog title={title(answer)} action={action(answer)} onConfirm={confirm} onCancel={close}>
       <p>{about}</p>
-      {problem.value !== null && (
-        <p class="action-problem" role="alert">
-          {problem.value.message}
-        </p>
-      )}
+      <ActionProblem problem={problem.value} />
     </ConfirmDialog>
   );
 }

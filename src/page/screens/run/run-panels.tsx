@@ -1,26 +1,24 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import type { RunHead, RunView, StepView } from '#run-view/api/types.ts';
 import { criticalPath } from '#run-view/components.ts';
 import { type GraphLabel, type PlacedNode, StepBox } from '#run-view/graph.ts';
 import { DETAIL_ROOM, type EarlierRun, earlierRunOf, FOLD_ROOM, type Unfolding } from '#run-view/texts.ts';
-import { createResource } from '../../data/resource.ts';
+import { useResource } from '../../data/resource.ts';
 import { readEarlier, type ShownRun } from '../../data/shown-run.ts';
 import { useDrawnGraph } from '../../graph/drawn-graph.ts';
 import { GraphCanvas } from '../../graph/graph-canvas.tsx';
+import { onDemand } from '../../parts/on-demand.tsx';
 import { useQuery } from '../../parts/screen.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { hrefOfStep } from './run-address.ts';
 
-const RunComparison = lazy(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
-const HandlerRows = lazy(() => import('./run-steps.tsx').then((part) => part.HandlerRows));
-const StepRows = lazy(() => import('./run-steps.tsx').then((part) => part.StepRows));
-const RunTimeline = lazy(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
-
-/** The number of runs searched for the last finished one. */
-const MAX_EARLIER = 20;
+const RunComparison = onDemand(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
+const HandlerRows = onDemand(() => import('./run-steps.tsx').then((part) => part.HandlerRows));
+const StepRows = onDemand(() => import('./run-steps.tsx').then((part) => part.StepRows));
+const RunTimeline = onDemand(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
 
 type PanelProps = {
   readonly run: ShownRun;
@@ -67,35 +65,23 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
       />
       {view === 'Graph' && drawing}
       {view === 'Graph' && handlers.length > 0 && (
-        <ErrorBoundary>
-          <HandlerRows
-            steps={steps.filter(({ name }) => handlers.includes(name))}
-            selected={selected}
-            earlier={earlier}
-          />
-        </ErrorBoundary>
+        <HandlerRows
+          steps={steps.filter(({ name }) => handlers.includes(name))}
+          selected={selected}
+          earlier={earlier}
+        />
       )}
-      {view === 'Steps' && (
-        <ErrorBoundary>
-          <StepRows steps={steps} selected={selectedName} earlier={earlier} unfolding={unfolding} />
-        </ErrorBoundary>
-      )}
-      {view === 'Compare' && (
-        <ErrorBoundary>
-          <RunComparison head={head} steps={steps} />
-        </ErrorBoundary>
-      )}
+      {view === 'Steps' && <StepRows steps={steps} selected={selectedName} earlier={earlier} unfolding={unfolding} />}
+      {view === 'Compare' && <RunComparison head={head} steps={steps} />}
       {view === 'Timeline' && (
-        <ErrorBoundary>
-          <RunTimeline
-            run={run}
-            head={head}
-            steps={steps}
-            selected={selectedName}
-            critical={critical}
-            unfolding={unfolding}
-          />
-        </ErrorBoundary>
+        <RunTimeline
+          run={run}
+          head={head}
+          steps={steps}
+          selected={selectedName}
+          critical={critical}
+          unfolding={unfolding}
+        />
       )}
     </section>
   );
@@ -103,12 +89,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Eleme
 
 /** Reads the run to compare the steps with; null while it loads, or without an earlier run. */
 function useEarlier(head: RunHead): EarlierRun | null {
-  const earlier = useMemo(
-    () => createResource(() => readEarlier(head, { wanted: '', limit: MAX_EARLIER })),
-    [head.runId],
-  );
-  useEffect(() => void earlier.refresh(), [earlier]);
-  const chosen = earlier.known.value.value?.chosen ?? null;
+  const chosen = useResource(() => readEarlier(head), [head.runId]).value?.chosen ?? null;
   return useMemo(() => chosen && earlierRunOf(chosen), [chosen]);
 }
 
@@ -132,7 +113,7 @@ function useUnfolding(first: string | null): Unfolding {
   }, [names]);
 }
 
-const FanOutBox = lazy(() => import('#run-view/fan-out/fan-out-box.tsx').then((part) => part.FanOutBox));
+const FanOutBox = onDemand(() => import('#run-view/fan-out/fan-out-box.tsx').then((part) => part.FanOutBox));
 
 type GraphProps = {
   readonly run: ShownRun;
@@ -206,17 +187,15 @@ function Node({ run, node, chosen, isCritical, unfolding }: NodeProps): JSX.Elem
   if (step.items === undefined || node.form !== 'box')
     return <StepBox node={node} step={step} href={href} isSelected={node.name === selected} isCritical={isCritical} />;
   return (
-    <ErrorBoundary>
-      <FanOutBox
-        node={node}
-        step={step}
-        href={href}
-        hrefOfInstance={(key) => hrefOfStep(node.name, key)}
-        choose={(key) => route(hrefOfStep(node.name, key))}
-        selected={selected}
-        isCritical={isCritical}
-        unfolding={unfolding}
-      />
-    </ErrorBoundary>
+    <FanOutBox
+      node={node}
+      step={step}
+      href={href}
+      hrefOfInstance={(key) => hrefOfStep(node.name, key)}
+      choose={(key) => route(hrefOfStep(node.name, key))}
+      selected={selected}
+      isCritical={isCritical}
+      unfolding={unfolding}
+    />
   );
 }

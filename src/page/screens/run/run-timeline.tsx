@@ -5,6 +5,7 @@ import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend, timelineRows, timeScale } from '#run-view/components.ts';
 import { counted, type Unfolding } from '#run-view/texts.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
+import { Button } from '../../parts/button.tsx';
 import { now } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';
@@ -56,11 +57,7 @@ export function RunTimeline({ run, head, steps, selected, critical, unfolding }:
           brush={<Brush scale={scale} onChoose={(chosen) => (part.value = chosen)} />}
         />
       </div>
-      {part.value !== null && (
-        <button type="button" class="plain" onClick={() => (part.value = null)}>
-          Show the whole run
-        </button>
-      )}
+      {part.value !== null && <Button class="plain" text="Show the whole run" onClick={() => (part.value = null)} />}
       {left > 0 && (
         <p class="note">
           {counted(left, 'step')} {left === 1 ? 'has' : 'have'} not started.

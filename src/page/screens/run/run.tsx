@@ -4,25 +4,26 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
-import { countSteps, RunHeader } from '#run-view/components.ts';
+import { RunHeader } from '#run-view/components.ts';
 import { presentRunLook, runLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
-import { api, ask } from '../../api/client.ts';
 import { isReadOnly } from '../../data/login-session.ts';
 import { type ShownRun, showRun } from '../../data/shown-run.ts';
+import { readWorkflow } from '../../data/workflows/all-workflows.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
 import { prepareLayout } from '../../graph/drawn-graph.ts';
-import { ProblemBox } from '../../parts/problem-box.tsx';
-import { announce, Loading, useQuery, useTitle } from '../../parts/screen.tsx';
+import { onDemand } from '../../parts/on-demand.tsx';
+import { LoadingOrProblem } from '../../parts/problem-box.tsx';
+import { announce, useQuery, useTitle } from '../../parts/screen.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Moment, now } from '../../parts/time.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { RunPanels } from './run-panels.tsx';
 import { StepPane } from './step-pane.tsx';
 
-const RunActions = lazy(() => import('./run-actions.tsx').then((part) => part.RunActions));
+const RunActions = onDemand(() => import('./run-actions.tsx').then((part) => part.RunActions));
 const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.RunFailures));
-const RunAbout = lazy(() => import('./run-details.tsx').then((part) => part.RunAbout));
+const RunAbout = onDemand(() => import('./run-details.tsx').then((part) => part.RunAbout));
 
 /** One run, followed while it is active. The address contains the selected step and view. */
 export function Run(): JSX.Element {
@@ -37,16 +38,8 @@ export function Run(): JSX.Element {
   );
   const problem = run.problem.value;
   if (head !== null) return <ShownRunScreen run={run} head={head} />;
-  return problem === null ? (
-    <Loading />
-  ) : (
-    <ProblemBox
-      what="Run"
-      problem={problem}
-      retry={() => void run.reload()}
-      elsewhere={{ hrefOf: to.run, list: <a href={to.runs}>All runs</a> }}
-    />
-  );
+  const elsewhere = { hrefOf: to.run, list: <a href={to.runs}>All runs</a> };
+  return <LoadingOrProblem what="Run" problem={problem} retry={run.reload} elsewhere={elsewhere} />;
 }
 
 /** Loads them with the run, so that they do not move what is below them. */
@@ -95,15 +88,13 @@ function ShownRunScreen({ run, head }: RunProps): JSX.Element {
       </div>
       <RunHeader
         run={head}
-        counts={countSteps(steps.slice(0, run.view.value?.steps.length))}
+        steps={steps.slice(0, run.view.value?.steps.length)}
         now={now.value}
         usualMs={useUsual({ run, head })}
         name={<RunName run={run} head={head} />}
         facts={<Facts run={run} head={head} />}
         actions={
-          <ErrorBoundary>
-            <RunActions run={run} head={head} chosen={steps.find(({ name }) => name === query['step'])?.name ?? null} />
-          </ErrorBoundary>
+          <RunActions run={run} head={head} chosen={steps.find(({ name }) => name === query['step'])?.name ?? null} />
         }
       >
         <AboutRun run={run} head={head} />
@@ -173,7 +164,7 @@ function useUsual({ run, head }: RunProps): number | null {
   const name = head.status === 'running' ? workflowOf({ run, head }) : null;
   useEffect(() => {
     if (name === null) return;
-    ask(api.GET('/api/v2/workflows/{name}', { params: { path: { name } } })).then(
+    readWorkflow(name).then(
       ({ file, medianMs }) => {
         if (file === head.file) usual.value = medianMs;
       },
@@ -199,11 +190,7 @@ function AboutRun({ run, head }: RunProps): JSX.Element | null {
       {view.description !== '' && <p>{view.description}</p>}
       <details class="about-run" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
         <summary>About this run</summary>
-        {isOpen.value && (
-          <ErrorBoundary>
-            <RunAbout head={head} tags={view.tags} />
-          </ErrorBoundary>
-        )}
+        {isOpen.value && <RunAbout head={head} tags={view.tags} />}
       </details>
     </>
   );

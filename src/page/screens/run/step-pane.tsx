@@ -1,20 +1,20 @@
 import type { JSX } from 'preact';
-import { ErrorBoundary, lazy } from 'preact-iso';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/components.ts';
 import { countedName, presentLook, progressText, shownInstance, stepLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
+import { onDemand } from '../../parts/on-demand.tsx';
 import { useQuery } from '../../parts/screen.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 
-const SourceText = lazy(() => import('#run-view/source.tsx').then((part) => part.SourceText));
-const StepDetails = lazy(() => import('./run-details.tsx').then((part) => part.StepDetails));
+const SourceText = onDemand(() => import('#run-view/source.tsx').then((part) => part.SourceText));
+const StepDetails = onDemand(() => import('./run-details.tsx').then((part) => part.StepDetails));
 
-const Approval = lazy(() => import('./approval.tsx').then((part) => part.Approval));
-const StepMenu = lazy(() => import('./run-menus.tsx').then((part) => part.StepMenu));
-const InstanceLogs = lazy(() => import('../../log/instance-logs.tsx').then((part) => part.InstanceLogs));
-const AttemptLogs = lazy(() => import('../../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
+const Approval = onDemand(() => import('./approval.tsx').then((part) => part.Approval));
+const StepMenu = onDemand(() => import('./run-menus.tsx').then((part) => part.StepMenu));
+const InstanceLogs = onDemand(() => import('../../log/instance-logs.tsx').then((part) => part.InstanceLogs));
+const AttemptLogs = onDemand(() => import('../../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
 
@@ -50,30 +50,16 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
           keys={['4', '5', '6']}
           onChoose={(name) => change({ tab: name === 'Logs' ? '' : name.toLowerCase() })}
         />
-        <ErrorBoundary>
-          <StepMenu run={run} head={head} step={instance ?? step} />
-        </ErrorBoundary>
+        <StepMenu run={run} head={head} step={instance ?? step} />
       </div>
-      {step.approval !== undefined && (
-        <ErrorBoundary>
-          <Approval step={step} approval={step.approval} head={head} />
-        </ErrorBoundary>
-      )}
+      {step.approval !== undefined && <Approval step={step} approval={step.approval} head={head} />}
       {tab === 'Logs' && step.items !== undefined && (
-        <ErrorBoundary>
-          <InstanceLogs run={run} step={step} instance={instance} items={step.items} runId={head.runId} />
-        </ErrorBoundary>
+        <InstanceLogs run={run} step={step} instance={instance} items={step.items} runId={head.runId} />
       )}
       {tab === 'Logs' && step.items === undefined && <StepLogs run={run} step={step} head={head} />}
-      {tab === 'Details' && (
-        <ErrorBoundary>
-          <StepDetails run={run} step={step} />
-        </ErrorBoundary>
-      )}
+      {tab === 'Details' && <StepDetails run={run} step={step} />}
       {tab === 'Source' && source !== undefined && position !== null && (
-        <ErrorBoundary>
-          <SourceText path={source.path} text={source.text} marked={{ from: position.line, to: position.endLine }} />
-        </ErrorBoundary>
+        <SourceText path={source.path} text={source.text} marked={{ from: position.line, to: position.endLine }} />
       )}
     </section>
   );
@@ -102,9 +88,7 @@ function StepLogs({ run, step, head }: StepProps): JSX.Element {
           ))}
         </div>
       )}
-      <ErrorBoundary>
-        <AttemptLogs key={attempt} run={run} step={step} attempt={attempt} runId={head.runId} />
-      </ErrorBoundary>
+      <AttemptLogs key={attempt} run={run} step={step} attempt={attempt} runId={head.runId} />
     </>
   );
 }
