@@ -14,7 +14,7 @@ import { Workflows } from './screens/workflows.tsx';
 const Run = lazy(() => import('./screens/run/run.tsx').then((screen) => screen.Run));
 const Runs = lazy(() => import('./screens/runs.tsx').then((screen) => screen.Runs));
 const Start = lazy(() => import('./screens/start.tsx').then((screen) => screen.Start));
-const System = lazy(() => import('./screens/system.tsx').then((screen) => screen.System));
+const SystemScreen = lazy(() => import('./screens/system.tsx').then((screen) => screen.SystemScreen));
 const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen) => screen.WorkflowScreen));
 
 /** Links that the browser itself follows: resources of the daemon outside of the page. */
@@ -39,7 +39,7 @@ export function App(): JSX.Element {
                 <Route path={`${basePath}/`} component={Workflows} />
                 <Route path={`${basePath}/runs`} component={Runs} />
                 <Route path={`${basePath}/runs/:id`} component={Run} />
-                <Route path={`${basePath}/system`} component={System} />
+                <Route path={`${basePath}/system`} component={SystemScreen} />
                 <Route path={`${basePath}/w/:name`} component={WorkflowScreen} />
                 <Route path={`${basePath}/w/:name/start`} component={Start} />
                 <Route default component={NotFound} />

@@ -1,8 +1,8 @@
-import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { hasTag } from '#core/tags.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { ApiProblem, api, ask } from '../api/client.ts';
-import { createLiveState, type Read } from './live-state.ts';
+import { LiveState, type Read } from './live-state.ts';
 
 /** The filters of the list of runs; empty: no filter. */
 export type RunFilter = {
@@ -22,25 +22,6 @@ export type RunFilter = {
   readonly to: string;
 };
 
-/** Runs, newest first, loaded page by page. */
-export type RunList = {
-  readonly runs: ReadonlySignal<readonly RunHead[] | null>;
-  /** The number of runs that were created or began to match since the list was read; they appear on request. */
-  readonly fresh: ReadonlySignal<number>;
-  readonly hasMore: ReadonlySignal<boolean>;
-  /** Whether older runs are being read. */
-  readonly isReading: ReadonlySignal<boolean>;
-  readonly problem: ReadonlySignal<ApiProblem | null>;
-  /** Reads as many runs again as are loaded, so that a scrolled list stays where it is. */
-  readonly reload: () => Promise<void>;
-  readonly readMore: () => Promise<void>;
-  /** Updates a run, or adds a new one. */
-  readonly take: (run: RunHead) => void;
-  readonly remove: (runId: string) => void;
-  /** Ends the list; returns its runs for another one with the same filter. Null: not read yet. */
-  readonly close: () => LoadedRuns | null;
-};
-
 /** The runs of a list, and the cursor of those after them. */
 export type LoadedRuns = { readonly runs: readonly RunHead[]; readonly cursor: string | null };
 
@@ -48,86 +29,102 @@ const PAGE_SIZE = 100;
 /** The limit of runs in one response. */
 const MAX_PAGE_SIZE = 500;
 
-/** Creates a list of runs, which is empty or has those of an earlier one. */
-export function listRuns(filter: RunFilter, earlier: LoadedRuns | null = null): RunList {
-  const runs = signal<readonly RunHead[] | null>(earlier?.runs ?? null);
-  const fresh = signal<ReadonlySet<string>>(new Set());
-  const freshCount = signal(0);
-  const hasMore = signal(earlier !== null && earlier.cursor !== null);
-  const isReading = signal(false);
-  const problem = signal<ApiProblem | null>(null);
-  const state = createLiveState();
-  let isClosed = false;
-  let cursor = earlier?.cursor ?? null;
+/** Runs, newest first, loaded page by page. */
+export class RunList {
+  readonly runs = signal<readonly RunHead[] | null>(null);
+  readonly hasMore = signal(false);
+  /** Whether older runs are being read. */
+  readonly isReading = signal(false);
+  readonly problem = signal<ApiProblem | null>(null);
+  /** The number of runs that were created or began to match since the list was read; they appear on request. */
+  readonly fresh = computed(() => this.#fresh.value.size);
+  readonly #fresh = signal<ReadonlySet<string>>(new Set());
+  readonly #filter: RunFilter;
+  readonly #state = new LiveState();
+  #isClosed = false;
+  #cursor: string | null = null;
   /** Incremented by each reading from the start, which makes earlier readings obsolete. */
-  let reading = 0;
-  const readPage = async (after: string | null, isCurrent: () => boolean, { apply }: Read) => {
-    const size = after === null ? Math.max(PAGE_SIZE, Math.min(MAX_PAGE_SIZE, runs.value?.length ?? 0)) : PAGE_SIZE;
-    const page = await requestPage(filter, after, size);
-    if (!isCurrent()) return null;
-    apply(() => {
-      runs.value = [...(after === null ? [] : (runs.value ?? [])), ...page.runs];
-      if (after === null) note(new Set());
-      cursor = page.nextCursor;
-      hasMore.value = cursor !== null;
-    });
-    problem.value = null;
-    return page;
+  #reading = 0;
+
+  /** Creates a list that is empty or has the runs of an earlier one. */
+  constructor(filter: RunFilter, earlier: LoadedRuns | null = null) {
+    this.#filter = filter;
+    if (earlier === null) return;
+    this.runs.value = earlier.runs;
+    this.#cursor = earlier.cursor;
+    this.hasMore.value = earlier.cursor !== null;
+  }
+
+  /** Reads as many runs again as are loaded, so that a scrolled list stays where it is. */
+  readonly reload = (): Promise<void> => this.#read(null);
+
+  readonly readMore = async (): Promise<void> => {
+    if (!this.isReading.value && this.#cursor !== null) await this.#read(this.#cursor);
   };
+
+  /** Updates a run, or adds a new one. */
+  readonly take = (run: RunHead): void => this.#state.change(() => this.#take(run));
+
+  readonly remove = (runId: string): void =>
+    this.#state.change(() => {
+      this.runs.value = this.runs.value?.filter((run) => run.runId !== runId) ?? null;
+      this.#forget(runId);
+    });
+
+  /** Ends the list; returns its runs for another one with the same filter. Null: not read yet. */
+  close(): LoadedRuns | null {
+    this.#isClosed = true;
+    return this.runs.value && { runs: this.runs.value, cursor: this.#cursor };
+  }
+
   /** A response without runs can have a cursor: the daemon reads a limited number of runs for each response. */
-  const read = async (after: string | null) => {
-    const own = after === null ? ++reading : reading;
-    const isCurrent = () => own === reading && !isClosed;
-    isReading.value = true;
+  async #read(after: string | null): Promise<void> {
+    const own = after === null ? ++this.#reading : this.#reading;
+    const isCurrent = () => own === this.#reading && !this.#isClosed;
+    this.isReading.value = true;
     try {
       let next = after;
       do {
         const from = next;
-        const page = await state.read((each) => readPage(from, isCurrent, each));
+        const page = await this.#state.read((each) => this.#readPage(from, isCurrent, each));
         if (page === null) return;
         next = page.runs.length > 0 ? null : page.nextCursor;
       } while (next !== null);
     } catch (error) {
-      if (isCurrent()) problem.value = ApiProblem.of(error);
+      if (isCurrent()) this.problem.value = ApiProblem.of(error);
     }
-    if (own === reading) isReading.value = false;
-  };
-  const note = (ids: ReadonlySet<string>) => {
-    fresh.value = ids;
-    freshCount.value = ids.size;
-  };
+    if (own === this.#reading) this.isReading.value = false;
+  }
+
+  async #readPage(after: string | null, isCurrent: () => boolean, { apply }: Read): Promise<Page | null> {
+    const count = after === null ? Math.min(MAX_PAGE_SIZE, this.runs.value?.length ?? 0) : 0;
+    const page = await requestPage(this.#filter, after, Math.max(PAGE_SIZE, count));
+    if (!isCurrent()) return null;
+    apply(() => {
+      this.runs.value = [...(after === null ? [] : (this.runs.value ?? [])), ...page.runs];
+      if (after === null) this.#fresh.value = new Set();
+      this.#cursor = page.nextCursor;
+      this.hasMore.value = page.nextCursor !== null;
+    });
+    this.problem.value = null;
+    return page;
+  }
+
+  #take(run: RunHead): void {
+    const known = this.runs.value?.findIndex(({ runId }) => runId === run.runId) ?? -1;
+    if (known !== -1) this.runs.value = this.runs.value?.with(known, run) ?? null;
+    else if (!isWanted(run, this.#filter)) this.#forget(run.runId);
+    else if (this.#isInReach(run)) this.#fresh.value = new Set([...this.#fresh.value, run.runId]);
+  }
+
   /** Whether a run would be among the loaded ones; it is not new if it is older. */
-  const isInReach = ({ createdAt }: RunHead) => !hasMore.value || createdAt > (runs.value?.at(-1)?.createdAt ?? '');
-  const take = (run: RunHead) => {
-    const known = runs.value?.findIndex(({ runId }) => runId === run.runId) ?? -1;
-    if (known !== -1) runs.value = runs.value?.with(known, run) ?? null;
-    else if (!isWanted(run, filter)) forget(run.runId);
-    else if (isInReach(run)) note(new Set([...fresh.value, run.runId]));
-  };
-  const forget = (runId: string) => {
-    if (fresh.value.has(runId)) note(new Set([...fresh.value].filter((id) => id !== runId)));
-  };
-  const remove = (runId: string) => {
-    runs.value = runs.value?.filter((run) => run.runId !== runId) ?? null;
-    forget(runId);
-  };
-  return {
-    runs,
-    fresh: freshCount,
-    hasMore,
-    isReading,
-    problem,
-    reload: () => read(null),
-    readMore: async () => {
-      if (!isReading.value && cursor !== null) await read(cursor);
-    },
-    take: (run) => state.change(() => take(run)),
-    remove: (runId) => state.change(() => remove(runId)),
-    close: () => {
-      isClosed = true;
-      return runs.value && { runs: runs.value, cursor };
-    },
-  };
+  #isInReach({ createdAt }: RunHead): boolean {
+    return !this.hasMore.value || createdAt > (this.runs.value?.at(-1)?.createdAt ?? '');
+  }
+
+  #forget(runId: string): void {
+    if (this.#fresh.value.has(runId)) this.#fresh.value = new Set([...this.#fresh.value].filter((id) => id !== runId));
+  }
 }
 
 type Page = { readonly runs: readonly RunHead[]; readonly nextCursor: string | null };
@@ -163,85 +160,68 @@ function textOf({ runId, params, error }: RunHead): string {
     .toLowerCase();
 }
 
+/** An action on several runs. */
 export type BatchAction = 'stop' | 'retry' | 'delete';
 
 /** The outcome of an action on one run: an error message, or null; `runId`: the new run of a retry. */
 type Outcome = { readonly error: string | null; readonly runId: string | null };
 
-/** The selected runs, and the last action on them. */
-export type RunBatch = {
-  readonly chosen: ReadonlySignal<ReadonlySet<string>>;
-  /** Selects or deselects a run; with `isRange`, all runs from the last selected one, in list order. */
-  readonly toggle: (runId: string, list: readonly string[], isRange: boolean) => void;
-  readonly clear: () => void;
-  readonly isPending: ReadonlySignal<boolean>;
-  /** Null before the first action. */
-  readonly done: ReadonlySignal<{
-    readonly action: BatchAction;
-    readonly count: number;
-    readonly failed: number;
-  } | null>;
-  readonly outcomes: ReadonlySignal<ReadonlyMap<string, Outcome>>;
-  readonly problem: ReadonlySignal<ApiProblem | null>;
-  readonly act: (action: BatchAction) => Promise<void>;
-};
-
 /** The limit of runs in one request. */
 const MAX_RUNS = 500;
 
-/** Starts with an empty selection. */
-export function createBatch(): RunBatch {
-  const chosen = signal<ReadonlySet<string>>(new Set());
-  const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
-  const action = signal<BatchAction | null>(null);
-  const isPending = signal(false);
-  const problem = signal<ApiProblem | null>(null);
-  let last: string | null = null;
-  return {
-    chosen,
-    outcomes,
-    isPending,
-    problem,
-    done: computed(() => {
-      if (action.value === null || isPending.value) return null;
-      const all = [...outcomes.value.values()];
-      return { action: action.value, count: all.length, failed: all.filter(({ error }) => error !== null).length };
-    }),
-    toggle: (runId, list, isRange) => {
-      const next = new Set(chosen.value);
-      const [from, to] = [list.indexOf(last ?? ''), list.indexOf(runId)].toSorted((a, b) => a - b);
-      if (isRange && from !== undefined && from !== -1)
-        for (const each of list.slice(from, (to ?? 0) + 1)) next.add(each);
-      else if (!next.delete(runId)) next.add(runId);
-      last = runId;
-      chosen.value = next;
-    },
-    clear: () => {
-      chosen.value = new Set();
-    },
-    act: async (wanted) => {
-      const ids = [...chosen.value];
-      action.value = wanted;
-      outcomes.value = new Map();
-      isPending.value = true;
-      problem.value = null;
-      try {
-        for (let at = 0; at < ids.length; at += MAX_RUNS) {
-          const body = { ids: ids.slice(at, at + MAX_RUNS), action: wanted };
-          const { results } = await ask(api.POST('/api/v2/runs/batch', { body }));
-          const found = results.map(({ id, done, message, runId }): [string, Outcome] => [
-            id,
-            { error: done ? null : (message ?? 'failed'), runId: done && runId !== id ? runId : null },
-          ]);
-          outcomes.value = new Map([...outcomes.value, ...found]);
-        }
-        // Failed runs stay selected.
-        chosen.value = new Set(ids.filter((id) => outcomes.value.get(id)?.error != null));
-      } catch (error) {
-        problem.value = ApiProblem.of(error);
-      } finally {
-        isPending.value = false;
+/** The selected runs, and the last action on them. */
+export class RunBatch {
+  readonly chosen = signal<ReadonlySet<string>>(new Set());
+  readonly outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
+  readonly isPending = signal(false);
+  readonly problem = signal<ApiProblem | null>(null);
+  readonly #action = signal<BatchAction | null>(null);
+  /** Null before the first action, and while one is pending. */
+  readonly done = computed(() => {
+    const action = this.#action.value;
+    if (action === null || this.isPending.value) return null;
+    const all = [...this.outcomes.value.values()];
+    return { action, count: all.length, failed: all.filter(({ error }) => error !== null).length };
+  });
+  #last: string | null = null;
+
+  /** Selects or deselects a run; with `isRange`, all runs from the last selected one, in list order. */
+  toggle(runId: string, list: readonly string[], isRange: boolean): void {
+    const next = new Set(this.chosen.value);
+    const [from, to] = [list.indexOf(this.#last ?? ''), list.indexOf(runId)].toSorted((a, b) => a - b);
+    if (isRange && from !== undefined && from !== -1)
+      for (const each of list.slice(from, (to ?? 0) + 1)) next.add(each);
+    else if (!next.delete(runId)) next.add(runId);
+    this.#last = runId;
+    this.chosen.value = next;
+  }
+
+  clear(): void {
+    this.chosen.value = new Set();
+  }
+
+  async act(action: BatchAction): Promise<void> {
+    const ids = [...this.chosen.value];
+    this.#action.value = action;
+    this.outcomes.value = new Map();
+    this.isPending.value = true;
+    this.problem.value = null;
+    try {
+      for (let at = 0; at < ids.length; at += MAX_RUNS) {
+        const body = { ids: ids.slice(at, at + MAX_RUNS), action };
+        const { results } = await ask(api.POST('/api/v2/runs/batch', { body }));
+        const found = results.map(({ id, done, message, runId }): [string, Outcome] => [
+          id,
+          { error: done ? null : (message ?? 'failed'), runId: done && runId !== id ? runId : null },
+        ]);
+        this.outcomes.value = new Map([...this.outcomes.value, ...found]);
       }
-    },
-  };
+      // Failed runs stay selected.
+      this.chosen.value = new Set(ids.filter((id) => this.outcomes.value.get(id)?.error != null));
+    } catch (error) {
+      this.problem.value = ApiProblem.of(error);
+    } finally {
+      this.isPending.value = false;
+    }
+  }
 }

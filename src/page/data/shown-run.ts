@@ -1,34 +1,9 @@
-import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { LogSize, RunHead, RunSummary, RunView, StepView } from '#run-view/api/types.ts';
 import { ApiProblem, api, ask, askTagged } from '../api/client.ts';
 import { followLive } from './live.ts';
-import { createLiveState, type Read } from './live-state.ts';
+import { LiveState, type Read } from './live-state.ts';
 import { isActive } from './workflows/workflow-filter.ts';
-
-/** A displayed run: each part changes by itself, so that an update redraws that part only. */
-export type ShownRun = {
-  /** The parts that stay the same while the run is running, or the problem if the run does not exist. */
-  readonly view: ReadonlySignal<RunView | null>;
-  readonly problem: ReadonlySignal<ApiProblem | null>;
-  /** Updated together with `steps`. */
-  readonly head: ReadonlySignal<RunHead | null>;
-  readonly warnings: ReadonlySignal<readonly string[]>;
-  /** Handlers that the run has reached, by name. */
-  readonly handlers: ReadonlySignal<readonly string[]>;
-  readonly step: (name: string) => Signal<StepView | null>;
-  /** All steps, then the handlers, updated at most four times a second. */
-  readonly steps: ReadonlySignal<readonly StepView[]>;
-  /** The size of a log of a running attempt. */
-  readonly logSize: (log: Omit<LogSize, 'runId' | 'size'>) => Signal<number | null>;
-  /**
-   * The sub-runs that wait for approval, with the step or instance that started them; null for a sub-run of a sub-run,
-   * which only a run that is not a sub-run itself has here.
-   */
-  readonly waitingSubRuns: ReadonlySignal<readonly { readonly step: string | null; readonly run: RunHead }[]>;
-  readonly reload: () => Promise<void>;
-  /** Follows the run until the returned function is called. */
-  readonly follow: () => () => void;
-};
 
 /** Delay before the head and the list of all steps are updated, in milliseconds. */
 const SUMMARY_MS = 250;
@@ -36,129 +11,147 @@ const SUMMARY_MS = 250;
 /** Delay before the first view is requested again after a temporary problem, in milliseconds. */
 const RETRY_MS = 1000;
 
-/** Creates the state of a run from its id, before anything is loaded. */
-export function showRun(id: string): ShownRun {
-  const view = signal<RunView | null>(null);
-  const problem = signal<ApiProblem | null>(null);
-  const head = signal<RunHead | null>(null);
-  const warnings = signal<readonly string[]>([]);
-  const handlers = signal<readonly string[]>([]);
-  const steps = keyed<StepView>();
-  const sizes = keyed<number>();
-  const summary = signal<readonly StepView[]>([]);
-  const waiting = waitingRuns();
-  const state = createLiveState();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let newestHead: RunHead | null = null;
-  let cursor = '';
-  // The events of a run and of its steps arrive one after another, and describe one state only together.
-  const summarize = () => {
-    timer = undefined;
-    const names = [...(view.value?.steps.map(({ name }) => name) ?? []), ...handlers.value];
-    batch(() => {
-      head.value = newestHead;
-      summary.value = names.flatMap((name) => steps(name).peek() ?? []);
+/** A displayed run: each part changes by itself, so that an update redraws that part only. */
+export class ShownRun {
+  /** The parts that stay the same while the run is running. */
+  readonly view = signal<RunView | null>(null);
+  readonly problem = signal<ApiProblem | null>(null);
+  /** Updated together with `steps`. */
+  readonly head = signal<RunHead | null>(null);
+  readonly warnings = signal<readonly string[]>([]);
+  /** Handlers that the run has reached, by name. */
+  readonly handlers = signal<readonly string[]>([]);
+  readonly step = keyed<StepView>();
+  /** All steps, then the handlers, updated at most four times a second. */
+  readonly steps = signal<readonly StepView[]>([]);
+  /**
+   * The sub-runs that wait for approval, with the step or instance that started them; null for a sub-run of a sub-run,
+   * which only a run that is not a sub-run itself has here.
+   */
+  readonly waitingSubRuns = computed(() => {
+    const known = this.#waiting.runs.value;
+    if (known.size === 0) return [];
+    const own = this.steps.value.flatMap(childrenOf).flatMap(({ step, child }) => {
+      const found = known.get(child);
+      return found === undefined ? [] : [{ step, run: found }];
     });
-  };
-  const summarizeSoon = () => {
-    timer ??= setTimeout(summarize, SUMMARY_MS);
-  };
-  const take = (step: StepView) => {
-    steps(step.name).value = step;
-    const isHandler = step.name.startsWith('handlerOn.');
-    if (isHandler && !handlers.value.includes(step.name)) handlers.value = [...handlers.value, step.name];
-    summarizeSoon();
-  };
-  const show = (loaded: RunView, read: Read) =>
-    batch(() => {
-      read.apply(() => {
-        view.value = loaded;
-        newestHead = loaded.run;
-        warnings.value = loaded.warnings;
-        handlers.value = loaded.handlers.map(({ name }) => name);
-        for (const step of [...loaded.steps, ...loaded.handlers]) steps(step.name).value = step;
-        problem.value = null;
-      });
-      summarize();
+    const others = [...known.values()].filter(({ runId }) => !own.some(({ run }) => run.runId === runId));
+    return [...own, ...others.filter((run) => isDescendant(run, this.head.value)).map((run) => ({ step: null, run }))];
+  });
+  readonly #id: string;
+  readonly #sizes = keyed<number>();
+  readonly #waiting = new WaitingRuns();
+  readonly #state = new LiveState();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #newestHead: RunHead | null = null;
+  #cursor = '';
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  /** The size of a log of a running attempt. */
+  logSize(log: Omit<LogSize, 'runId' | 'size'>): Signal<number | null> {
+    return this.#sizes(logKey(log));
+  }
+
+  readonly reload = (): Promise<void> => this.#state.read((read) => this.#load(read));
+
+  /** Follows the run until the returned function is called. */
+  follow(): () => void {
+    let stop: (() => void) | null = null;
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const loadFirst = async () => {
+      await this.reload();
+      if (!isOver && this.view.value === null && isTemporary(this.problem.value))
+        retry = setTimeout(loadFirst, RETRY_MS);
+    };
+    // A run that does not exist has no stream either. It may exist when the user retries.
+    const forget = this.view.subscribe((known) => {
+      if (known !== null) stop ??= followLive(known.run.runId, this.#events, () => void this.reload(), this.#cursor);
     });
-  const load = async (read: Read) => {
-    try {
-      const answer = await askTagged(api.GET('/api/v2/runs/{id}/view', { params: { path: { id } } }));
-      const loaded = answer.data;
-      cursor = answer.cursor;
-      show(loaded, read);
-      if (read.isObsolete()) return;
-      if (isActive(loaded.run.status) && summary.value.some((step) => childrenOf(step).length > 0))
-        await waiting.load();
-    } catch (error) {
-      if (!read.isObsolete()) problem.value = ApiProblem.of(error);
-    }
-  };
-  const reload = () => state.read(load);
-  const isOwn = (runId: string) => runId === view.value?.run.runId;
-  const events = {
+    void loadFirst();
+    return () => {
+      isOver = true;
+      clearTimeout(this.#timer);
+      clearTimeout(retry);
+      forget();
+      stop?.();
+    };
+  }
+
+  readonly #events = {
     run: (run: RunHead) => {
-      if (!isOwn(run.runId)) return waiting.take(run);
-      state.change(() => {
-        newestHead = run;
-        summarizeSoon();
+      if (!this.#isOwn(run.runId)) return this.#waiting.take(run);
+      this.#state.change(() => {
+        this.#newestHead = run;
+        this.#summarizeSoon();
       });
     },
     step: ({ runId, step, partial }: { runId: string; step: StepView; partial?: boolean }) => {
-      if (isOwn(runId)) state.change(() => take(partial ? withKnownInstances(step, steps(step.name).peek()) : step));
+      if (this.#isOwn(runId))
+        this.#state.change(() => this.#take(partial ? withKnownInstances(step, this.step(step.name).peek()) : step));
     },
-    warnings: (sent: { runId: string; warnings: string[] }) => {
-      if (!isOwn(sent.runId)) return;
-      state.change(() => {
-        warnings.value = sent.warnings;
-      });
+    warnings: ({ runId, warnings }: { runId: string; warnings: string[] }) => {
+      if (this.#isOwn(runId)) this.#state.change(() => (this.warnings.value = warnings));
     },
     log: ({ runId, size, ...log }: LogSize) => {
-      if (isOwn(runId)) sizes(logKey(log)).value = size;
+      if (this.#isOwn(runId)) this.#sizes(logKey(log)).value = size;
     },
   };
-  return {
-    view,
-    problem,
-    head,
-    warnings,
-    handlers,
-    step: steps,
-    steps: summary,
-    waitingSubRuns: computed(() => {
-      const known = waiting.runs.value;
-      if (known.size === 0) return [];
-      const own = summary.value.flatMap(childrenOf).flatMap(({ step, child }) => {
-        const found = known.get(child);
-        return found === undefined ? [] : [{ step, run: found }];
+
+  #isOwn(runId: string): boolean {
+    return runId === this.view.value?.run.runId;
+  }
+
+  #take(step: StepView): void {
+    this.step(step.name).value = step;
+    const known = this.handlers.value;
+    if (step.name.startsWith('handlerOn.') && !known.includes(step.name)) this.handlers.value = [...known, step.name];
+    this.#summarizeSoon();
+  }
+
+  /** The events of a run and of its steps arrive one after another, and describe one state only together. */
+  #summarize(): void {
+    this.#timer = undefined;
+    const names = [...(this.view.value?.steps.map(({ name }) => name) ?? []), ...this.handlers.value];
+    batch(() => {
+      this.head.value = this.#newestHead;
+      this.steps.value = names.flatMap((name) => this.step(name).peek() ?? []);
+    });
+  }
+
+  #summarizeSoon(): void {
+    this.#timer ??= setTimeout(() => this.#summarize(), SUMMARY_MS);
+  }
+
+  async #load(read: Read): Promise<void> {
+    try {
+      const answer = await askTagged(api.GET('/api/v2/runs/{id}/view', { params: { path: { id: this.#id } } }));
+      this.#cursor = answer.cursor;
+      this.#show(answer.data, read);
+      if (read.isObsolete()) return;
+      const hasChildren = this.steps.value.some((step) => childrenOf(step).length > 0);
+      if (hasChildren && isActive(answer.data.run.status)) await this.#waiting.load();
+    } catch (error) {
+      if (!read.isObsolete()) this.problem.value = ApiProblem.of(error);
+    }
+  }
+
+  #show(loaded: RunView, read: Read): void {
+    batch(() => {
+      read.apply(() => {
+        this.view.value = loaded;
+        this.#newestHead = loaded.run;
+        this.warnings.value = loaded.warnings;
+        this.handlers.value = loaded.handlers.map(({ name }) => name);
+        for (const step of [...loaded.steps, ...loaded.handlers]) this.step(step.name).value = step;
+        this.problem.value = null;
       });
-      const others = [...known.values()].filter(({ runId }) => !own.some(({ run }) => run.runId === runId));
-      return [...own, ...others.filter((run) => isDescendant(run, head.value)).map((run) => ({ step: null, run }))];
-    }),
-    logSize: (log) => sizes(logKey(log)),
-    reload,
-    follow: () => {
-      let stop: (() => void) | null = null;
-      let retry: ReturnType<typeof setTimeout> | undefined;
-      let isOver = false;
-      const loadFirst = async () => {
-        await reload();
-        if (!isOver && view.value === null && isTemporary(problem.value)) retry = setTimeout(loadFirst, RETRY_MS);
-      };
-      // A run that does not exist has no stream either. It may exist when the user retries.
-      const forget = view.subscribe((known) => {
-        if (known !== null) stop ??= followLive(known.run.runId, events, () => void reload(), cursor);
-      });
-      void loadFirst();
-      return () => {
-        isOver = true;
-        clearTimeout(timer);
-        clearTimeout(retry);
-        forget();
-        stop?.();
-      };
-    },
-  };
+      this.#summarize();
+    });
+  }
 }
 
 /** Whether the daemon did not answer, or could not. */
@@ -201,41 +194,32 @@ function keyed<T>(): (key: string) => Signal<T | null> {
   };
 }
 
-/** Sub-runs in which a step waits for approval, by id. */
-type WaitingRuns = {
-  readonly runs: ReadonlySignal<ReadonlyMap<string, RunHead>>;
-  /** Adds, updates or removes a run. */
-  readonly take: (run: RunHead) => void;
-  /** Reads the runs that wait now. Throws an `ApiProblem`. */
-  readonly load: () => Promise<void>;
-};
-
 /** Further waiting runs are not read; their later changes are received. */
 const MAX_RUNS = 500;
 
-/** Creates an empty list of waiting sub-runs. */
-export function waitingRuns(): WaitingRuns {
-  const runs = signal<ReadonlyMap<string, RunHead>>(new Map());
-  const state = createLiveState();
-  const take = (run: RunHead) => {
-    if (run.waitingFor !== undefined && run.trigger === 'workflow') {
-      runs.value = new Map([...runs.value, [run.runId, run]]);
-    } else if (runs.value.has(run.runId)) {
-      runs.value = new Map([...runs.value].filter(([id]) => id !== run.runId));
-    }
-  };
-  return {
-    runs,
-    take: (run) => state.change(() => take(run)),
-    load: () =>
-      state.read(async ({ apply }) => {
-        const query = { waiting: true, trigger: 'workflow', limit: MAX_RUNS };
-        const found = await ask(api.GET('/api/v2/runs', { params: { query } }));
-        apply(() => {
-          runs.value = new Map(found.runs.map((run) => [run.runId, run]));
-        });
-      }),
-  };
+/** Sub-runs in which a step waits for approval, by id. */
+export class WaitingRuns {
+  readonly runs = signal<ReadonlyMap<string, RunHead>>(new Map());
+  readonly #state = new LiveState();
+
+  /** Adds, updates or removes a run. */
+  take(run: RunHead): void {
+    this.#state.change(() => {
+      const others = [...this.runs.value].filter(([id]) => id !== run.runId);
+      const isWaiting = run.waitingFor !== undefined && run.trigger === 'workflow';
+      if (isWaiting) this.runs.value = new Map([...this.runs.value, [run.runId, run]]);
+      else if (others.length < this.runs.value.size) this.runs.value = new Map(others);
+    });
+  }
+
+  /** Reads the runs that wait now. Throws an `ApiProblem`. */
+  load(): Promise<void> {
+    return this.#state.read(async ({ apply }) => {
+      const query = { waiting: true, trigger: 'workflow', limit: MAX_RUNS };
+      const { runs } = await ask(api.GET('/api/v2/runs', { params: { query } }));
+      apply(() => (this.runs.value = new Map(runs.map((run) => [run.runId, run]))));
+    });
+  }
 }
 
 /** Finished runs of a workflow before a run, newest first, and the one to compare with; null if there is none. */

@@ -1,8 +1,8 @@
-import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { DaemonConfig, DaemonInfo, DaemonSchedule, QueueEvent, RunHead, RunQueue } from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
-import { createLiveState, type Read } from './live-state.ts';
-import { createResource, type Known } from './resource.ts';
+import { LiveState, type Read } from './live-state.ts';
+import { createResource, type Known, type Resource } from './resource.ts';
 
 /** The daemon with its queue, schedule and settings. */
 export type ShownSystem = {
@@ -12,88 +12,82 @@ export type ShownSystem = {
   readonly config: DaemonConfig;
 };
 
-type System = {
-  readonly known: ReadonlySignal<Known<ShownSystem>>;
-  readonly refresh: () => Promise<void>;
-  /** Reads only the figures that no event announces: the event loop and the disk. */
-  readonly refreshFigures: () => Promise<void>;
-  readonly takeRun: (run: RunHead) => void;
-  readonly takeQueue: (event: QueueEvent) => void;
-  readonly takeSchedule: (schedule: DaemonSchedule) => void;
-};
-
 /** Number of new runs that are kept until the queue contains them. */
 const MAX_NEW_RUNS = 1000;
 
-/** Creates the state, with `first` until it is loaded. Afterwards events of the stream replace the parts that change. */
-export function createSystem(first: ShownSystem | null = null): System {
-  const info = signal<DaemonInfo | null>(first?.info ?? null);
-  const queue = signal<RunQueue | null>(first?.queue ?? null);
-  const schedule = signal<DaemonSchedule | null>(first?.schedule ?? null);
-  const fresh = new Map<string, RunHead>();
-  const state = createLiveState();
-  const load = async ({ apply }: Read) => {
-    const answers = await Promise.all([
+/** The state of the daemon: it is read, then events of the stream replace the parts that change. */
+export class System {
+  readonly #info = signal<DaemonInfo | null>(null);
+  readonly #queue = signal<RunQueue | null>(null);
+  readonly #schedule = signal<DaemonSchedule | null>(null);
+  readonly #config: Resource<DaemonConfig>;
+  readonly #fresh = new Map<string, RunHead>();
+  readonly #state = new LiveState();
+  readonly known = computed((): Known<ShownSystem> => {
+    const { value: config, problem } = this.#config.known.value;
+    const [info, queue, schedule] = [this.#info.value, this.#queue.value, this.#schedule.value];
+    if (config === null || info === null || queue === null || schedule === null) return { value: null, problem };
+    return { value: { info, queue, schedule, config }, problem };
+  });
+
+  /** `first`: the state until it is read. */
+  constructor(first: ShownSystem | null = null) {
+    this.#info.value = first?.info ?? null;
+    this.#queue.value = first?.queue ?? null;
+    this.#schedule.value = first?.schedule ?? null;
+    this.#config = createResource(() => this.#state.read((read) => this.#load(read)), first?.config ?? null);
+  }
+
+  readonly refresh = (): Promise<void> => this.#config.refresh();
+
+  /** Reads only the figures that no event announces: the event loop and the disk. */
+  readonly refreshFigures = async (): Promise<void> => {
+    try {
+      this.#info.value = await ask(api.GET('/api/v2/info'));
+    } catch {
+      // The last figures stay; the bar above every screen reports a daemon that does not answer.
+    }
+  };
+
+  readonly takeRun = (run: RunHead): void => {
+    this.#fresh.delete(run.runId);
+    this.#fresh.set(run.runId, run);
+    for (const [oldest] of this.#fresh) if (this.#fresh.size > MAX_NEW_RUNS) this.#fresh.delete(oldest);
+    this.#state.change(() => (this.#queue.value = withRun(this.#queue.value, run)));
+  };
+
+  readonly takeQueue = ({ limit, running, waiting }: QueueEvent): void => {
+    const heads = this.#heads();
+    this.#state.change(() => {
+      const all = new Map([...heads, ...this.#heads()]);
+      const listed = (runIds: readonly string[]) => runIds.flatMap((runId) => all.get(runId) ?? []);
+      this.#queue.value = { limit, running: listed(running), waiting: listed(waiting) };
+    });
+    if ([...running, ...waiting].some((runId) => !heads.has(runId))) void this.refresh();
+  };
+
+  readonly takeSchedule = (next: DaemonSchedule): void => this.#state.change(() => (this.#schedule.value = next));
+
+  async #load({ apply }: Read): Promise<DaemonConfig> {
+    const [info, queue, schedule, config] = await Promise.all([
       ask(api.GET('/api/v2/info')),
       ask(api.GET('/api/v2/queue')),
       ask(api.GET('/api/v2/schedule')),
       ask(api.GET('/api/v2/config')),
     ]);
-    const [newInfo, newQueue, newSchedule, config] = answers;
     apply(() => {
-      info.value = newInfo;
-      queue.value = newQueue;
-      schedule.value = newSchedule;
+      this.#info.value = info;
+      this.#queue.value = queue;
+      this.#schedule.value = schedule;
     });
     return config;
-  };
-  const resource = createResource<DaemonConfig>(() => state.read(load), first?.config ?? null);
-  const known = computed(() => {
-    const { value: config, problem } = resource.known.value;
-    if (config === null || info.value === null || queue.value === null || schedule.value === null)
-      return { value: null, problem };
-    return { value: { info: info.value, queue: queue.value, schedule: schedule.value, config }, problem };
-  });
-  const keepNew = (run: RunHead) => {
-    fresh.delete(run.runId);
-    fresh.set(run.runId, run);
-    for (const [oldest] of fresh) if (fresh.size > MAX_NEW_RUNS) fresh.delete(oldest);
-  };
-  const knownHeads = () => new Map([...fresh, ...headsOf(queue.value)]);
-  return {
-    known,
-    refresh: resource.refresh,
-    refreshFigures: async () => {
-      try {
-        info.value = await ask(api.GET('/api/v2/info'));
-      } catch {
-        // The last figures stay; the bar above every screen reports a daemon that does not answer.
-      }
-    },
-    takeRun: (run) => {
-      keepNew(run);
-      state.change(() => {
-        queue.value = withRun(queue.value, run);
-      });
-    },
-    takeQueue: ({ limit, running, waiting }) => {
-      const heads = knownHeads();
-      state.change(() => {
-        const all = new Map([...heads, ...knownHeads()]);
-        const listed = (runIds: readonly string[]) => runIds.flatMap((runId) => all.get(runId) ?? []);
-        queue.value = { limit, running: listed(running), waiting: listed(waiting) };
-      });
-      if ([...running, ...waiting].some((runId) => !heads.has(runId))) void resource.refresh();
-    },
-    takeSchedule: (next) =>
-      state.change(() => {
-        schedule.value = next;
-      }),
-  };
-}
+  }
 
-function headsOf(queue: RunQueue | null): readonly (readonly [string, RunHead])[] {
-  return [...(queue?.running ?? []), ...(queue?.waiting ?? [])].map((run) => [run.runId, run]);
+  /** The known runs by id. */
+  #heads(): ReadonlyMap<string, RunHead> {
+    const { running = [], waiting = [] } = this.#queue.value ?? {};
+    return new Map([...this.#fresh, ...[...running, ...waiting].map((run) => [run.runId, run] as const)]);
+  }
 }
 
 /** Replaces a run of the queue. */

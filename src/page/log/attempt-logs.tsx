@@ -15,7 +15,7 @@ import { hashOf, type LineMap, type LineRange, lineRangeOf } from './line-map.ts
 import { type LogName, logAddress } from './log-api.ts';
 import { type Jump, LogArea } from './log-area.tsx';
 import { LogSearchBar, useLogSearch } from './log-search.tsx';
-import { type ShownLog, showLog } from './shown-log.ts';
+import { ShownLog } from './shown-log.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
@@ -37,8 +37,8 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Eleme
   const logs = useMemo(() => {
     const name = { runId, step: step.name, attempt };
     return {
-      stdout: showLog({ ...name, stream: 'stdout' }),
-      stderr: showLog({ ...name, stream: 'stderr' }),
+      stdout: new ShownLog({ ...name, stream: 'stdout' }),
+      stderr: new ShownLog({ ...name, stream: 'stderr' }),
     };
   }, [runId, step.name, attempt]);
   useEffect(() => () => Object.values(logs).forEach((log) => void log.close()), [logs]);

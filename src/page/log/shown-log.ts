@@ -1,38 +1,20 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/components.ts';
 import { ApiProblem } from '../api/client.ts';
 import { showsLogTimes } from '../data/page-settings.ts';
-import { bytesOfPiece, emptyMap, type LineMap, PieceLines, type ReadLine, timeBefore } from './line-map.ts';
+import {
+  type ByteSpan,
+  bytesOfPiece,
+  emptyMap,
+  type LineMap,
+  PieceLines,
+  type ReadLine,
+  timeBefore,
+} from './line-map.ts';
 import { type LogName, readBytes, readMap } from './log-api.ts';
 
 /** A coloured log line. */
 export type ShownLine = { readonly spans: readonly AnsiSpan[]; readonly cut: ReadLine['cut'] };
-
-/** A log of any size, of which only visible lines are read. */
-export type ShownLog = {
-  readonly name: LogName;
-  /** Null: not read yet. */
-  readonly map: ReadonlySignal<LineMap | null>;
-  readonly problem: ReadonlySignal<ApiProblem | null>;
-  /** Changes when lines have arrived. */
-  readonly version: ReadonlySignal<number>;
-  /** Reads the current size of the log. Calls during a read share one further read. */
-  readonly update: () => void;
-  /**
-   * Reads lines from `first` up to but not including `last`, from 0, and lines added to them, until another range is
-   * requested.
-   */
-  readonly want: (first: number, last: number) => void;
-  /** A line by its index; null: not read. */
-  readonly line: (index: number) => ShownLine | null;
-  /** Reads a cut line up to `MAX_WHOLE_BYTES`. */
-  readonly readWhole: (index: number) => Promise<void>;
-  /** The text of lines from `first` up to but not including `last`, without colours. */
-  readonly text: (first: number, last: number) => Promise<string>;
-  /** When a line (from 0) was complete; null: unknown. */
-  readonly timeOf: (line: number) => number | null;
-  readonly close: () => void;
-};
 
 /** Number of cached pieces. */
 const MAX_PIECES = 16;
@@ -50,145 +32,162 @@ type Piece = {
   readonly shown: ShownLine[];
 };
 
-/** Creates an empty log. */
-export function showLog(name: LogName): ShownLog {
-  const map = signal<LineMap | null>(null);
-  const problem = signal<ApiProblem | null>(null);
-  const version = signal(0);
-  const pieces = new Map<number, Piece>();
-  const whole = new Map<number, ShownLine>();
-  const closed = new AbortController();
-  let wanted = { first: 0, last: 0 };
-  let reading: { readonly piece: number; readonly abort: AbortController } | null = null;
+/** A log of any size, of which only visible lines are read. */
+export class ShownLog {
+  readonly name: LogName;
+  /** Null: not read yet. */
+  readonly map = signal<LineMap | null>(null);
+  readonly problem = signal<ApiProblem | null>(null);
+  /** Changes when lines have arrived. */
+  readonly version = signal(0);
+  readonly #pieces = new Map<number, Piece>();
+  /** Cut lines that were read further. */
+  readonly #whole = new Map<number, ShownLine>();
+  readonly #closed = new AbortController();
+  #wanted = { first: 0, last: 0 };
+  #reading: { readonly piece: number; readonly abort: AbortController } | null = null;
 
-  const changed = () => {
-    version.value += 1;
-  };
-  const fail = (error: unknown) => {
-    if (!closed.signal.aborted) problem.value = ApiProblem.of(error);
-  };
-  const pieceOf = (index: number) => {
-    const known = pieces.get(index);
-    const piece = known ?? {
-      lines: new PieceLines(map.value?.starts[index] ?? 0),
-      spansOf: createAnsiSpans(),
-      shown: [],
-    };
-    pieces.delete(index);
-    pieces.set(index, piece);
-    const [oldest] = pieces.keys();
-    if (pieces.size > MAX_PIECES && oldest !== undefined) pieces.delete(oldest);
+  constructor(name: LogName) {
+    this.name = name;
+  }
+
+  /** Reads the current size of the log. Calls during a read share one further read. */
+  readonly update = shared(async () => {
+    try {
+      const next = await readMap(this.name, this.map.value ?? emptyMap, showsLogTimes.value);
+      if (this.#closed.signal.aborted) return;
+      if (next.isReplaced) this.#forgetLines();
+      this.map.value = next.map;
+      this.problem.value = null;
+      void this.#pump();
+    } catch (error) {
+      this.#fail(error);
+    }
+  });
+
+  /** Reads lines from `first` to before `last`, from 0, and lines added to them, until another range is requested. */
+  want(first: number, last: number): void {
+    this.#wanted = { first, last };
+    if (this.#reading !== null && !this.#wantedPieces().includes(this.#reading.piece)) this.#reading.abort.abort();
+    void this.#pump();
+  }
+
+  /** A line by its index; null: not read. */
+  line(index: number): ShownLine | null {
+    const { every } = this.map.value ?? emptyMap;
+    const piece = this.#pieces.get(Math.floor(index / every));
+    return this.#whole.get(index) ?? (piece === undefined ? null : shownLine(piece, index % every));
+  }
+
+  /** Reads a cut line up to `MAX_WHOLE_BYTES`. */
+  async readWhole(index: number): Promise<void> {
+    const cut = this.#readLine(index)?.cut;
+    if (!cut) return;
+    try {
+      const to = Math.min(cut.to, cut.from + MAX_WHOLE_BYTES);
+      const text = lastState(await readText(this.name, { from: cut.from, to }));
+      this.#whole.set(index, { spans: createAnsiSpans()(text), cut: null });
+      this.version.value += 1;
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The text of lines from `first` to before `last`, without colours. */
+  async text(first: number, last: number): Promise<string> {
+    const { every, starts, size } = this.map.value ?? emptyMap;
+    const span = { from: starts[Math.floor(first / every)] ?? 0, to: starts[Math.ceil(last / every)] ?? size };
+    if (span.from >= span.to) return '';
+    const skipped = first % every;
+    const lines = (await readText(this.name, span)).split('\n').slice(skipped, skipped + last - first);
+    const spansOf = createAnsiSpans();
+    return lines.map((line) => plainText(spansOf(lastState(line)))).join('\n');
+  }
+
+  /** When a line (from 0) was complete; null: unknown. */
+  timeOf(index: number): number | null {
+    const line = this.#readLine(index);
+    return line ? timeBefore(this.map.value ?? emptyMap, line.end) : null;
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #readLine(index: number): ReadLine | null {
+    const { every } = this.map.value ?? emptyMap;
+    return this.#pieces.get(Math.floor(index / every))?.lines.at(index % every) ?? null;
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#closed.signal.aborted) this.problem.value = ApiProblem.of(error);
+  }
+
+  #forgetLines(): void {
+    this.#pieces.clear();
+    this.#whole.clear();
+    this.#reading?.abort.abort();
+  }
+
+  #pieceOf(index: number): Piece {
+    const known = this.#pieces.get(index);
+    const from = this.map.value?.starts[index] ?? 0;
+    const piece = known ?? { lines: new PieceLines(from), spansOf: createAnsiSpans(), shown: [] };
+    this.#pieces.delete(index);
+    this.#pieces.set(index, piece);
+    const [oldest] = this.#pieces.keys();
+    if (this.#pieces.size > MAX_PIECES && oldest !== undefined) this.#pieces.delete(oldest);
     return piece;
-  };
-  const wantedPieces = () => {
-    const every = map.value?.every ?? 1;
+  }
+
+  #wantedPieces(): readonly number[] {
+    const { every } = this.map.value ?? emptyMap;
     const between = (first: number, last: number) => {
       const [from, to] = [Math.max(0, Math.floor(first / every)), Math.ceil(last / every)];
       return Array.from({ length: Math.min(MAX_PIECES / 2, Math.max(0, to - from)) }, (_, index) => from + index);
     };
-    const { first, last } = wanted;
+    const { first, last } = this.#wanted;
     return last === 0 ? [] : [...between(first, last), ...between(first - SPARE_LINES, last + SPARE_LINES)];
-  };
-  const readPiece = async (index: number, signal: AbortSignal) => {
-    const { lines } = pieceOf(index);
-    const span = map.value === null ? null : bytesOfPiece(map.value, index);
-    if (span === null || lines.to >= span.to) return;
-    let shownTo = lines.to;
-    for await (const chunk of readBytes(name, { from: lines.to, to: span.to }, signal)) {
-      lines.add(chunk);
-      if (lines.to - shownTo < SHOWN_BYTES && lines.to < span.to) continue;
-      shownTo = lines.to;
-      changed();
-    }
-  };
-  const isRead = (index: number) => {
-    const span = map.value === null ? null : bytesOfPiece(map.value, index);
-    return span === null || (pieces.get(index)?.lines.to ?? -1) >= span.to;
-  };
+  }
+
+  /** The bytes of a piece that are not read; null: none. */
+  #missingBytes(index: number): ByteSpan | null {
+    const span = this.map.value === null ? null : bytesOfPiece(this.map.value, index);
+    const from = this.#pieces.get(index)?.lines.to ?? span?.from ?? 0;
+    return span === null || from >= span.to ? null : { from, to: span.to };
+  }
+
   /** Reads the requested pieces one after another. */
-  const pump = async () => {
-    if (reading !== null || closed.signal.aborted) return;
-    const next = wantedPieces().find((index) => !isRead(index));
-    if (next === undefined) return;
+  async #pump(): Promise<void> {
+    if (this.#reading !== null || this.#closed.signal.aborted) return;
+    const piece = this.#wantedPieces().find((index) => this.#missingBytes(index) !== null);
+    if (piece === undefined) return;
     const abort = new AbortController();
-    reading = { piece: next, abort };
+    this.#reading = { piece, abort };
     try {
-      await readPiece(next, AbortSignal.any([abort.signal, closed.signal]));
-      problem.value = null;
+      await this.#readPiece(piece, AbortSignal.any([abort.signal, this.#closed.signal]));
+      this.problem.value = null;
     } catch (error) {
       // The received bytes are kept: the next request continues after them.
-      if (!abort.signal.aborted) {
-        fail(error);
-        return;
-      }
+      if (!abort.signal.aborted) return this.#fail(error);
     } finally {
-      reading = null;
+      this.#reading = null;
     }
-    await pump();
-  };
-  const forgetLines = () => {
-    pieces.clear();
-    whole.clear();
-    reading?.abort.abort();
-  };
-  const update = async () => {
-    try {
-      const next = await readMap(name, map.value ?? emptyMap, showsLogTimes.value);
-      if (closed.signal.aborted) return;
-      if (next.isReplaced) forgetLines();
-      map.value = next.map;
-      problem.value = null;
-      void pump();
-    } catch (error) {
-      fail(error);
-    }
-  };
+    await this.#pump();
+  }
 
-  return {
-    name,
-    map,
-    problem,
-    version,
-    update: joined(update),
-    want: (first, last) => {
-      wanted = { first, last };
-      if (reading !== null && !wantedPieces().includes(reading.piece)) reading.abort.abort();
-      void pump();
-    },
-    line: (index) => {
-      const every = map.value?.every ?? 1;
-      const piece = pieces.get(Math.floor(index / every));
-      return whole.get(index) ?? (piece === undefined ? null : shownLine(piece, index % every));
-    },
-    readWhole: async (index) => {
-      const every = map.value?.every ?? 1;
-      const cut = pieces.get(Math.floor(index / every))?.lines.at(index % every)?.cut;
-      if (!cut) return;
-      try {
-        const to = Math.min(cut.to, cut.from + MAX_WHOLE_BYTES);
-        const text = lastState(await readText(name, { from: cut.from, to }));
-        whole.set(index, { spans: createAnsiSpans()(text), cut: null });
-        changed();
-      } catch (error) {
-        fail(error);
-      }
-    },
-    text: async (first, last) => {
-      const { every, starts, size } = map.value ?? emptyMap;
-      const span = { from: starts[Math.floor(first / every)] ?? 0, to: starts[Math.ceil(last / every)] ?? size };
-      if (span.from >= span.to) return '';
-      const skipped = first % every;
-      const lines = (await readText(name, span)).split('\n').slice(skipped, skipped + last - first);
-      const spansOf = createAnsiSpans();
-      return lines.map((line) => plainText(spansOf(lastState(line)))).join('\n');
-    },
-    timeOf: (index) => {
-      const known = map.value ?? emptyMap;
-      const line = pieces.get(Math.floor(index / known.every))?.lines.at(index % known.every);
-      return line ? timeBefore(known, line.end) : null;
-    },
-    close: () => closed.abort(),
-  };
+  async #readPiece(index: number, signal: AbortSignal): Promise<void> {
+    const missing = this.#missingBytes(index);
+    const { lines } = this.#pieceOf(index);
+    if (missing === null) return;
+    let shownTo = lines.to;
+    for await (const chunk of readBytes(this.name, missing, signal)) {
+      lines.add(chunk);
+      if (lines.to - shownTo < SHOWN_BYTES && lines.to < missing.to) continue;
+      shownTo = lines.to;
+      this.version.value += 1;
+    }
+  }
 }
 
 function shownLine({ lines, spansOf, shown }: Piece, index: number): ShownLine | null {
@@ -224,7 +223,7 @@ async function readText(name: LogName, span: { from: number; to: number }): Prom
 }
 
 /** A call during another one waits for it; further calls share the waiting one. */
-function joined(action: () => Promise<void>): () => void {
+function shared(action: () => Promise<void>): () => void {
   let isRunning = false;
   let isAsked = false;
   const run = async () => {

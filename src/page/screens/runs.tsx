@@ -9,15 +9,7 @@ import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
 import { isUtc } from '../data/page-settings.ts';
 import { createKept } from '../data/resource.ts';
-import {
-  type BatchAction,
-  createBatch,
-  type LoadedRuns,
-  listRuns,
-  type RunBatch,
-  type RunFilter,
-  type RunList,
-} from '../data/run-list.ts';
+import { type BatchAction, type LoadedRuns, RunBatch, type RunFilter, RunList } from '../data/run-list.ts';
 import { isActive } from '../data/workflows/workflow-filter.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -47,8 +39,8 @@ export function Runs(): JSX.Element {
     to: endOfDay(query['to'] ?? '', isUtc.value),
   };
   const key = JSON.stringify(filter);
-  const list = useMemo(() => listRuns(filter, kept.get(key)), [key]);
-  const batch = useMemo(() => createBatch(), [key]);
+  const list = useMemo(() => new RunList(filter, kept.get(key)), [key]);
+  const batch = useMemo(() => new RunBatch(), [key]);
   useEffect(() => {
     const events = { run: list.take, 'run.removed': ({ runId }: { runId: string }) => list.remove(runId) };
     const stop = followLive(null, events, () => void list.reload());
@@ -205,7 +197,7 @@ function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Elem
           {button('stop', active > 0)}
           {button('retry', active < count)}
           {button('delete', active < count)}
-          <Button class="plain" text="Clear" onClick={batch.clear} />
+          <Button class="plain" text="Clear" onClick={() => batch.clear()} />
         </>
       )}
       {asked.value !== null && (

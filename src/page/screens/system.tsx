@@ -12,7 +12,7 @@ import { isNearlyFull } from '../data/disk.ts';
 import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
 import { createKept } from '../data/resource.ts';
-import { createSystem, type ShownSystem } from '../data/system.ts';
+import { type ShownSystem, System } from '../data/system.ts';
 import { Button } from '../parts/button.tsx';
 import { LoadingOrProblem, ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
@@ -23,9 +23,9 @@ import { RunsByHour } from './system-activity.tsx';
 const kept = createKept<ShownSystem>();
 
 /** The daemon: its queue, the next scheduled starts, and its settings. */
-export function System(): JSX.Element {
+export function SystemScreen(): JSX.Element {
   useTitle('System');
-  const shown = useMemo(() => createSystem(kept.get('')), []);
+  const shown = useMemo(() => new System(kept.get('')), []);
   useEffect(() => {
     const events = { run: shown.takeRun, queue: shown.takeQueue, schedule: shown.takeSchedule };
     const stop = followLive(null, events, () => void shown.refresh());

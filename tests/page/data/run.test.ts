@@ -4,7 +4,7 @@ import type { RunHead, RunView, StepView } from '#run-view/api/types.ts';
 import { heldCount, holdDaemon, openedStreams, requestOf, runHead, sendEvent } from './held-daemon.ts';
 
 holdDaemon();
-const { showRun } = await import('#page/data/shown-run.ts');
+const { ShownRun } = await import('#page/data/shown-run.ts');
 
 const VIEW = 'GET /api/v2/runs/r1/view';
 
@@ -14,7 +14,7 @@ function viewOf(status: RunHead['status']): RunView {
 }
 
 test('the view that was requested first does not replace the newer one', async () => {
-  const run = showRun('r1');
+  const run = new ShownRun('r1');
   const older = run.reload();
   const olderRequest = await requestOf(VIEW);
   const newer = run.reload();
@@ -28,7 +28,7 @@ test('the view that was requested first does not replace the newer one', async (
 });
 
 test('a run is requested once, and its stream begins after the view', async () => {
-  const run = showRun('r1');
+  const run = new ShownRun('r1');
   const stop = run.follow();
   (await requestOf(VIEW)).answer(viewOf('running'), { cursor: '5f0c.17.4' });
   await expect.poll(() => run.head.value?.status).toBe('running');
@@ -45,7 +45,7 @@ test('a run is requested once, and its stream begins after the view', async () =
 });
 
 test('the problem of a view that was requested first does not replace the newer one', async () => {
-  const run = showRun('r1');
+  const run = new ShownRun('r1');
   const older = run.reload();
   const olderRequest = await requestOf(VIEW);
   const newer = run.reload();
@@ -58,7 +58,7 @@ test('the problem of a view that was requested first does not replace the newer 
 });
 
 test('the status of a run changes together with the list of its steps', async () => {
-  const run = showRun('r1');
+  const run = new ShownRun('r1');
   const step = (status: StepView['status']) => ({ name: 'one', status, history: [] }) as unknown as StepView;
   const stop = run.follow();
   (await requestOf(VIEW)).answer({ ...viewOf('running'), steps: [step('running')] });
@@ -78,7 +78,7 @@ test('the status of a run changes together with the list of its steps', async ()
 });
 
 test('an event is newer than the view that was requested before it, and older than the view requested after it', async () => {
-  const run = showRun('r1');
+  const run = new ShownRun('r1');
   const stop = run.follow();
   (await requestOf(VIEW)).answer(viewOf('queued'));
   await expect.poll(() => run.head.value?.status).toBe('queued');

@@ -3,7 +3,7 @@ import type { RunFilter } from '#page/data/run-list.ts';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { listRuns } = await import('#page/data/run-list.ts');
+const { RunList } = await import('#page/data/run-list.ts');
 
 const RUNS = 'GET /api/v2/runs';
 const filter: RunFilter = {
@@ -21,7 +21,7 @@ const filter: RunFilter = {
 
 /** A list whose first page has a run, and that has a second page. */
 async function listWith(runId: string) {
-  const list = listRuns(filter);
+  const list = new RunList(filter);
   const reading = list.reload();
   (await requestOf(RUNS)).answer({ runs: [runHead(runId)], nextCursor: 'c' });
   await reading;
@@ -29,7 +29,7 @@ async function listWith(runId: string) {
 }
 
 test('a run that finishes while the list is read is not shown as running', async () => {
-  const list = listRuns(filter);
+  const list = new RunList(filter);
   const reading = list.reload();
   const request = await requestOf(RUNS);
   list.take(runHead('r1', { status: 'succeeded' }));
@@ -79,7 +79,7 @@ test('a new run that the response contains is not new', async () => {
 });
 
 test('an older run that begins to match is new, unless it is older than the loaded ones', async () => {
-  const list = listRuns({ ...filter, status: 'failed' });
+  const list = new RunList({ ...filter, status: 'failed' });
   const reading = list.reload();
   (await requestOf(RUNS)).answer({
     runs: [
@@ -99,7 +99,7 @@ test('an older run that begins to match is new, unless it is older than the load
 });
 
 test('a change of a run that is older than the first page is not new while that is read', async () => {
-  const list = listRuns(filter);
+  const list = new RunList(filter);
   const reading = list.reload();
   const request = await requestOf(RUNS);
   list.take(runHead('r4', { createdAt: '2026-01-04T00:00:00Z' }));
@@ -110,7 +110,7 @@ test('a change of a run that is older than the first page is not new while that 
 });
 
 test('a new run that no longer matches is not new', async () => {
-  const list = listRuns({ ...filter, status: 'running' });
+  const list = new RunList({ ...filter, status: 'running' });
   const reading = list.reload();
   (await requestOf(RUNS)).answer({ runs: [], nextCursor: null });
   await reading;
@@ -121,7 +121,7 @@ test('a new run that no longer matches is not new', async () => {
 });
 
 test('a run that is removed while the list is read does not return', async () => {
-  const list = listRuns(filter);
+  const list = new RunList(filter);
   const reading = list.reload();
   const request = await requestOf(RUNS);
   list.remove('r1');
@@ -132,7 +132,7 @@ test('a run that is removed while the list is read does not return', async () =>
 });
 
 test('the problem of an obsolete read does not replace the newer list', async () => {
-  const list = listRuns(filter);
+  const list = new RunList(filter);
   const older = list.reload();
   const olderRequest = await requestOf(RUNS);
   const newer = list.reload();
@@ -146,7 +146,7 @@ test('the problem of an obsolete read does not replace the newer list', async ()
 });
 
 test('the problem of the current read is shown', async () => {
-  const list = listRuns(filter);
+  const list = new RunList(filter);
   const reading = list.reload();
   (await requestOf(RUNS)).answer({ detail: 'restarting' }, { status: 503 });
   await reading;
@@ -156,7 +156,7 @@ test('the problem of the current read is shown', async () => {
 });
 
 test('a list that is read again has as many runs as before, as far as one response can', async () => {
-  const list = listRuns(filter, { runs: Array.from({ length: 300 }, (_, at) => runHead(`r${at}`)), cursor: 'c' });
+  const list = new RunList(filter, { runs: Array.from({ length: 300 }, (_, at) => runHead(`r${at}`)), cursor: 'c' });
   const reading = list.reload();
   const again = await requestOf(RUNS);
   expect([again.query.get('limit'), again.query.get('cursor')]).toEqual(['300', null]);
@@ -174,7 +174,7 @@ test('a list that is read again has as many runs as before, as far as one respon
 
 test('a list begins with the runs of an earlier one, and can be read on', async () => {
   const earlier = (await listWith('r1')).close();
-  const list = listRuns(filter, earlier);
+  const list = new RunList(filter, earlier);
 
   expect(list.runs.value).toEqual([runHead('r1')]);
   expect(list.hasMore.value).toBe(true);

@@ -3,7 +3,7 @@ import type { DaemonSchedule, RunHead } from '#run-view/api/types.ts';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { createSystem } = await import('#page/data/system.ts');
+const { System } = await import('#page/data/system.ts');
 
 type Running = readonly RunHead[];
 
@@ -18,8 +18,8 @@ async function answer(running: Running) {
 }
 
 /** Reads the system, then again; `during` is called while the second response is awaited. */
-async function readTwice(first: Running, second: Running, during: (system: ReturnType<typeof createSystem>) => void) {
-  const system = createSystem();
+async function readTwice(first: Running, second: Running, during: (system: InstanceType<typeof System>) => void) {
+  const system = new System();
   const reading = system.refresh();
   await answer(first);
   await reading;
@@ -55,7 +55,7 @@ test('a queue and a schedule that change while they are read are kept', async ()
 });
 
 test('an unknown run of the queue is read', async () => {
-  const system = createSystem();
+  const system = new System();
   const reading = system.refresh();
   await answer([runHead('r1')]);
   await reading;

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { holdDaemon, requestOf, runHead } from './held-daemon.ts';
 
 holdDaemon();
-const { waitingRuns } = await import('#page/data/shown-run.ts');
+const { WaitingRuns } = await import('#page/data/shown-run.ts');
 
 const RUNS = 'GET /api/v2/runs';
 const waitingRun = runHead('s1', { trigger: 'workflow', waitingFor: ['approve'] });
 
 test('a sub-run that starts to wait while they are read is kept', async () => {
-  const waiting = waitingRuns();
+  const waiting = new WaitingRuns();
   const loading = waiting.load();
   const request = await requestOf(RUNS);
   waiting.take(waitingRun);
@@ -19,7 +19,7 @@ test('a sub-run that starts to wait while they are read is kept', async () => {
 });
 
 test('a sub-run that is approved while they are read is not shown as waiting', async () => {
-  const waiting = waitingRuns();
+  const waiting = new WaitingRuns();
   const loading = waiting.load();
   const request = await requestOf(RUNS);
   waiting.take(runHead('s1', { trigger: 'workflow' }));
@@ -30,7 +30,7 @@ test('a sub-run that is approved while they are read is not shown as waiting', a
 });
 
 test('an older response does not replace a newer one', async () => {
-  const waiting = waitingRuns();
+  const waiting = new WaitingRuns();
   const older = waiting.load();
   const olderRequest = await requestOf(RUNS);
   const newer = waiting.load();

@@ -85,9 +85,9 @@ async function shown(first: string) {
   });
   vi.stubGlobal('document', { baseURI: `${server.url}/` });
   vi.resetModules();
-  const { showLog } = await import('#page/log/shown-log.ts');
+  const { ShownLog: Log } = await import('#page/log/shown-log.ts');
   const { showsLogTimes } = await import('#page/data/page-settings.ts');
-  const log = showLog({ runId: 'r', step: 's', attempt: 1, stream: 'stdout' });
+  const log = new Log({ runId: 'r', step: 's', attempt: 1, stream: 'stdout' });
   const replace = (next: string) => {
     text = next;
   };

@@ -1,21 +1,19 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { Workflow, WorkflowDetail } from '#run-view/api/types.ts';
 import { ApiProblem, api, ask } from '../../api/client.ts';
 import { followLive } from '../live.ts';
-import { createLiveState } from '../live-state.ts';
+import { LiveState } from '../live-state.ts';
 
 /** The limit of workflows in one response. */
 const PAGE_SIZE = 1000;
 
-const all = signal<readonly Workflow[] | null>(null);
-const failure = signal<ApiProblem | null>(null);
-const state = createLiveState();
+const state = new LiveState();
 
 /** All workflows, in the order of their files; null: not read yet. They are kept between visits of the list. */
-export const workflows: ReadonlySignal<readonly Workflow[] | null> = all;
+export const workflows = signal<readonly Workflow[] | null>(null);
 
 /** The problem if the workflows could not be read. */
-export const workflowsProblem: ReadonlySignal<ApiProblem | null> = failure;
+export const workflowsProblem = signal<ApiProblem | null>(null);
 
 /** Reads all workflows again. */
 export function readWorkflows(): Promise<void> {
@@ -23,11 +21,11 @@ export function readWorkflows(): Promise<void> {
     try {
       const found = await readPages();
       read.apply(() => {
-        all.value = found;
-        failure.value = null;
+        workflows.value = found;
+        workflowsProblem.value = null;
       });
     } catch (error) {
-      if (!read.isObsolete()) failure.value = ApiProblem.of(error);
+      if (!read.isObsolete()) workflowsProblem.value = ApiProblem.of(error);
     }
   });
 }
@@ -43,19 +41,16 @@ export function followWorkflows(): () => void {
     workflow: (workflow: Workflow) => {
       state.change(() => replace(workflow));
       // Only the daemon knows the position of a new file.
-      if (all.value?.every(({ file }) => file !== workflow.file) ?? true) void readWorkflows();
+      if (workflows.value?.every(({ file }) => file !== workflow.file) ?? true) void readWorkflows();
     },
-    'workflow.removed': ({ file }: { file: string }) => state.change(() => remove(file)),
+    'workflow.removed': ({ file }: { file: string }) =>
+      state.change(() => (workflows.value = workflows.value?.filter((each) => each.file !== file) ?? null)),
   };
   return followLive(null, events, () => void readWorkflows());
 }
 
 function replace(workflow: Workflow): void {
-  all.value = all.value?.map((each) => (each.file === workflow.file ? workflow : each)) ?? null;
-}
-
-function remove(file: string): void {
-  all.value = all.value?.filter((workflow) => workflow.file !== file) ?? null;
+  workflows.value = workflows.value?.map((each) => (each.file === workflow.file ? workflow : each)) ?? null;
 }
 
 let suspending: Promise<unknown> = Promise.resolve();

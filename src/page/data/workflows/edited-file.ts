@@ -1,40 +1,14 @@
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, type Signal, signal } from '@preact/signals';
 import type { Diagnostic } from '#run-view/api/types.ts';
 import { ApiProblem } from '../../api/client.ts';
 import { checkText, readText, saveText, type TaggedText } from './file-requests.ts';
-
-/** An edited text of a workflow file. */
-export type Draft = {
-  readonly workflow: string;
-  /** The text of the file as it was last read or saved. */
-  readonly base: ReadonlySignal<TaggedText>;
-  readonly text: Signal<string>;
-  readonly isDirty: ReadonlySignal<boolean>;
-  /** The text that another user has saved meanwhile; null if there is none. */
-  readonly theirs: ReadonlySignal<TaggedText | null>;
-  readonly problems: ReadonlySignal<readonly Diagnostic[]>;
-  /** The reason why the last save failed. */
-  readonly failure: ReadonlySignal<ApiProblem | null>;
-  readonly isSaving: ReadonlySignal<boolean>;
-  /**
-   * Saves the text; returns whether it was saved, also by an earlier save whose response was lost. Sets `theirs` if the
-   * file has changed otherwise since it was read.
-   */
-  readonly save: (options?: { readonly allowInvalid?: boolean }) => Promise<boolean>;
-  /** Checks the current text. */
-  readonly check: (signal: AbortSignal) => Promise<void>;
-  /** Rebases on the other user's text so that saving overwrites it. */
-  readonly acceptTheirs: () => void;
-  /** Reads the file again, unless the text has unsaved changes. */
-  readonly follow: () => Promise<void>;
-};
 
 /** Unsaved texts outlive their screen, so that an expired login or a wrong click loses nothing. */
 const kept = new Map<string, Draft>();
 
 /** Returns the text under edit, or reads the file. */
 export async function openDraft(workflow: string): Promise<Draft> {
-  const draft = kept.get(workflow) ?? createDraft(workflow, await readText(workflow));
+  const draft = kept.get(workflow) ?? new Draft(workflow, await readText(workflow));
   kept.set(workflow, draft);
   return draft;
 }
@@ -44,92 +18,105 @@ export function dropDraft({ workflow }: Draft): void {
   kept.delete(workflow);
 }
 
-function createDraft(workflow: string, read: TaggedText): Draft {
-  const base = signal(read);
-  const text = signal(read.text);
-  const theirs = signal<TaggedText | null>(null);
-  const problems = signal<readonly Diagnostic[]>([]);
-  const failure = signal<ApiProblem | null>(null);
-  const isSaving = signal(false);
-  const isDirty = computed(() => text.value !== base.value.text);
+/** An edited text of a workflow file. */
+export class Draft {
+  readonly workflow: string;
+  /** The text of the file as it was last read or saved. */
+  readonly base: Signal<TaggedText>;
+  readonly text: Signal<string>;
+  /** The text that another user has saved meanwhile; null if there is none. */
+  readonly theirs = signal<TaggedText | null>(null);
+  readonly problems = signal<readonly Diagnostic[]>([]);
+  /** The reason why the last save failed. */
+  readonly failure = signal<ApiProblem | null>(null);
+  readonly isSaving = signal(false);
+  readonly isDirty = computed(() => this.text.value !== this.base.value.text);
   /** The last text that was sent to the daemon, which may have saved it although its response was lost. */
-  let sent: string | null = null;
+  #sent: string | null = null;
 
-  const save: Draft['save'] = async ({ allowInvalid = false } = {}) => {
-    if (isSaving.value) return false;
-    isSaving.value = true;
-    failure.value = null;
-    const saved = text.value;
-    sent = saved;
+  constructor(workflow: string, read: TaggedText) {
+    this.workflow = workflow;
+    this.base = signal(read);
+    this.text = signal(read.text);
+  }
+
+  /**
+   * Saves the text; returns whether it was saved, also by an earlier save whose response was lost. Sets `theirs` if the
+   * file has changed otherwise since it was read.
+   */
+  async save({ allowInvalid = false } = {}): Promise<boolean> {
+    if (this.isSaving.value) return false;
+    this.isSaving.value = true;
+    this.failure.value = null;
+    const text = this.text.value;
+    this.#sent = text;
     try {
-      markSaved({ text: saved, tag: await saveText(workflow, { text: saved, tag: base.value.tag }, allowInvalid) });
+      const { tag } = this.base.value;
+      this.#markSaved({ text, tag: await saveText(this.workflow, { text, tag }, allowInvalid) });
       return true;
     } catch (error) {
       const problem = ApiProblem.of(error);
-      if (problem.status === 412) return await compareWithFile(saved);
-      failure.value = problem;
-      if (problem.diagnostics.length > 0) problems.value = problem.diagnostics.map(ofOwnFile(workflow));
+      if (problem.status === 412) return await this.#compareWithFile(text);
+      this.failure.value = problem;
+      if (problem.diagnostics.length > 0)
+        this.problems.value = problem.diagnostics.map((each) => this.#ofOwnFile(each));
       return false;
     } finally {
-      isSaving.value = false;
+      this.isSaving.value = false;
     }
-  };
-  const markSaved = (saved: TaggedText) => {
-    base.value = saved;
-    theirs.value = null;
-    failure.value = null;
-  };
-  /** Reads the file after a conflict; returns whether it contains the text. */
-  const compareWithFile = async (saved: string): Promise<boolean> => {
+  }
+
+  /** Checks the current text. */
+  async check(abort: AbortSignal): Promise<void> {
     try {
-      const found = await readText(workflow);
-      if (found.text === saved) markSaved(found);
-      else theirs.value = found;
-      return found.text === saved;
+      const found = await checkText(this.workflow, this.text.value, abort);
+      if (!abort.aborted) this.problems.value = found;
+    } catch {
+      // If the daemon does not respond, the next change or the save reports it.
+    }
+  }
+
+  /** Rebases on the other user's text so that saving overwrites it. */
+  acceptTheirs(): void {
+    if (this.theirs.value !== null) this.base.value = this.theirs.value;
+    this.theirs.value = null;
+  }
+
+  /** Reads the file again, unless the text has unsaved changes. */
+  async follow(): Promise<void> {
+    const before = this.base.value;
+    const found = await readText(this.workflow);
+    // A save has completed meanwhile, and the text may be older than it.
+    if (this.base.value !== before) return this.follow();
+    if (found.tag === before.tag) return;
+    if (!this.isDirty.value) {
+      this.base.value = found;
+      this.text.value = found.text;
+    } else if (found.text === this.#sent) this.#markSaved(found);
+    else this.theirs.value = found;
+  }
+
+  #markSaved(saved: TaggedText): void {
+    this.base.value = saved;
+    this.theirs.value = null;
+    this.failure.value = null;
+  }
+
+  /** Reads the file after a conflict; returns whether it contains the text. */
+  async #compareWithFile(text: string): Promise<boolean> {
+    try {
+      const found = await readText(this.workflow);
+      if (found.text === text) this.#markSaved(found);
+      else this.theirs.value = found;
+      return found.text === text;
     } catch (error) {
-      failure.value = ApiProblem.of(error);
+      this.failure.value = ApiProblem.of(error);
       return false;
     }
-  };
-  const follow = async (): Promise<void> => {
-    const before = base.value;
-    const found = await readText(workflow);
-    // A save has completed meanwhile, and the text may be older than it.
-    if (base.value !== before) return follow();
-    if (found.tag === before.tag) return;
-    if (!isDirty.value) {
-      base.value = found;
-      text.value = found.text;
-    } else if (found.text === sent) markSaved(found);
-    else theirs.value = found;
-  };
-  return {
-    workflow,
-    base,
-    text,
-    isDirty,
-    theirs,
-    problems,
-    failure,
-    isSaving,
-    save,
-    check: async (abort) => {
-      try {
-        const found = await checkText(workflow, text.value, abort);
-        if (!abort.aborted) problems.value = found;
-      } catch {
-        // If the daemon does not respond, the next change or the save reports it.
-      }
-    },
-    acceptTheirs: () => {
-      if (theirs.value !== null) base.value = theirs.value;
-      theirs.value = null;
-    },
-    follow,
-  };
-}
+  }
 
-/** A refused save names the file by its path, a check names it `-`. */
-function ofOwnFile(workflow: string): (problem: Diagnostic) => Diagnostic {
-  return (problem) => (problem.file?.endsWith(`/${workflow}`) ? { ...problem, file: '-' } : problem);
+  /** A refused save names the file by its path, a check names it `-`. */
+  #ofOwnFile(problem: Diagnostic): Diagnostic {
+    return problem.file?.endsWith(`/${this.workflow}`) ? { ...problem, file: '-' } : problem;
+  }
 }

@@ -8,7 +8,7 @@ import { RunHeader } from '#run-view/components.ts';
 import { presentRunLook, runLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import { isReadOnly } from '../../data/login-session.ts';
-import { type ShownRun, showRun } from '../../data/shown-run.ts';
+import { ShownRun } from '../../data/shown-run.ts';
 import { readWorkflow } from '../../data/workflows/all-workflows.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
 import { prepareLayout } from '../../graph/drawn-graph.ts';
@@ -28,7 +28,7 @@ const RunAbout = onDemand(() => import('./run-details.tsx').then((part) => part.
 /** One run, followed while it is active. The address contains the selected step and view. */
 export function Run(): JSX.Element {
   const { id = '' } = useRoute().params;
-  const run = useMemo(() => showRun(id), [id]);
+  const run = useMemo(() => new ShownRun(id), [id]);
   useEffect(() => run.follow(), [run]);
   useEffect(prepareLayout, []);
   useEffect(prepareFailures, []);
