@@ -5,6 +5,6 @@ export { type Fact, FactList } from './fact-list.tsx';
 export { AttemptLine, answerText, Instances, RunFacts, RunParams, StepFacts, StepOutputs } from './facts.tsx';
 export { FailureList, LogText, spansOfLines } from './failure-box.tsx';
 export { criticalPath, RunHeader } from './run-header.tsx';
-export { StatusIcon } from './status-icon.tsx';
+export { StatusIcon } from './status.tsx';
 export { StepLine, StepRow } from './step-line.tsx';
 export { beginning, instanceRows, ROW_HEIGHT, Timeline, TimelineLegend, timelineRows, timeScale } from './timeline.tsx';

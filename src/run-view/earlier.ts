@@ -1,6 +1,6 @@
 import { formatDuration } from '#render/text.ts';
 import type { StepView } from './api/types.ts';
-import { stepLook } from './status-look.ts';
+import { stepLook } from './status.tsx';
 
 type EarlierStep = Pick<StepView, 'name' | 'status' | 'durationMs'>;
 

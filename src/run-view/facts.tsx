@@ -3,8 +3,7 @@ import { formatDuration } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
 import { FactList } from './fact-list.tsx';
 import { type Instance, itemText } from './fan-out/instance.ts';
-import { StatusIcon } from './status-icon.tsx';
-import { countsText, presentLook, stepLook } from './status-look.ts';
+import { countsText, presentLook, StatusIcon, stepLook } from './status.tsx';
 import { attemptsText, counted, MAX_TEXT, shortened } from './step-text.ts';
 
 /** Formats a timestamp. */

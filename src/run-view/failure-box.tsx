@@ -2,8 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { failurePath, failureReason, shortId } from '#render/text.ts';
 import { type AnsiSpan, createAnsiSpans, Spans } from './ansi-spans.tsx';
 import type { RunFailure, RunView } from './api/types.ts';
-import { StatusIcon } from './status-icon.tsx';
-import { presentLook } from './status-look.ts';
+import { presentLook, StatusIcon } from './status.tsx';
 import { MAX_TEXT, shortened } from './step-text.ts';
 
 type FailuresProps = {

@@ -1,8 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import type { RunGraph, RunHead, StepView } from './api/types.ts';
-import { StatusIcon } from './status-icon.tsx';
-import { countLooks, presentLook, presentRunLook, type StatusKind } from './status-look.ts';
+import { countLooks, presentLook, presentRunLook, StatusIcon, type StatusKind } from './status.tsx';
 import { MAX_TEXT, shortened } from './step-text.ts';
 
 type HeaderProps = {

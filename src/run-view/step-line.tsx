@@ -4,8 +4,7 @@ import type { StepView } from './api/types.ts';
 import { type EarlierRun, earlierNote } from './earlier.ts';
 import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
-import { StatusIcon } from './status-icon.tsx';
-import { presentLook } from './status-look.ts';
+import { presentLook, StatusIcon } from './status.tsx';
 import { attemptsText } from './step-text.ts';
 
 type LineProps = {

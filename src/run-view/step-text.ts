@@ -1,7 +1,7 @@
 import { formatDuration } from '#render/text.ts';
 import type { StepView } from './api/types.ts';
 import { countedName, progressText } from './fan-out/instance.ts';
-import { presentLook } from './status-look.ts';
+import { presentLook } from './status.tsx';
 
 /** The width reserved for `stepDetail` in a box, whatever its later status: boxes never move. */
 export const DETAIL_ROOM = 'failed · 99m59s · 9';

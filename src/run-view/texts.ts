@@ -11,5 +11,5 @@ export {
   type Unfolding,
   unfolded,
 } from './fan-out/instance.ts';
-export { countsText, presentLook, presentRunLook, runLook, type StatusLook, stepLook } from './status-look.ts';
+export { countsText, presentLook, presentRunLook, runLook, type StatusLook, stepLook } from './status.tsx';
 export { counted, DETAIL_ROOM, MAX_TEXT, shortened, stepDetail } from './step-text.ts';

@@ -3,8 +3,7 @@ import { formatDuration, formatInterval } from '#render/text.ts';
 import type { RunView, StepAttempt, StepView } from './api/types.ts';
 import { countedName, type Instance, instanceStep, type Unfolding, wholeTime } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
-import { StatusIcon } from './status-icon.tsx';
-import { countsText, presentLook } from './status-look.ts';
+import { countsText, presentLook, StatusIcon } from './status.tsx';
 
 /** The smallest visible width of a bar, in percent. */
 const NARROWEST = 0.35;

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiProblem } from '../api/client.ts';
 
@@ -68,6 +68,45 @@ export function useResource<T>(
   const { known, refresh } = useMemo(() => createResource(load), keys);
   useEffect(() => void refresh(), [refresh]);
   return { ...known.value, refresh };
+}
+
+/** Calls `read` at an interval while the page is visible. */
+export function useInterval(read: () => Promise<void>, ms: number): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) void read();
+    }, ms);
+    return () => clearInterval(timer);
+  }, [read]);
+}
+
+/** The request of a control. */
+export type ControlRequest = {
+  /** Also after a success, since most controls are then gone. */
+  readonly isPending: Signal<boolean>;
+  readonly problem: Signal<ApiProblem | null>;
+  /** Does `work` unless other work is pending; returns whether it succeeded. */
+  readonly send: (work: () => Promise<unknown>) => Promise<boolean>;
+};
+
+/** Creates the request of a control. */
+export function useRequest(): ControlRequest {
+  const isPending = useSignal(false);
+  const problem = useSignal<ApiProblem | null>(null);
+  const send = async (work: () => Promise<unknown>): Promise<boolean> => {
+    if (isPending.value) return false;
+    isPending.value = true;
+    problem.value = null;
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      problem.value = ApiProblem.of(error);
+      isPending.value = false;
+      return false;
+    }
+  };
+  return { isPending, problem, send };
 }
 
 /** What screens showed when they were left. A screen that opens again shows it at once, at the same scroll position. */

@@ -12,8 +12,8 @@ import { isOffline } from '../data/connection.ts';
 import { useResource } from '../data/resource.ts';
 import { type Draft, dropDraft, openDraft } from '../data/workflows/edited-file.ts';
 import { guardChanges, leaving, wantsToLeave } from '../data/workflows/unsaved.ts';
-import { Button } from '../parts/button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Button } from '../parts/controls.tsx';
+import { ConfirmDialog } from '../parts/dialog.tsx';
 import { LoadingOrProblem, positionText } from '../parts/problem-box.tsx';
 import { CodeEditor } from './code-editor.ts';
 

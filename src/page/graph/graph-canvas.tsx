@@ -12,7 +12,7 @@ import {
   Item,
   type PlacedNode,
 } from '#run-view/graph.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
 import { followSvgLink } from './svg-link.ts';
 import { useWindow } from './use-window.ts';

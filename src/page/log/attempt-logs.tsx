@@ -7,7 +7,7 @@ import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
 import { showsLogTimes, wrapsLogs } from '../data/page-settings.ts';
 import type { ShownRun } from '../data/shown-run.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { listenToKeys } from '../parts/keys/keyboard.tsx';
 import { useQuery } from '../parts/screen.tsx';
 import { copyText } from './copy-text.ts';

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { useQuery } from '../parts/screen.tsx';
 import { chunksOf, type LogName, request } from './log-api.ts';
 import { type LogQuery, matcherOf } from './matches.ts';

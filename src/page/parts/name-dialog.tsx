@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api/client.ts';
+import { useRequest } from '../data/resource.ts';
 import { workflows } from '../data/workflows/all-workflows.ts';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog } from './dialog.tsx';
 import { Diagnostics } from './problem-box.tsx';
-import { useRequest } from './use-request.tsx';
 
 /** The name of a workflow file without its extension, and its subdirectory. */
 export type FileName = { readonly name: string; readonly group: string };

@@ -7,7 +7,7 @@ import { pathOf, to } from '../api/address.ts';
 import { type Destination, destinations, matching } from '../data/destinations.ts';
 import { readWorkflows, workflows } from '../data/workflows/all-workflows.ts';
 import { leaving } from '../data/workflows/unsaved.ts';
-import { useModal } from './use-modal.ts';
+import { useModal } from './dialog.tsx';
 
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */
 export function Palette({ given, onClose }: { given: string; onClose: () => void }): JSX.Element {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Diagnostic } from '#run-view/api/types.ts';
 import { type ApiProblem, advice } from '../api/client.ts';
-import { Button } from './button.tsx';
+import { Button } from './controls.tsx';
 import { Loading } from './screen.tsx';
 
 type ProblemProps = {
@@ -47,6 +47,17 @@ type UnknownProps = Omit<ProblemProps, 'problem'> & { readonly problem: ApiProbl
 /** Shown instead of a value that is not known: placeholders while it is read, else the problem. */
 export function LoadingOrProblem({ problem, ...props }: UnknownProps): JSX.Element {
   return problem === null ? <Loading /> : <ProblemBox problem={problem} {...props} />;
+}
+
+/** The problem of a request, beside its control. */
+export function ActionProblem({ problem }: { problem: ApiProblem | null }): JSX.Element | null {
+  if (problem === null) return null;
+  return (
+    <p class="action-problem" role="alert">
+      {problem.message}
+      {problem.help && `. ${problem.help}`}
+    </p>
+  );
 }
 
 /** The suggested names, and the list instead of its command or request. */

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { ComponentType, FunctionComponent, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
+import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
 
 /** Sets the title of the browser's tab. */
 export function useTitle(title: string): void {
@@ -33,6 +33,16 @@ export function Loading(): JSX.Element {
       <i />
       <i />
     </div>
+  );
+}
+
+/** A component that is loaded when it is first drawn; until then its place is empty. */
+export function onDemand<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
+  const Part = lazy(load);
+  return (props) => (
+    <ErrorBoundary>
+      <Part {...props} />
+    </ErrorBoundary>
   );
 }
 

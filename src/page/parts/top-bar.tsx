@@ -5,9 +5,8 @@ import { pathOf, to } from '../api/address.ts';
 import { isOffline, lastAnswerAt } from '../data/connection.ts';
 import { daemonStatus, isReadOnly, logOut, session } from '../data/login-session.ts';
 import { isUtc, nextTheme, switchZone, theme } from '../data/page-settings.ts';
-import { Button } from './button.tsx';
+import { Button, Menu, type MenuItem } from './controls.tsx';
 import { openKeyHelp, openPalette } from './keys/keyboard.tsx';
-import { Menu, type MenuItem } from './menu.tsx';
 import { momentText } from './time.tsx';
 
 /** The screens, and what the addresses of each and of those below it begin with. */

@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { logIn, logins, session, sessionProblem } from '../data/login-session.ts';
+import { useRequest } from '../data/resource.ts';
+import { useModal } from '../parts/dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { useTitle } from '../parts/screen.tsx';
-import { useModal } from '../parts/use-modal.ts';
-import { useRequest } from '../parts/use-request.tsx';
 
 /** The login, shown at the address of the requested screen. */
 export function LoginScreen(): JSX.Element {

@@ -2,23 +2,22 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { byteText, shortId } from '#render/text.ts';
-import type { DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
+import type { Activity, DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
 import { type Fact, FactList } from '#run-view/components.ts';
-import { counted } from '#run-view/texts.ts';
+import { counted, runLook } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
 import { ApiProblem, api, ask } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
 import { isNearlyFull } from '../data/disk.ts';
 import { followLive } from '../data/live.ts';
 import { isReadOnly } from '../data/login-session.ts';
-import { createKept } from '../data/resource.ts';
+import { createKept, useInterval, useResource } from '../data/resource.ts';
 import { type ShownSystem, System } from '../data/system.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { LoadingOrProblem, ProblemBox } from '../parts/problem-box.tsx';
 import { RunRow } from '../parts/run-row.tsx';
 import { useTitle } from '../parts/screen.tsx';
-import { Ago, Moment, now, relativeText } from '../parts/time.tsx';
-import { RunsByHour } from './system-activity.tsx';
+import { Ago, Moment, momentText, now, relativeText } from '../parts/time.tsx';
 
 const kept = createKept<ShownSystem>();
 
@@ -185,24 +184,15 @@ function Settings({ config }: { config: DaemonConfig }): JSX.Element {
   );
 }
 
-type HealthProps = {
-  readonly info: DaemonInfo;
-  readonly queue: RunQueue;
-  /** Reads the figures again. */
-  readonly refresh: () => Promise<void>;
-};
+type HealthProps = { readonly info: DaemonInfo; readonly queue: RunQueue; readonly refresh: () => Promise<void> };
 
-/** Interval between two readings of the figures, in milliseconds. */
-const REFRESH_MS = 10_000;
+/** Intervals between two readings of the figures, and of the activity, in milliseconds. */
+const FIGURES_MS = 10_000;
+const ACTIVITY_MS = 60_000;
 
 /** The daemon, with its event loop and its disk, and a warning before the disk is full. */
 function Health({ info, queue, refresh }: HealthProps): JSX.Element {
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) void refresh();
-    }, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [refresh]);
+  useInterval(refresh, FIGURES_MS);
   const { disk, eventLoopLagMs: lag } = info;
   const facts: readonly Fact[] = [
     ['Version', info.version],
@@ -229,4 +219,97 @@ function Health({ info, queue, refresh }: HealthProps): JSX.Element {
 
 function spaceText({ freeBytes, totalBytes }: NonNullable<DaemonInfo['disk']>): string {
   return `${byteText(freeBytes)} of ${byteText(totalBytes)} free`;
+}
+
+type Hour = Activity['hours'][number];
+type Counts = Hour['statuses'];
+
+const HOURS = 24;
+const WIDTH = 10;
+const HEIGHT = 40;
+/** The smallest height, so that a single failed run is visible. */
+const LEAST_HEIGHT = 2;
+
+/** The runs of the last day by hour. */
+function RunsByHour(): JSX.Element {
+  const { value, problem, refresh } = useResource(
+    () => ask(api.GET('/api/v2/activity', { params: { query: { hours: HOURS } } })),
+    [],
+  );
+  useInterval(refresh, ACTIVITY_MS);
+  return (
+    <>
+      <h2>Runs of the last {HOURS} hours</h2>
+      {problem !== null && value === null ? (
+        <ProblemBox problem={problem} retry={refresh} />
+      ) : (
+        <Chart hours={value?.hours ?? []} isKnown={value !== null} />
+      )}
+    </>
+  );
+}
+
+function Chart({ hours, isKnown }: { hours: readonly Hour[]; isKnown: boolean }): JSX.Element {
+  const most = Math.max(1, ...hours.map(({ statuses }) => sum(statuses)));
+  const total: Record<string, number> = {};
+  for (const [status, count] of hours.flatMap(({ statuses }) => Object.entries(statuses)))
+    total[status] = (total[status] ?? 0) + count;
+  if (isKnown && sum(total) === 0) return <p class="quiet">No run was started.</p>;
+  const text = countsText(total);
+  return (
+    <div class="card padded">
+      <svg
+        class="ticks"
+        role="img"
+        aria-label={text}
+        width="100%"
+        height="64"
+        viewBox={`0 0 ${HOURS * WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+      >
+        {hours.map((hour, index) => (
+          <Bar key={hour.from} hour={hour} x={index * WIDTH} most={most} />
+        ))}
+      </svg>
+      <p class="quiet">{isKnown ? `${text}, at most ${most.toLocaleString('en')} in an hour` : '…'}</p>
+    </div>
+  );
+}
+
+/** The runs of an hour: failed ones at the top, where nothing covers them. */
+function Bar({ hour: { from, statuses }, x, most }: { hour: Hour; x: number; most: number }): JSX.Element {
+  let top = HEIGHT;
+  return (
+    <g>
+      <title>{`${momentText(from).slice(0, 16)}: ${countsText(statuses)}`}</title>
+      <rect class="tick-area" x={x} y="0" width={WIDTH} height={HEIGHT} />
+      {inOrder(statuses).map(([status, count]) => {
+        const height = Math.max(LEAST_HEIGHT, (HEIGHT * count) / most);
+        top = Math.max(0, top - height);
+        return <rect key={status} class={runLook(status).kind} x={x + 1} y={top} width={WIDTH - 2} height={height} />;
+      })}
+    </g>
+  );
+}
+
+type Status = Parameters<typeof runLook>[0];
+
+/** The counts from the usual status to the remarkable ones. */
+function inOrder(statuses: Counts): readonly (readonly [Status, number])[] {
+  const order = ['succeeded', 'skipped', 'pending', 'running', 'canceled', 'partly', 'failed'];
+  const rank = (status: Status) => order.indexOf(runLook(status).kind);
+  return (Object.entries(statuses) as [Status, number][]).sort(([a], [b]) => rank(a) - rank(b));
+}
+
+function sum(statuses: Counts): number {
+  return Object.values(statuses).reduce((all, count) => all + count, 0);
+}
+
+/** `12 runs: 1 failed, 11 succeeded`. */
+function countsText(statuses: Counts): string {
+  const all = sum(statuses);
+  if (all === 0) return 'no runs';
+  const ordered = inOrder(statuses).toReversed();
+  const parts = ordered.map(([status, count]) => `${count.toLocaleString('en')} ${runLook(status).word}`);
+  return `${counted(all, 'run')}: ${parts.join(', ')}`;
 }

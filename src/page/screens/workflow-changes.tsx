@@ -5,16 +5,14 @@ import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
 import { pathOf, to } from '../api/address.ts';
 import { isUtc } from '../data/page-settings.ts';
-import type { Resource } from '../data/resource.ts';
+import { type Resource, useRequest } from '../data/resource.ts';
 import { suspendSchedule } from '../data/workflows/all-workflows.ts';
 import { createWorkflow, deleteWorkflow, readText, renameWorkflow } from '../data/workflows/file-requests.ts';
-import { Button } from '../parts/button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { Button } from '../parts/controls.tsx';
+import { ConfirmDialog, FormDialog } from '../parts/dialog.tsx';
 import { type FileName, NameDialog } from '../parts/name-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { momentText, now, relativeText } from '../parts/time.tsx';
-import { useRequest } from '../parts/use-request.tsx';
 
 /** A workflow, and what ends its dialog. */
 export type ChangeProps = {

@@ -26,7 +26,7 @@ import {
   type WorkflowFilter,
 } from '../data/workflows/workflow-filter.ts';
 import { followSvgLink } from '../graph/svg-link.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { Diagnostics, LoadingOrProblem } from '../parts/problem-box.tsx';
 import { ScheduleSwitch } from '../parts/schedule-switch.tsx';
 import { useQuery, useTitle } from '../parts/screen.tsx';

@@ -3,8 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { StepView } from '../api/types.ts';
 import { Frame, type PlacedNode, StepBox } from '../graph/graph-box.tsx';
 import { drawing, fitName, type Grid } from '../graph/graph-items.ts';
-import { StatusIcon } from '../status-icon.tsx';
-import { countsText, presentLook } from '../status-look.ts';
+import { countsText, presentLook, StatusIcon } from '../status.tsx';
 import { stepDetail, stepTitle } from '../step-text.ts';
 import { countedName, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
 

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import type { StepView } from '../api/types.ts';
 import { countedName } from '../fan-out/instance.ts';
-import { StatusIcon } from '../status-icon.tsx';
-import { presentLook, type StatusLook } from '../status-look.ts';
+import { presentLook, StatusIcon, type StatusLook } from '../status.tsx';
 import { stepDetail, stepTitle } from '../step-text.ts';
 import { drawing, fitName, type Grid } from './graph-items.ts';
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { hasKeys } from '../../data/page-settings.ts';
-import { Button } from '../button.tsx';
-import { useModal } from '../use-modal.ts';
+import { Button } from '../controls.tsx';
+import { useModal } from '../dialog.tsx';
 
 const keys = [
   ['Ctrl K or ⌘ K', 'go to a workflow or a run'],

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { acceptedNames, choicesOf, type Field, type Filled } from '../../data/workflows/start-form.ts';
-import { Button } from '../button.tsx';
+import { Button } from '../controls.tsx';
 
 type InputProps = {
   readonly field: Field;

@@ -4,9 +4,9 @@ import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
 import { useResource } from '../../data/resource.ts';
 import { readWorkflow } from '../../data/workflows/all-workflows.ts';
-import { Button } from '../button.tsx';
+import { Button } from '../controls.tsx';
+import { useModal } from '../dialog.tsx';
 import { LoadingOrProblem } from '../problem-box.tsx';
-import { useModal } from '../use-modal.ts';
 import { StartForm } from './start-form.tsx';
 
 /** The start form of a workflow, as a dialog over the list. */

@@ -6,6 +6,7 @@ import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts
 import { runLook } from '#run-view/texts.ts';
 import { api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
+import { useRequest } from '../../data/resource.ts';
 import { newRunId } from '../../data/run-requests.ts';
 import {
   type Filled,
@@ -20,10 +21,9 @@ import {
 } from '../../data/workflows/start-form.ts';
 import { isBroken } from '../../data/workflows/workflow-filter.ts';
 import { copyText } from '../../log/copy-text.ts';
-import { Button } from '../button.tsx';
+import { Button } from '../controls.tsx';
 import { Diagnostics, ProblemBox } from '../problem-box.tsx';
 import { momentText } from '../time.tsx';
-import { useRequest } from '../use-request.tsx';
 import { FieldInput, FreeParams } from './param-inputs.tsx';
 
 type StartFormProps = {

@@ -4,13 +4,14 @@ import { useEffect } from 'preact/hooks';
 import type { RunHead, StepApproval, StepView } from '#run-view/api/types.ts';
 import { answerText } from '#run-view/components.ts';
 import { isReadOnly, session } from '../../data/login-session.ts';
+import { type ControlRequest, useRequest } from '../../data/resource.ts';
 import { approveStep, openAnswer, rejectStep } from '../../data/run-requests.ts';
 import { type Field, faultOf } from '../../data/workflows/start-form.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { ActionProblem } from '../../parts/problem-box.tsx';
 import { useQuery } from '../../parts/screen.tsx';
 import { FieldInput } from '../../parts/start/param-inputs.tsx';
 import { Moment } from '../../parts/time.tsx';
-import { ActionProblem, type ControlRequest, useRequest } from '../../parts/use-request.tsx';
 import { ANSWER_FORM, AnswerButtons } from './answer-buttons.tsx';
 
 type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };

@@ -7,12 +7,13 @@ import { to } from '../../api/address.ts';
 import { ApiProblem } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/login-session.ts';
+import { type ControlRequest, useRequest } from '../../data/resource.ts';
 import { openAnswer, stopRun } from '../../data/run-requests.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
-import { Button } from '../../parts/button.tsx';
-import { onDemand } from '../../parts/on-demand.tsx';
-import { ActionProblem, type ControlRequest, useRequest } from '../../parts/use-request.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { ActionProblem } from '../../parts/problem-box.tsx';
+import { onDemand } from '../../parts/screen.tsx';
 import { AnswerButtons } from './answer-buttons.tsx';
 import { hrefOfStep } from './run-address.ts';
 import { useRetry } from './use-retry.ts';
@@ -107,7 +108,7 @@ function RetryButtons({ head, chosen, request }: RetryProps): JSX.Element {
   );
 }
 
-const ConfirmDialog = onDemand(() => import('../../parts/confirm-dialog.tsx').then((part) => part.ConfirmDialog));
+const ConfirmDialog = onDemand(() => import('../../parts/dialog.tsx').then((part) => part.ConfirmDialog));
 
 /** A stop gives running steps their grace period, which a kill ends. */
 type Stop = 'stop' | 'kill';

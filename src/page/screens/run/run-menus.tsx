@@ -6,12 +6,13 @@ import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { pathOf, to } from '../../api/address.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/login-session.ts';
+import { useRequest } from '../../data/resource.ts';
 import { deleteRun, type MarkedStatus, markStep } from '../../data/run-requests.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Menu } from '../../parts/menu.tsx';
-import { ActionProblem, useRequest } from '../../parts/use-request.tsx';
+import { Menu } from '../../parts/controls.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { ActionProblem } from '../../parts/problem-box.tsx';
 import { useRetry } from './use-retry.ts';
 
 /** The rarely used actions on a run. */

@@ -10,9 +10,8 @@ import { useResource } from '../../data/resource.ts';
 import { readEarlier, type ShownRun } from '../../data/shown-run.ts';
 import { useDrawnGraph } from '../../graph/drawn-graph.ts';
 import { GraphCanvas } from '../../graph/graph-canvas.tsx';
-import { onDemand } from '../../parts/on-demand.tsx';
-import { useQuery } from '../../parts/screen.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { Tabs } from '../../parts/controls.tsx';
+import { onDemand, useQuery } from '../../parts/screen.tsx';
 import { hrefOfStep } from './run-address.ts';
 
 const RunComparison = onDemand(() => import('./run-comparison.tsx').then((part) => part.RunComparison));

@@ -5,7 +5,7 @@ import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend, timelineRows, timeScale } from '#run-view/components.ts';
 import { counted, type Unfolding } from '#run-view/texts.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../parts/controls.tsx';
 import { now } from '../../parts/time.tsx';
 import { useDrawnRows } from '../../parts/virtual-list.tsx';
 import { hrefOfStep } from './run-address.ts';

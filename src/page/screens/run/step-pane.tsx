@@ -4,9 +4,8 @@ import { StatusIcon } from '#run-view/components.ts';
 import { countedName, presentLook, progressText, shownInstance, stepLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
-import { onDemand } from '../../parts/on-demand.tsx';
-import { useQuery } from '../../parts/screen.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { Tabs } from '../../parts/controls.tsx';
+import { onDemand, useQuery } from '../../parts/screen.tsx';
 
 const SourceText = onDemand(() => import('#run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = onDemand(() => import('./run-details.tsx').then((part) => part.StepDetails));

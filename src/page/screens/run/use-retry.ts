@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
+import type { ControlRequest } from '../../data/resource.ts';
 import { newRunId, type RetryPart, retryRun } from '../../data/run-requests.ts';
-import type { ControlRequest } from '../../parts/use-request.tsx';
 
 /** Returns a function that retries a run, or a part of it, by the request of a control, and opens the new run. */
 export function useRetry(runId: string, { send }: ControlRequest): (part: RetryPart) => void {

@@ -1,3 +1,4 @@
+import type { ComponentChildren, JSX } from 'preact';
 import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '#core/run/run.ts';
 
 /** The class that colours a status, which is also the name of its symbol. */
@@ -82,4 +83,44 @@ export function countsText(looks: readonly StatusLook[]): string {
   return countLooks(looks)
     .map(({ look, count }) => `${count} ${look.word}`)
     .join(', ');
+}
+
+const disc = (sign: string): ComponentChildren => [
+  <circle key="c" cx="8" cy="8" r="8" />,
+  <path key="p" class="in" d={sign} />,
+];
+const ring = (sign: string, name = 'line'): ComponentChildren => [
+  <circle key="c" class="ring" cx="8" cy="8" r="7" />,
+  <path key="p" class={name} d={sign} />,
+];
+
+/** Shapes of 16 by 16 units that can be distinguished without colour. The report uses the same ones. */
+const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
+  succeeded: disc('M4.4 8.3 7 10.9l4.7-5.3'),
+  partly: disc('M4.4 8.3 7 10.9l4.7-5.3'),
+  failed: disc('m5.2 5.2 5.6 5.6m0-5.6-5.6 5.6'),
+  tolerated: disc('M8 4v4.6m0 2.9v.1'),
+  canceled: disc('M5.6 5.6h4.8v4.8H5.6z'),
+  skipped: ring('M4.5 8h6M8.3 5.3 11 8l-2.7 2.7'),
+  upstream_failed: ring('m3.4 12.6 9.2-9.2'),
+  pending: <circle class="ring dashed" cx="8" cy="8" r="7" />,
+  scheduled: ring('M6.5 5v6l4.5-3z'),
+  running: ring('M8 3a5 5 0 0 1 0 10z', 'half'),
+  approval: [
+    <path key="p" d="M4.35 7.6h8.3v3.2c0 2.7-1.7 4.2-4 4.2-2 0-3.1-.9-4-2.6z" />,
+    <path key="f" class="line" d="M5.2 8V4.3M7.4 8V2.3M9.6 8V2.6M11.8 8.5V4.6M4.9 11.9 2.5 8.6" />,
+  ],
+  waiting: ring('M8 4.2V8l2.6 1.8'),
+};
+
+/** The symbol of a status. Without `label` the status must follow as a word. */
+export function StatusIcon({ look, label }: { look: StatusLook; label?: string | undefined }): JSX.Element {
+  const name =
+    label === undefined ? ({ 'aria-hidden': true } as const) : ({ role: 'img', 'aria-label': label } as const);
+  return (
+    <svg class={`icon ${look.kind}`} width="16" height="16" viewBox="0 0 16 16" {...name}>
+      {label === undefined ? null : <title>{label}</title>}
+      {shapes[look.kind]}
+    </svg>
+  );
 }
