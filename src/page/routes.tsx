@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { basePath, pathOf, to } from './api/address.ts';
@@ -21,7 +21,7 @@ const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen)
 const outside = /^(?!api\/|health$|metrics$)/;
 
 /** The page: the top bar, and the screen of the current address. */
-export function App(): JSX.Element {
+export function App() {
   const [failure, setFailure] = useState<unknown>(null);
   return (
     <LocationProvider scope={outside}>
@@ -55,7 +55,7 @@ export function App(): JSX.Element {
 }
 
 /** A screen that could not be loaded or drawn, until the user retries or goes to another one. */
-function Failure({ failure, clear }: { failure: unknown; clear: () => void }): JSX.Element {
+function Failure({ failure, clear }: { failure: unknown; clear: () => void }) {
   const { url } = useLocation();
   const failed = useRef(url);
   useEffect(() => {
@@ -71,7 +71,7 @@ const LoginDialog = lazy(() => import('./screens/login.tsx').then((screen) => sc
  * The children if the user is logged in, else the login. If the session ends later, the login covers the children,
  * which keep their state.
  */
-function SignedIn({ children }: { children: ComponentChildren }): JSX.Element {
+function SignedIn({ children }: { children: ComponentChildren }) {
   const { path, route } = useLocation();
   const isKnown = session.value !== null;
   useEffect(() => {
@@ -90,7 +90,7 @@ function SignedIn({ children }: { children: ComponentChildren }): JSX.Element {
 }
 
 /** Shown for an unknown address. After a login the daemon itself is asked for it. */
-function NotFound(): JSX.Element {
+function NotFound() {
   useTitle('Not found');
   useEffect(() => {
     if (hasLoggedInHere) location.reload();

@@ -117,7 +117,7 @@ function rgb(levels: readonly (number | null)[]): AnsiColor | null {
 }
 
 /** The coloured parts of a line. */
-export function Spans({ spans }: { spans: readonly AnsiSpan[] }): JSX.Element {
+export function Spans({ spans }: { spans: readonly AnsiSpan[] }) {
   return <>{spans.map(part)}</>;
 }
 

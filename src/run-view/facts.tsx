@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { formatDuration } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
 import { FactList } from './fact-list.tsx';
@@ -28,7 +28,7 @@ type RunFactsProps = {
 };
 
 /** The origin and the times of a run. */
-export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsProps): JSX.Element {
+export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsProps) {
   const { owner } = run;
   return (
     <FactList
@@ -58,7 +58,7 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsPr
 }
 
 /** The parameters of a run. */
-export function RunParams({ params }: Pick<RunView['run'], 'params'>): JSX.Element | null {
+export function RunParams({ params }: Pick<RunView['run'], 'params'>) {
   if (params.length === 0) return null;
   const left = params.length - MAX_PARAMS;
   return (
@@ -101,7 +101,7 @@ type FactsProps = {
 };
 
 /** The details of a step other than its output. */
-export function StepFacts({ step, node, moment, needs, position, child }: FactsProps): JSX.Element | null {
+export function StepFacts({ step, node, moment, needs, position, child }: FactsProps) {
   return (
     <FactList
       facts={[
@@ -149,7 +149,7 @@ export function answerText({ answer, by, at }: StepApproval, moment: ShowMoment)
 }
 
 /** The outputs of a step. */
-export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepView }): JSX.Element | null {
+export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepView }) {
   const known = Object.entries(outputs);
   if (known.length === 0) return null;
   return (
@@ -176,7 +176,7 @@ export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepVi
 }
 
 /** A summary of an attempt: `Attempt 1 10:31:02 · failed after 0.3s: exit 3`. */
-export function AttemptLine({ attempt, moment }: { attempt: StepAttempt; moment: ShowMoment }): JSX.Element {
+export function AttemptLine({ attempt, moment }: { attempt: StepAttempt; moment: ShowMoment }) {
   const look = stepLook(attempt.status ?? 'running');
   return (
     <>
@@ -205,7 +205,7 @@ function endText({ status, startedAt, scheduledAt, finishedAt, error, next }: St
 const MAX_INSTANCES = 500;
 
 /** The instances of a fan-out, collapsed below the number of each status. */
-export function Instances({ items }: { items: readonly Instance[] }): JSX.Element {
+export function Instances({ items }: { items: readonly Instance[] }) {
   const urgent = items.filter(({ status }) => status !== 'succeeded');
   const others = items.filter(({ status }) => status === 'succeeded');
   const shown = new Set([...urgent, ...others].slice(0, MAX_INSTANCES));
@@ -223,7 +223,7 @@ export function Instances({ items }: { items: readonly Instance[] }): JSX.Elemen
   );
 }
 
-function InstanceLine({ instance }: { instance: Instance }): JSX.Element {
+function InstanceLine({ instance }: { instance: Instance }) {
   const look = presentLook(instance);
   const why = [itemText(instance), instance.error, attemptsText(instance)];
   return (

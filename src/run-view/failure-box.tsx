@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { failurePath, failureReason, shortId } from '#render/text.ts';
 import { type AnsiSpan, createAnsiSpans, Spans } from './ansi-spans.tsx';
 import type { RunFailure, RunView } from './api/types.ts';
@@ -16,7 +16,7 @@ type FailuresProps = {
 };
 
 /** What failed in a run: instances of fan-outs and steps of sub-workflows, with the reasons and the last lines. */
-export function FailureList({ view, hrefOf, positionOf, below }: FailuresProps): JSX.Element {
+export function FailureList({ view, hrefOf, positionOf, below }: FailuresProps) {
   const { failures, moreFailures } = view;
   return (
     <>
@@ -37,7 +37,7 @@ type BoxProps = {
   readonly children: ComponentChildren;
 };
 
-function FailureBox({ failure, href, position, children }: BoxProps): JSX.Element {
+function FailureBox({ failure, href, position, children }: BoxProps) {
   const { runId, step, tolerated, kept, lines } = failure;
   const name = <bdi>{failurePath(failure)}</bdi>;
   return (
@@ -64,10 +64,8 @@ function FailureBox({ failure, href, position, children }: BoxProps): JSX.Elemen
   );
 }
 
-type LogProps = { readonly label: string; readonly kind?: string; readonly children: ComponentChildren };
-
 /** Output of a program. */
-export function LogText({ label, kind = '', children }: LogProps): JSX.Element {
+export function LogText({ label, kind = '', children }: { label: string; kind?: string; children: ComponentChildren }) {
   return (
     <pre class={`log ${kind}`} tabIndex={0} role="region" aria-label={label}>
       {children}
@@ -76,12 +74,12 @@ export function LogText({ label, kind = '', children }: LogProps): JSX.Element {
 }
 
 /** Coloured lines. */
-function LogSpans({ lines }: { lines: readonly string[] }): JSX.Element {
+function LogSpans({ lines }: { lines: readonly string[] }) {
   return <Spans spans={spansOfLines(lines)} />;
 }
 
 /** The last lines of the output of a step. */
-function LastLines({ lines, label }: { lines: readonly string[]; label: string }): JSX.Element | null {
+function LastLines({ lines, label }: { lines: readonly string[]; label: string }) {
   if (lines.length === 0) return null;
   return (
     <LogText label={label} kind="last-lines">

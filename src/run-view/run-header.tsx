@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import type { RunGraph, RunHead, StepView } from './api/types.ts';
 import { countLooks, presentLook, presentRunLook, StatusIcon, type StatusKind } from './status.tsx';
@@ -19,7 +19,7 @@ type HeaderProps = {
 };
 
 /** The status and origin of a run, in a few lines. */
-export function RunHeader(props: HeaderProps): JSX.Element {
+export function RunHeader(props: HeaderProps) {
   const { run, steps, now, usualMs = null, name, facts, actions, children } = props;
   const look = presentRunLook(run);
   return (
@@ -71,7 +71,7 @@ const order: readonly StatusKind[] = [
 ];
 
 /** The number of steps with each status, as a bar and in words. */
-function Progress({ steps }: { steps: readonly StepView[] }): JSX.Element {
+function Progress({ steps }: { steps: readonly StepView[] }) {
   const present = countLooks(steps.map(presentLook)).toSorted(
     (a, b) => order.indexOf(a.look.kind) - order.indexOf(b.look.kind),
   );

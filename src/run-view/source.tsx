@@ -9,7 +9,7 @@ type SourceProps = {
 };
 
 /** The text of a workflow file, with highlighted keys and comments. */
-export function SourceText({ path, text, marked }: SourceProps): JSX.Element {
+export function SourceText({ path, text, marked }: SourceProps) {
   const area = useRef<HTMLElement>(null);
   useEffect(() => {
     const line = area.current?.querySelector<HTMLElement>('.marked');
@@ -34,7 +34,7 @@ type LinesProps = {
 };
 
 /** The numbered lines of a workflow file, with highlighted keys and comments. */
-export function SourceLines({ text, marked, idOf }: LinesProps): JSX.Element {
+export function SourceLines({ text, marked, idOf }: LinesProps) {
   return <>{linesOf(text).map((line, index) => lineOf(line, index + 1))}</>;
 
   function lineOf(line: string, number: number): JSX.Element {
@@ -55,7 +55,7 @@ export function linesOf(text: string): readonly string[] {
 }
 
 /** Other YAML syntax cannot be recognised line by line. */
-function Line({ text }: { text: string }): JSX.Element {
+function Line({ text }: { text: string }) {
   const [, indent = '', key, rest = ''] = /^([\s-]*)([\w.$-]+(?=:(?:\s|$)))?(.*)$/s.exec(text) ?? [];
   const at = commentStart(rest);
   return (

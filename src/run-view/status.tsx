@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '#core/run/run.ts';
 
 /** The class that colours a status, which is also the name of its symbol. */
@@ -114,7 +114,7 @@ const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
 };
 
 /** The symbol of a status. Without `label` the status must follow as a word. */
-export function StatusIcon({ look, label }: { look: StatusLook; label?: string | undefined }): JSX.Element {
+export function StatusIcon({ look, label }: { look: StatusLook; label?: string | undefined }) {
   const name =
     label === undefined ? ({ 'aria-hidden': true } as const) : ({ role: 'img', 'aria-label': label } as const);
   return (

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import type { StepView } from './api/types.ts';
 import { type EarlierRun, earlierNote } from './earlier.ts';
@@ -16,7 +16,7 @@ type LineProps = {
 };
 
 /** A step in one line: status, name, reason and duration. */
-export function StepLine({ step, now, name, item = null, earlier }: LineProps): JSX.Element {
+export function StepLine({ step, now, name, item = null, earlier }: LineProps) {
   const look = presentLook(step);
   const note = earlierNote(step, earlier);
   const why = [
@@ -60,7 +60,7 @@ type RowProps = {
 };
 
 /** A step, or an instance of a fan-out, as a row that selects it. */
-export function StepRow(props: RowProps): JSX.Element {
+export function StepRow(props: RowProps) {
   const { step, href, isSelected, now, earlier = null, position, unfolding, of = null, instance = null } = props;
   const name = (
     <span class="name">

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { formatDuration, formatInterval } from '#render/text.ts';
 import type { RunView, StepAttempt, StepView } from './api/types.ts';
 import { countedName, type Instance, instanceStep, type Unfolding, wholeTime } from './fan-out/instance.ts';
@@ -29,7 +29,7 @@ type TimelineProps = {
 };
 
 /** When each step was running and waiting: a row for each step, a bar for each attempt. */
-export function Timeline(props: TimelineProps): JSX.Element {
+export function Timeline(props: TimelineProps) {
   const { rows, scale, outside, brush } = props;
   const bars = Math.max(20, Math.floor(MAX_BARS / Math.max(1, rows.length)));
   return (
@@ -83,7 +83,7 @@ const signs: readonly (readonly [text: string, shape: ComponentChildren])[] = [
 ];
 
 /** The legend of a timeline. */
-export function TimelineLegend(): JSX.Element {
+export function TimelineLegend() {
   return (
     <p class="legend">
       {signs.map(([text, shape]) => (
@@ -98,7 +98,7 @@ export function TimelineLegend(): JSX.Element {
   );
 }
 
-function Gap({ rows }: { rows: number }): JSX.Element | null {
+function Gap({ rows }: { rows: number }) {
   return rows === 0 ? null : <tr style={{ height: `${rows * ROW_HEIGHT}px` }} />;
 }
 
@@ -109,7 +109,7 @@ type RowProps = TimelineProps & {
   readonly number: number | undefined;
 };
 
-function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfolding }: RowProps): JSX.Element {
+function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfolding }: RowProps) {
   const { step, readyAt, instance, of } = row;
   const { name, status, durationMs } = step;
   const held = heldTime(step, now);
@@ -167,14 +167,7 @@ function Row({ row, number, bars, scale, now, hrefOf, selected, critical, unfold
   );
 }
 
-type BarProps = {
-  readonly attempt: StepAttempt;
-  readonly title: string;
-  readonly scale: TimeScale;
-  readonly now: number;
-};
-
-function Bar({ attempt, title, scale, now }: BarProps): JSX.Element | null {
+function Bar({ attempt, title, scale, now }: { attempt: StepAttempt; title: string; scale: TimeScale; now: number }) {
   const { startedAt, scheduledAt, readyAt, finishedAt, next } = attempt;
   const from = Date.parse(startedAt ?? scheduledAt);
   const end = finishedAt === null ? now : Date.parse(finishedAt);
@@ -210,7 +203,7 @@ type SegmentProps = Omit<LineProps, 'kind'> & {
 };
 
 /** A part of a row that differs in height from the bar of an attempt. */
-function Segment({ kind, scale, from, to, y, height, title }: SegmentProps): JSX.Element | null {
+function Segment({ kind, scale, from, to, y, height, title }: SegmentProps) {
   if (to < scale.from || from > scale.to) return null;
   const left = Math.min(percent(scale, from), 100 - NARROWEST);
   const width = Math.max(NARROWEST, percent(scale, to) - left);
@@ -229,7 +222,7 @@ type LineProps = {
   readonly title: string;
 };
 
-function Line({ kind, scale, from, to, title }: LineProps): JSX.Element | null {
+function Line({ kind, scale, from, to, title }: LineProps) {
   const [left, right] = [percent(scale, from), percent(scale, to)];
   if (right - left < NARROWEST) return null;
   return (

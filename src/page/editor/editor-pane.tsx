@@ -1,7 +1,6 @@
 import '../styles/editor.css';
 import type { Extension } from '@codemirror/state';
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Schema } from '#language/schema/schema-type.ts';
@@ -23,13 +22,13 @@ const CHECK_DELAY_MS = 300;
 type PaneProps = { readonly workflow: WorkflowDetail; readonly onClose: () => void };
 
 /** The editor of a workflow file. */
-export function EditorPane({ workflow, onClose }: PaneProps): JSX.Element {
+export function EditorPane({ workflow, onClose }: PaneProps) {
   const { value, problem, refresh } = useResource(() => openDraft(workflow.id), [workflow.id]);
   if (value === null) return <LoadingOrProblem problem={problem} retry={refresh} />;
   return <Editing key={value.workflow} draft={value} workflow={workflow} onClose={onClose} />;
 }
 
-function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JSX.Element {
+function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }) {
   const { route } = useLocation();
   const editor = useRef<CodeEditor | null>(null);
   const host = useRef<HTMLDivElement>(null);
@@ -150,7 +149,7 @@ function Editing({ draft, workflow, onClose }: PaneProps & { draft: Draft }): JS
 type SaveProps = { readonly isOff: boolean; readonly onSave: () => void };
 
 /** Two users have changed the file: the editor shows both texts. */
-function Conflict({ draft, isOff, onSave }: { draft: Draft } & SaveProps): JSX.Element | null {
+function Conflict({ draft, isOff, onSave }: { draft: Draft } & SaveProps) {
   const { theirs } = draft;
   if (theirs.value === null) return null;
   return (
@@ -175,7 +174,7 @@ function Conflict({ draft, isOff, onSave }: { draft: Draft } & SaveProps): JSX.E
 }
 
 /** The reason why the text was not saved. */
-function Refusal({ failure, isOff, onSave }: { failure: ApiProblem | null } & SaveProps): JSX.Element | null {
+function Refusal({ failure, isOff, onSave }: { failure: ApiProblem | null } & SaveProps) {
   if (failure === null) return null;
   if (failure.status !== 422)
     return (
@@ -209,7 +208,7 @@ async function readHelp(): Promise<Extension> {
 type ListProps = { readonly problems: readonly Diagnostic[]; readonly onChoose: (problem: Diagnostic) => void };
 
 /** The problems of a text; each links to its position. */
-function ProblemList({ problems, onChoose }: ListProps): JSX.Element {
+function ProblemList({ problems, onChoose }: ListProps) {
   return (
     <section class="problems" aria-label="Problems">
       <p class="quiet" role="status">

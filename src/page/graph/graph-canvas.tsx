@@ -1,5 +1,5 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { StepView } from '#run-view/api/types.ts';
@@ -34,14 +34,14 @@ type CanvasProps = {
 };
 
 /** The steps of a graph with their dependencies. */
-export function GraphCanvas({ drawn, ...props }: CanvasProps): JSX.Element {
+export function GraphCanvas({ drawn, ...props }: CanvasProps) {
   if (drawn === null) return <div class="canvas" aria-busy="true" />;
   return <Canvas drawn={drawn} {...props} />;
 }
 
 type DrawnProps = CanvasProps & { readonly drawn: DrawnGraph };
 
-function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps): JSX.Element {
+function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps) {
   const area = useRef<HTMLElement>(null);
   const svg = useRef<SVGSVGElement>(null);
   const zoom = useRef<Zoom | null>(null);
@@ -158,7 +158,7 @@ type BoxesProps = {
   readonly found: ReadonlySet<number> | null;
 };
 
-function Boxes({ drawn, drawNode, inside, found }: BoxesProps): JSX.Element {
+function Boxes({ drawn, drawNode, inside, found }: BoxesProps) {
   const boxes = useMemo(() => stepBoxes(drawn), [drawn]);
   const isIn = (box: Box | undefined) => inside === null || (box !== undefined && overlaps(inside, box));
   const items = drawn.items.map((_, index) => index);
@@ -190,7 +190,7 @@ type OverviewProps = Pick<DrawnProps, 'drawn'> & {
 };
 
 /** Redrawn when statuses change, at most four times a second. */
-function LiveOverview({ drawn, run, found }: OverviewProps): JSX.Element {
+function LiveOverview({ drawn, run, found }: OverviewProps) {
   run.changes.value;
   return <GraphOverview drawn={drawn} statusOf={run.statusOf} found={found} />;
 }

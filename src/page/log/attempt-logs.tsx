@@ -1,5 +1,4 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { StepAttempt, StepView } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
@@ -32,7 +31,7 @@ type LogsProps = {
 };
 
 /** The log of an attempt, or one of its two. */
-export function AttemptLogs({ run, step, attempt, runId }: LogsProps): JSX.Element {
+export function AttemptLogs({ run, step, attempt, runId }: LogsProps) {
   const [query, change] = useQuery();
   const logs = useMemo(() => {
     const name = { runId, step: step.name, attempt };
@@ -116,7 +115,7 @@ type ViewerProps = {
 const MAX_COPIED_BYTES = 8 * 1024 * 1024;
 
 /** A log with its toolbar. The address has the search and the selected lines. */
-function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): JSX.Element {
+function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps) {
   const { name } = log;
   const [query, change] = useQuery();
   const selected = useLineRange();
@@ -235,7 +234,7 @@ function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps): JSX.Elem
   );
 }
 
-function SettingButton({ text, setting }: { text: string; setting: Signal<boolean> }): JSX.Element {
+function SettingButton({ text, setting }: { text: string; setting: Signal<boolean> }) {
   return (
     <Button class="plain" text={text} aria-pressed={setting.value} onClick={() => (setting.value = !setting.value)} />
   );

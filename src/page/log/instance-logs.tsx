@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { StepView } from '#run-view/api/types.ts';
 import { type Instance, instanceStep, presentLook } from '#run-view/texts.ts';
 import type { ShownRun } from '../data/shown-run.ts';
@@ -15,7 +14,7 @@ type InstanceLogsProps = {
 };
 
 /** The logs of one instance of a fan-out, with a selection of the others. */
-export function InstanceLogs({ run, step, items, instance, runId }: InstanceLogsProps): JSX.Element {
+export function InstanceLogs({ run, step, items, instance, runId }: InstanceLogsProps) {
   const [query, change] = useQuery();
   if (instance === undefined) return <p class="note">{step.error ?? 'There are no items.'}</p>;
   const { name, key, attempts } = instance;

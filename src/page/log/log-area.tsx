@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Spans } from '#run-view/components.ts';
 import { showsLogTimes } from '../data/page-settings.ts';
@@ -32,7 +31,7 @@ type AreaProps = {
 };
 
 /** Lines of a log of any length; only visible lines are read and drawn. */
-export function LogArea(props: AreaProps): JSX.Element {
+export function LogArea(props: AreaProps) {
   const { log, isWrapped, isFollowing, jump, hits, selected } = props;
   const lines = log.map.value?.lines ?? 0;
   // Redrawn when lines have arrived.
@@ -152,7 +151,7 @@ type RowProps = {
 };
 
 /** A log line with its number, which links to it, and its time. */
-function LogRow({ number, line, href, mark, matcher, onShowAll, time }: RowProps): JSX.Element {
+function LogRow({ number, line, href, mark, matcher, onShowAll, time }: RowProps) {
   const spans = line?.spans ?? [];
   return (
     <div class={`log-line ${mark ?? ''}`} data-line={number}>
@@ -186,7 +185,7 @@ function clockText(time: number): string {
 const ROWS = 400;
 
 /** The positions of the hits in the log, beside the scroll bar. */
-function HitMarks({ hits, lines }: { hits: readonly number[]; lines: number }): JSX.Element | null {
+function HitMarks({ hits, lines }: { hits: readonly number[]; lines: number }) {
   if (hits.length === 0 || lines === 0) return null;
   const rows = new Set(hits.map((line) => Math.floor((line / lines) * ROWS)));
   const path = Array.from(rows, (row) => `M0 ${row}h1v2h-1z`).join('');

@@ -1,5 +1,4 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
@@ -136,7 +135,7 @@ export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearc
 }
 
 /** The search field of a log, with the number of hits. */
-export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number) => void }): JSX.Element {
+export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number) => void }) {
   const { search, onGo } = props;
   const { query, hits, current } = search;
   const count = hits.lines.length;

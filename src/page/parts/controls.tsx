@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 type ButtonProps = JSX.IntrinsicElements['button'] & { readonly text: ComponentChildren };
 
 /** A button that submits no form. */
-export function Button({ text, ...props }: ButtonProps): JSX.Element {
+export function Button({ text, ...props }: ButtonProps) {
   return (
     <button type="button" {...props}>
       {text}
@@ -23,7 +23,7 @@ type TabsProps<Name extends string> = {
 };
 
 /** Tabs with their content below. */
-export function Tabs<Name extends string>({ names, current, onChoose, label, keys }: TabsProps<Name>): JSX.Element {
+export function Tabs<Name extends string>({ names, current, onChoose, label, keys }: TabsProps<Name>) {
   return (
     <fieldset class="tabs">
       <legend class="sr">{label ?? 'View'}</legend>
@@ -45,7 +45,7 @@ export function Tabs<Name extends string>({ names, current, onChoose, label, key
 export type MenuItem = { readonly text: string; readonly act: () => void; readonly isDisabled?: boolean };
 
 /** A button `⋯` that opens a list of actions. */
-export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }): JSX.Element {
+export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   const isOpen = useSignal(false);
   const menu = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, RefObject } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isOffline } from '../data/connection.ts';
 import type { ControlRequest } from '../data/resource.ts';
@@ -59,7 +59,7 @@ type ConfirmProps = {
 };
 
 /** Asks for a confirmation of an action that cannot be undone. */
-export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps): JSX.Element {
+export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: ConfirmProps) {
   const dialog = useModal({ onClose: onCancel });
   return (
     <dialog ref={dialog} aria-labelledby="dialog-title">
@@ -86,7 +86,7 @@ type FormDialogProps = {
 };
 
 /** A form in a dialog. */
-export function FormDialog(props: FormDialogProps): JSX.Element {
+export function FormDialog(props: FormDialogProps) {
   const { title, action, isReady, request, submit, onClose, children } = props;
   const dialog = useModal({ onClose, focus: (shown) => shown.querySelector('input')?.select() });
   const onSubmit = (event: Event) => {

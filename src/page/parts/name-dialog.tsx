@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import type { ApiProblem } from '../api/client.ts';
 import { useRequest } from '../data/resource.ts';
 import { workflows } from '../data/workflows/all-workflows.ts';
@@ -21,7 +21,7 @@ type NameDialogProps = {
 };
 
 /** Asks for the name and the group of a workflow file. */
-export function NameDialog({ given, onSubmit, children, ...props }: NameDialogProps): JSX.Element {
+export function NameDialog({ given, onSubmit, children, ...props }: NameDialogProps) {
   const name = useSignal(given.name);
   const group = useSignal(given.group);
   const request = useRequest();
@@ -64,7 +64,7 @@ type TextFieldProps = {
   readonly list?: readonly string[];
 };
 
-function TextField({ id, label, value, note, problem, list = [] }: TextFieldProps): JSX.Element {
+function TextField({ id, label, value, note, problem, list = [] }: TextFieldProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>

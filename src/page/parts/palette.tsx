@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { StatusIcon } from '#run-view/components.ts';
@@ -10,7 +9,7 @@ import { leaving } from '../data/workflows/unsaved.ts';
 import { useModal } from './dialog.tsx';
 
 /** Finds a workflow, its last run or a screen by a few letters. `given`: the initial text. */
-export function Palette({ given, onClose }: { given: string; onClose: () => void }): JSX.Element {
+export function Palette({ given, onClose }: { given: string; onClose: () => void }) {
   const { route } = useLocation();
   const dialog = useModal({ onClose });
   const text = useSignal(given);

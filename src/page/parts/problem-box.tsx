@@ -22,7 +22,7 @@ type Elsewhere = {
 };
 
 /** A problem with its advice, and a button that repeats the request. */
-export function ProblemBox({ problem, what, retry, elsewhere }: ProblemProps): JSX.Element {
+export function ProblemBox({ problem, what, retry, elsewhere }: ProblemProps) {
   const { status, message, help, diagnostics } = problem;
   const isMissing = status === 404;
   return (
@@ -45,12 +45,12 @@ export function ProblemBox({ problem, what, retry, elsewhere }: ProblemProps): J
 type UnknownProps = Omit<ProblemProps, 'problem'> & { readonly problem: ApiProblem | null };
 
 /** Shown instead of a value that is not known: placeholders while it is read, else the problem. */
-export function LoadingOrProblem({ problem, ...props }: UnknownProps): JSX.Element {
+export function LoadingOrProblem({ problem, ...props }: UnknownProps) {
   return problem === null ? <Loading /> : <ProblemBox problem={problem} {...props} />;
 }
 
 /** The problem of a request, beside its control. */
-export function ActionProblem({ problem }: { problem: ApiProblem | null }): JSX.Element | null {
+export function ActionProblem({ problem }: { problem: ApiProblem | null }) {
   if (problem === null) return null;
   return (
     <p class="action-problem" role="alert">
@@ -61,7 +61,7 @@ export function ActionProblem({ problem }: { problem: ApiProblem | null }): JSX.
 }
 
 /** The suggested names, and the list instead of its command or request. */
-function Advice({ help, elsewhere: { hrefOf, list } }: { help: string | null; elsewhere: Elsewhere }): JSX.Element {
+function Advice({ help, elsewhere: { hrefOf, list } }: { help: string | null; elsewhere: Elsewhere }) {
   const isForUsers = help !== null && !/\/api\/|\bwf /.test(help);
   return (
     <>
@@ -110,7 +110,7 @@ export function positionText({ file, line, column }: Diagnostic): string {
 }
 
 /** The line of a problem and the one before, with the position underlined. */
-function Frame({ diagnostic, text }: { diagnostic: Diagnostic; text: string | null | undefined }): JSX.Element | null {
+function Frame({ diagnostic, text }: { diagnostic: Diagnostic; text: string | null | undefined }) {
   const { line, column, endLine, endColumn } = diagnostic;
   if (!text || line === null) return null;
   const lines = text.split('\n');
@@ -129,7 +129,7 @@ function Frame({ diagnostic, text }: { diagnostic: Diagnostic; text: string | nu
   );
 }
 
-function FrameLine({ number, children }: { number: number; children: ComponentChildren }): JSX.Element {
+function FrameLine({ number, children }: { number: number; children: ComponentChildren }) {
   return (
     <span class="frame-line">
       <span class="line-number">{number}</span>

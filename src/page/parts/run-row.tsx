@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/components.ts';
@@ -19,7 +19,7 @@ type RowProps = {
 };
 
 /** A run in a list. */
-export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowProps): JSX.Element {
+export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowProps) {
   const look = presentRunLook(run);
   const params = run.params.map(({ name, value }) => (name === null ? value : `${name}=${value}`)).join(' ');
   const about = [run.error ?? '', params].filter((text) => text !== '').join(' · ');

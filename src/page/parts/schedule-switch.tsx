@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import type { Workflow } from '#run-view/api/types.ts';
 import { ApiProblem } from '../api/client.ts';
 import { isOffline } from '../data/connection.ts';
@@ -9,7 +8,7 @@ import { hasSchedule } from '../data/workflows/workflow-filter.ts';
 import { momentText } from './time.tsx';
 
 /** Switches the schedule of a workflow on and off. The switch moves once the daemon has confirmed the change. */
-export function ScheduleSwitch({ workflow }: { workflow: Workflow }): JSX.Element | null {
+export function ScheduleSwitch({ workflow }: { workflow: Workflow }) {
   const problem = useSignal<ApiProblem | null>(null);
   const { id, name, suspended, schedule } = workflow;
   if (!hasSchedule(schedule) || isReadOnly.value) return null;

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ComponentType, FunctionComponent, JSX } from 'preact';
+import type { ComponentType, FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
 
@@ -25,7 +25,7 @@ export function useQuery(): readonly [Readonly<Record<string, string>>, ChangeQu
 }
 
 /** Placeholders during loading; the style sheet shows them after a delay. */
-export function Loading(): JSX.Element {
+export function Loading() {
   return (
     <div class="loading" aria-busy="true">
       <span class="sr">Loading</span>
@@ -109,7 +109,7 @@ export function announce(said: string): void {
 }
 
 /** The only live region of the page. */
-export function Announcer(): JSX.Element {
+export function Announcer() {
   return (
     <div class="sr" role="status" aria-live="polite">
       {text}

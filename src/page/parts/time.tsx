@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { formatDuration, formatElapsed } from '#render/text.ts';
 import { isUtc } from '../data/page-settings.ts';
 
@@ -20,7 +19,7 @@ export function relativeText(ms: number): string {
 }
 
 /** A relative time, with the exact one in its title. */
-export function Ago({ at }: { at: string }): JSX.Element {
+export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={momentText(at)}>
       {relativeText(now.value - Date.parse(at))}
@@ -29,7 +28,7 @@ export function Ago({ at }: { at: string }): JSX.Element {
 }
 
 /** A full timestamp. */
-export function Moment({ at }: { at: string }): JSX.Element {
+export function Moment({ at }: { at: string }) {
   return <time dateTime={at}>{momentText(at)}</time>;
 }
 
@@ -41,7 +40,7 @@ type TookProps = {
 };
 
 /** A duration, of something that may still be running, and the usual one. */
-export function Took({ ms, since, usual = null }: TookProps): JSX.Element {
+export function Took({ ms, since, usual = null }: TookProps) {
   const elapsed = since === null ? '' : formatElapsed(now.value - Date.parse(since));
   return (
     <span class="took">

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { StatusIcon } from '#run-view/components.ts';
 import { pathOf, to } from '../api/address.ts';
@@ -17,7 +16,7 @@ const screens = [
 ] as const;
 
 /** The bar above every screen. */
-export function TopBar(): JSX.Element {
+export function TopBar() {
   const { path } = useLocation();
   const home = pathOf(to.workflows).replace(/\/$/, '') || '/';
   const isCurrent = ({ address, below }: (typeof screens)[number]) =>
@@ -71,7 +70,7 @@ export function TopBar(): JSX.Element {
 }
 
 /** The number of runs that wait for approval, as a link to them. */
-function Waiting(): JSX.Element | null {
+function Waiting() {
   const count = daemonStatus.value?.awaitingApproval ?? 0;
   if (session.value === null || count === 0) return null;
   return (
@@ -101,7 +100,7 @@ function endSession(): void {
 }
 
 /** The user, and the logout. Programs that log in with each request have neither. */
-function LoggedIn(): JSX.Element | null {
+function LoggedIn() {
   const { name = null, csrf = null } = session.value ?? {};
   if (csrf === null) return null;
   return (
@@ -115,7 +114,7 @@ function LoggedIn(): JSX.Element | null {
 const themeNames = { system: 'Auto', light: 'Light', dark: 'Dark', contrast: 'Contrast' } as const;
 
 /** Shows since when the daemon has not responded. */
-export function OfflineBar(): JSX.Element | null {
+export function OfflineBar() {
   if (!isOffline.value) return null;
   return (
     <div class="offline" role="status">

@@ -76,7 +76,7 @@ type ListProps = {
 };
 
 /** A list of any length; only visible rows are in the document. */
-export function VirtualList({ count, hasMore = false, label, row, onEnd, ...props }: ListProps): JSX.Element {
+export function VirtualList({ count, hasMore = false, label, row, onEnd, ...props }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
   const { first, last, before, after } = useDrawnRows(list, count);
   return (
@@ -101,7 +101,7 @@ export function VirtualList({ count, hasMore = false, label, row, onEnd, ...prop
 }
 
 /** The end of the loaded rows; the next page is loaded when it is less than a screen away. */
-function ListEnd({ count, onEnd }: { count: number; onEnd: () => void }): JSX.Element {
+function ListEnd({ count, onEnd }: { count: number; onEnd: () => void }) {
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && onEnd(), {

@@ -1,11 +1,10 @@
-import type { JSX } from 'preact';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { PlainBox } from '#run-view/graph.ts';
 import { useDrawnGraph } from '../graph/drawn-graph.ts';
 import { GraphCanvas } from '../graph/graph-canvas.tsx';
 
 /** The graph of a workflow file. */
-export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }): JSX.Element {
+export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }) {
   const drawn = useDrawnGraph(graph, { labelOf: (name) => ({ name, detail: 'command' }), version: '' });
   const steps = graph.nodes.filter(({ handler }) => handler === null);
   return (

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { logIn, logins, session, sessionProblem } from '../data/login-session.ts';
 import { useRequest } from '../data/resource.ts';
@@ -8,7 +7,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { useTitle } from '../parts/screen.tsx';
 
 /** The login, shown at the address of the requested screen. */
-export function LoginScreen(): JSX.Element {
+export function LoginScreen() {
   useTitle('Log in');
   return (
     <section class="login card">
@@ -22,7 +21,7 @@ export function LoginScreen(): JSX.Element {
 }
 
 /** The login over a screen whose session has ended. */
-export function LoginDialog(): JSX.Element {
+export function LoginDialog() {
   // A browser closes a dialog whatever the page says if `Escape` is pressed again.
   const reopen = () => {
     if (dialog.current?.open === false) dialog.current.showModal();
@@ -37,7 +36,7 @@ export function LoginDialog(): JSX.Element {
   );
 }
 
-function LoginForm(): JSX.Element {
+function LoginForm() {
   const name = useSignal(session.value?.name ?? '');
   const password = useSignal('');
   const { problem, isPending, send } = useRequest();

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
 import { createWorkflow } from '../data/workflows/file-requests.ts';
@@ -19,7 +18,7 @@ const templates = Object.entries(files).map(([path, text]) => ({
 }));
 
 /** Creates a workflow from a template and opens it in the editor. */
-export function NewWorkflow({ onClose }: { onClose: () => void }): JSX.Element {
+export function NewWorkflow({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
   const chosen = useSignal('basic');
   const create = async ({ name, group }: { name: string; group: string }) => {

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortId } from '#render/text.ts';
 import { counted } from '#run-view/texts.ts';
@@ -22,7 +21,7 @@ import { VirtualList } from '../parts/virtual-list.tsx';
 const kept = createKept<LoadedRuns>();
 
 /** Runs of all workflows, newest first. The address has the filters. */
-export function Runs(): JSX.Element {
+export function Runs() {
   useTitle('Runs');
   const [query, change] = useQuery();
   const isWaiting = query['status'] === 'waiting';
@@ -63,7 +62,7 @@ export function Runs(): JSX.Element {
 
 type ListProps = { readonly list: RunList; readonly batch: RunBatch; readonly isFiltered: boolean };
 
-function List({ list, batch, isFiltered }: ListProps): JSX.Element {
+function List({ list, batch, isFiltered }: ListProps) {
   const runs = list.runs.value;
   const problem = list.problem.value;
   if (runs === null || (problem !== null && problem.status > 0))
@@ -90,7 +89,7 @@ function List({ list, batch, isFiltered }: ListProps): JSX.Element {
   );
 }
 
-function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>): JSX.Element {
+function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>) {
   const runs = list.runs.value ?? [];
   const toggle = (index: number, isRange: boolean) => {
     const ids = (list.runs.value ?? []).map(({ runId }) => runId);
@@ -134,7 +133,7 @@ function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>): JSX.Element {
   );
 }
 
-function RowOutcome({ error, runId }: { error: string | null; runId: string | null }): JSX.Element {
+function RowOutcome({ error, runId }: { error: string | null; runId: string | null }) {
   if (error !== null) return <span class="about outcome failed">{error}</span>;
   if (runId === null) return <span class="about outcome succeeded">done</span>;
   return (
@@ -144,7 +143,7 @@ function RowOutcome({ error, runId }: { error: string | null; runId: string | nu
   );
 }
 
-function Empty({ isFiltered }: { isFiltered: boolean }): JSX.Element {
+function Empty({ isFiltered }: { isFiltered: boolean }) {
   return isFiltered ? (
     <p class="empty">No run matches.</p>
   ) : (
@@ -163,7 +162,7 @@ const words = {
 } as const satisfies Record<BatchAction, object>;
 
 /** The actions on the selected runs, and the outcome of the last one. */
-function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }): JSX.Element | null {
+function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }) {
   const asked = useSignal<BatchAction | null>(null);
   const count = batch.chosen.value.size;
   const done = batch.done.value;
@@ -227,7 +226,7 @@ const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partia
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
 
 /** The filters of the list of runs. */
-function RunFilters({ query, change }: FiltersProps): JSX.Element {
+function RunFilters({ query, change }: FiltersProps) {
   const text = (name: string, label: string, kind = 'find') => (
     <input
       type="search"

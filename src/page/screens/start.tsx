@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { pathOf, to } from '../api/address.ts';
@@ -11,7 +10,7 @@ import { useQuery, useTitle } from '../parts/screen.tsx';
 import { StartForm } from '../parts/start/start-form.tsx';
 
 /** The start form of a workflow. A link can fill it in (`?p.DAY=2026-03-01`), but never starts a run. */
-export function Start(): JSX.Element {
+export function Start() {
   const { name = '' } = useRoute().params;
   const { route } = useLocation();
   const [query] = useQuery();

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { byteText, shortId } from '#render/text.ts';
 import type { Activity, DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
@@ -22,7 +21,7 @@ import { Ago, Moment, momentText, now, relativeText } from '../parts/time.tsx';
 const kept = createKept<ShownSystem>();
 
 /** The daemon: its queue, the next scheduled starts, and its settings. */
-export function SystemScreen(): JSX.Element {
+export function SystemScreen() {
   useTitle('System');
   const shown = useMemo(() => new System(kept.get('')), []);
   useEffect(() => {
@@ -47,7 +46,7 @@ export function SystemScreen(): JSX.Element {
   );
 }
 
-function Queue({ queue: { running, waiting } }: { queue: RunQueue }): JSX.Element {
+function Queue({ queue: { running, waiting } }: { queue: RunQueue }) {
   const problem = useSignal<ApiProblem | null>(null);
   const runNext = async (id: string) => {
     problem.value = null;
@@ -81,7 +80,7 @@ function Queue({ queue: { running, waiting } }: { queue: RunQueue }): JSX.Elemen
   );
 }
 
-function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<void> }): JSX.Element {
+function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<void> }) {
   const isPending = useSignal(false);
   const press = async () => {
     isPending.value = true;
@@ -103,7 +102,7 @@ function NextButton({ run, onPress }: { run: RunHead; onPress: () => Promise<voi
 const SHOWN_MOMENTS = 10;
 const MAX_MOMENTS = 50;
 
-function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule }): JSX.Element {
+function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule }) {
   const isWhole = useSignal(false);
   const list = useRef<HTMLUListElement>(null);
   // The button that had the focus is gone.
@@ -152,7 +151,7 @@ function Coming({ schedule: { moments, missed } }: { schedule: DaemonSchedule })
   );
 }
 
-function Settings({ config }: { config: DaemonConfig }): JSX.Element {
+function Settings({ config }: { config: DaemonConfig }) {
   return (
     <>
       <h2>Settings</h2>
@@ -184,14 +183,12 @@ function Settings({ config }: { config: DaemonConfig }): JSX.Element {
   );
 }
 
-type HealthProps = { readonly info: DaemonInfo; readonly queue: RunQueue; readonly refresh: () => Promise<void> };
-
 /** Intervals between two readings of the figures, and of the activity, in milliseconds. */
 const FIGURES_MS = 10_000;
 const ACTIVITY_MS = 60_000;
 
 /** The daemon, with its event loop and its disk, and a warning before the disk is full. */
-function Health({ info, queue, refresh }: HealthProps): JSX.Element {
+function Health({ info, queue, refresh }: { info: DaemonInfo; queue: RunQueue; refresh: () => Promise<void> }) {
   useInterval(refresh, FIGURES_MS);
   const { disk, eventLoopLagMs: lag } = info;
   const facts: readonly Fact[] = [
@@ -231,7 +228,7 @@ const HEIGHT = 40;
 const LEAST_HEIGHT = 2;
 
 /** The runs of the last day by hour. */
-function RunsByHour(): JSX.Element {
+function RunsByHour() {
   const { value, problem, refresh } = useResource(
     () => ask(api.GET('/api/v2/activity', { params: { query: { hours: HOURS } } })),
     [],
@@ -249,7 +246,7 @@ function RunsByHour(): JSX.Element {
   );
 }
 
-function Chart({ hours, isKnown }: { hours: readonly Hour[]; isKnown: boolean }): JSX.Element {
+function Chart({ hours, isKnown }: { hours: readonly Hour[]; isKnown: boolean }) {
   const most = Math.max(1, ...hours.map(({ statuses }) => sum(statuses)));
   const total: Record<string, number> = {};
   for (const [status, count] of hours.flatMap(({ statuses }) => Object.entries(statuses)))
@@ -277,7 +274,7 @@ function Chart({ hours, isKnown }: { hours: readonly Hour[]; isKnown: boolean })
 }
 
 /** The runs of an hour: failed ones at the top, where nothing covers them. */
-function Bar({ hour: { from, statuses }, x, most }: { hour: Hour; x: number; most: number }): JSX.Element {
+function Bar({ hour: { from, statuses }, x, most }: { hour: Hour; x: number; most: number }) {
   let top = HEIGHT;
   return (
     <g>

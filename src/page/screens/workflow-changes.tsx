@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
@@ -23,7 +22,7 @@ export type ChangeProps = {
 };
 
 /** The dialog for a change of a workflow file. */
-export function WorkflowChanges({ change, ...props }: ChangeProps & { change: WorkflowChange }): JSX.Element {
+export function WorkflowChanges({ change, ...props }: ChangeProps & { change: WorkflowChange }) {
   const Dialog = dialogs[change];
   return <Dialog {...props} />;
 }
@@ -33,7 +32,7 @@ const dialogs = { suspend: SuspendDialog, rename: Rename, copy: Copy, delete: De
 /** The entries of the menu of a workflow. */
 export type WorkflowChange = keyof typeof dialogs;
 
-function Rename({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
+function Rename({ workflow, removeBy, onClose }: ChangeProps) {
   const { route } = useLocation();
   const rename = ({ name, group }: FileName) =>
     removeBy(async () => {
@@ -56,7 +55,7 @@ function Rename({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
   );
 }
 
-function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
+function Copy({ workflow, onClose }: ChangeProps) {
   const { route } = useLocation();
   const { name, group } = nameOf(workflow);
   const hasSchedule = workflow.schedule.start.length > 0;
@@ -90,7 +89,7 @@ function Copy({ workflow, onClose }: ChangeProps): JSX.Element {
   );
 }
 
-function Delete({ workflow, removeBy, onClose }: ChangeProps): JSX.Element {
+function Delete({ workflow, removeBy, onClose }: ChangeProps) {
   const { route } = useLocation();
   const { problem, send } = useRequest();
   const { active, file, name } = workflow;
@@ -129,7 +128,7 @@ const spans = [
 ] as const;
 
 /** Suspends a schedule until a time. */
-function SuspendDialog({ workflow, onClose }: ChangeProps): JSX.Element {
+function SuspendDialog({ workflow, onClose }: ChangeProps) {
   const until = useSignal(fieldText(now.value + 24 * hourMs));
   const request = useRequest();
   const end = timeOf(until.value);

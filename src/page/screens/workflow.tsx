@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { lazy, useRoute } from 'preact-iso';
 import { formatDuration, shortId } from '#render/text.ts';
@@ -38,7 +37,7 @@ type Shown = {
 const kept = createKept<Shown>();
 
 /** One workflow: its description and graph, its last runs, and its text. */
-export function WorkflowScreen(): JSX.Element {
+export function WorkflowScreen() {
   const { name = '' } = useRoute().params;
   const shown = useMemo(() => createResource(() => read(name), kept.get(name)), [name]);
   useEffect(() => {
@@ -70,7 +69,7 @@ async function read(name: string): Promise<Shown> {
   return { detail, runs: page.runs, grid };
 }
 
-function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>, 'removeBy'>): JSX.Element {
+function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>, 'removeBy'>) {
   const [query, change] = useQuery();
   const names = [
     ...(detail.graph === null ? [] : ['Overview']),
@@ -129,7 +128,7 @@ function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>,
 }
 
 /** Suspends the schedule until a time; renames, copies and deletes the file. */
-function ChangeMenu(props: Omit<ChangeProps, 'onClose'>): JSX.Element {
+function ChangeMenu(props: Omit<ChangeProps, 'onClose'>) {
   const { name, schedule } = props.workflow;
   const change = useSignal<WorkflowChange | null>(null);
   const choose = (chosen: WorkflowChange) => () => leaving(() => (change.value = chosen));
@@ -158,7 +157,7 @@ type SpecProps = {
 };
 
 /** The text of the file, read-only at first. */
-function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
+function Spec({ detail, isEdited, onEdit }: SpecProps) {
   const edit = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
   // The closed editor had the focus.
@@ -179,7 +178,7 @@ function Spec({ detail, isEdited, onEdit }: SpecProps): JSX.Element {
   );
 }
 
-function ScheduleText({ workflow }: { workflow: WorkflowDetail }): JSX.Element | null {
+function ScheduleText({ workflow }: { workflow: WorkflowDetail }) {
   const { schedule, scheduleWords, nextStarts, suspended, suspendedUntil } = workflow;
   if (!hasSchedule(schedule)) return null;
   const words = scheduleWords ?? schedule;
@@ -213,7 +212,7 @@ function queueText({ name, limit, waiting }: NonNullable<WorkflowDetail['queue']
 /** The last runs of the overview; the history has more. */
 const SHOWN_RUNS = 3;
 
-function Overview({ detail, runs }: Omit<Shown, 'grid'>): JSX.Element {
+function Overview({ detail, runs }: Omit<Shown, 'grid'>) {
   const { graph, params, env } = detail;
   return (
     <>
@@ -253,7 +252,7 @@ function NamedValues({ title, values }: { title: string; values: readonly (reado
   );
 }
 
-function History({ detail, runs, grid }: Shown): JSX.Element {
+function History({ detail, runs, grid }: Shown) {
   if (runs.length === 0) return <p class="empty">This workflow has never run.</p>;
   return (
     <>
@@ -275,7 +274,7 @@ const BAR_HEIGHT = 36;
 type GridRun = WorkflowGrid['runs'][number];
 
 /** The last runs of a workflow as columns, the newest at the right, with the status of each step. */
-function HistoryGrid({ grid }: { grid: WorkflowGrid }): JSX.Element {
+function HistoryGrid({ grid }: { grid: WorkflowGrid }) {
   const runs = grid.runs.toReversed();
   const durations = runs.flatMap(({ durationMs }) => durationMs ?? []);
   const middle = median(durations);
@@ -320,7 +319,7 @@ function HistoryGrid({ grid }: { grid: WorkflowGrid }): JSX.Element {
   );
 }
 
-function RunBar({ run, longest }: { run: GridRun; longest: number }): JSX.Element {
+function RunBar({ run, longest }: { run: GridRun; longest: number }) {
   const { runId, status, durationMs, createdAt } = run;
   const look = runLook(status);
   const height = Math.max(3, (BAR_HEIGHT * (durationMs ?? longest)) / longest);
@@ -334,7 +333,7 @@ function RunBar({ run, longest }: { run: GridRun; longest: number }): JSX.Elemen
   );
 }
 
-function Cell(props: { run: GridRun; step: string; status: ReturnType<typeof cellStatus> }): JSX.Element | null {
+function Cell(props: { run: GridRun; step: string; status: ReturnType<typeof cellStatus> }) {
   if (props.status === null) return null;
   const look = stepLook(props.status);
   const name = `${props.step}: ${look.word}`;

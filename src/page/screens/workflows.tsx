@@ -37,7 +37,7 @@ const NewWorkflow = lazy(() => import('./new-workflow.tsx').then((part) => part.
 const StartDialog = lazy(() => import('../parts/start/start-dialog.tsx').then((part) => part.StartDialog));
 
 /** All workflows of the daemon, with their last runs. */
-export function Workflows(): JSX.Element {
+export function Workflows() {
   useTitle('Workflows');
   useEffect(followWorkflows, []);
   const all = workflows.value;
@@ -46,7 +46,7 @@ export function Workflows(): JSX.Element {
   return <LoadingOrProblem what="Workflows" problem={problem} retry={readWorkflows} />;
 }
 
-function Empty(): JSX.Element {
+function Empty() {
   return (
     <section class="empty">
       <h1>No workflows yet</h1>
@@ -58,7 +58,7 @@ function Empty(): JSX.Element {
   );
 }
 
-function NewButton(): JSX.Element | null {
+function NewButton() {
   const isOpen = useSignal(false);
   if (isReadOnly.value) return null;
   return (
@@ -69,7 +69,7 @@ function NewButton(): JSX.Element | null {
   );
 }
 
-function WorkflowTable({ all }: { all: readonly Workflow[] }): JSX.Element {
+function WorkflowTable({ all }: { all: readonly Workflow[] }) {
   const [query, change] = useQuery();
   const filter: WorkflowFilter = { find: query['find'] ?? '', tag: query['tag'] ?? '', only: query['only'] ?? '' };
   const shown = filterWorkflows(all, filter);
@@ -113,7 +113,7 @@ function Chips(props: {
   all: readonly Workflow[];
   filter: WorkflowFilter;
   change: (changes: Record<string, string>) => void;
-}): JSX.Element {
+}) {
   const { all, filter, change } = props;
   const count = (name: FilterName) => all.filter((workflow) => matches(workflow, name)).length;
   const shown = filters
@@ -137,7 +137,7 @@ function Chips(props: {
   );
 }
 
-function Group(props: { name: string; rows: readonly Workflow[]; onTag: (tag: string) => void }): JSX.Element {
+function Group(props: { name: string; rows: readonly Workflow[]; onTag: (tag: string) => void }) {
   const label = props.name === '' ? 'Workflows' : `Workflows in ${props.name}`;
   return (
     <>
@@ -155,7 +155,7 @@ function Group(props: { name: string; rows: readonly Workflow[]; onTag: (tag: st
   );
 }
 
-function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => void }): JSX.Element {
+function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => void }) {
   const { id, name, description, tags, lastRun } = workflow;
   return (
     <li class="row workflow">
@@ -189,7 +189,7 @@ function Row({ workflow, onTag }: { workflow: Workflow; onTag: (tag: string) => 
 }
 
 /** A link to the start form, which opens as a dialog here. */
-function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
+function StartButton({ id, name }: { id: string; name: string }) {
   const isOpen = useSignal(false);
   return (
     <>
@@ -212,7 +212,7 @@ function StartButton({ id, name }: { id: string; name: string }): JSX.Element {
   );
 }
 
-function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }): JSX.Element {
+function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }) {
   const successes = recent?.filter(({ status }) => status === 'succeeded').slice(0, 10) ?? [];
   const usual = median(successes.flatMap(({ durationMs }) => durationMs ?? []));
   return (
@@ -254,7 +254,7 @@ function nextText({ next, schedule, suspended, suspendedUntil }: Workflow): JSX.
 }
 
 /** The row of a broken file: its problems, with the source lines if the login may read them. */
-function BrokenFile({ workflow }: { workflow: Workflow }): JSX.Element {
+function BrokenFile({ workflow }: { workflow: Workflow }) {
   const text = useSignal<string | null>(null);
   const { id, file, diagnostics } = workflow;
   const name = file.slice(file.lastIndexOf('/') + 1);
@@ -291,7 +291,7 @@ const HEIGHT = 22;
 const LEAST_HEIGHT = 4;
 
 /** The last runs of a workflow, the newest at the right: the colour of each is its status, its height its duration. */
-function Ticks({ recent }: { recent: Workflow['recent'] }): JSX.Element | null {
+function Ticks({ recent }: { recent: Workflow['recent'] }) {
   const { route } = useLocation();
   if (recent === null || recent.length === 0) return null;
   const longest = Math.max(1, ...recent.map(({ durationMs }) => durationMs ?? 0));

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { StepView } from '../api/types.ts';
 import { Frame, type PlacedNode, StepBox } from '../graph/graph-box.tsx';
@@ -20,16 +19,7 @@ type BoxProps = {
 };
 
 /** A fan-out in a graph, which can be expanded to its instances. */
-export function FanOutBox({
-  node,
-  step,
-  href,
-  hrefOfInstance,
-  choose,
-  selected,
-  isCritical,
-  unfolding,
-}: BoxProps): JSX.Element {
+export function FanOutBox({ node, step, href, hrefOfInstance, choose, selected, isCritical, unfolding }: BoxProps) {
   const items = step.items ?? [];
   const isSelected = selected === node.name || items.some(({ name }) => name === selected);
   return (
@@ -60,7 +50,7 @@ export function FanOutBox({
 
 type OpenBoxProps = Pick<BoxProps, 'node' | 'step' | 'href' | 'isCritical'> & { readonly isSelected: boolean };
 
-function OpenBox({ node, step, href, isSelected, isCritical }: OpenBoxProps): JSX.Element {
+function OpenBox({ node, step, href, isSelected, isCritical }: OpenBoxProps) {
   const look = presentLook(step);
   const names = [look.kind, 'open', isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
   return (
@@ -80,7 +70,7 @@ function OpenBox({ node, step, href, isSelected, isCritical }: OpenBoxProps): JS
   );
 }
 
-function Fold({ node, step, unfolding }: Pick<BoxProps, 'node' | 'step' | 'unfolding'>): JSX.Element {
+function Fold({ node, step, unfolding }: Pick<BoxProps, 'node' | 'step' | 'unfolding'>) {
   const toggle = () => unfolding.toggle(step.name);
   return (
     <g
@@ -114,7 +104,7 @@ type CellProps = {
   readonly isSelected: boolean;
 };
 
-function NamedInstance({ instance, grid, index, href, isSelected }: CellProps): JSX.Element {
+function NamedInstance({ instance, grid, index, href, isSelected }: CellProps) {
   const look = presentLook(instance);
   const { cellWidth: width, cellHeight: height } = grid;
   return (
@@ -155,7 +145,7 @@ type SquaresProps = {
  * Many instances, one path for each status. A click selects one. For the keyboard one of them is a link, which the
  * arrow keys, Home and End move.
  */
-function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps): JSX.Element {
+function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps) {
   const [moved, setMoved] = useState<number | null>(null);
   const cell = useRef<SVGSVGElement>(null);
   // Each instance has its own element, so that screen readers announce it. Focused before the next key.

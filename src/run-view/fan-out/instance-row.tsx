@@ -1,9 +1,8 @@
-import type { JSX } from 'preact';
 import type { StepView } from '../api/types.ts';
 import type { Instance, Unfolding } from './instance.ts';
 
 /** `ship[north]` below `ship`: only the part in brackets is visible. */
-export function InstanceName({ instance: { name, key } }: { instance: Instance }): JSX.Element {
+export function InstanceName({ instance: { name, key } }: { instance: Instance }) {
   return (
     <bdi title={name}>
       <span class="sr">{name.slice(0, -key.length - 2)}</span>[{key}]
@@ -12,7 +11,7 @@ export function InstanceName({ instance: { name, key } }: { instance: Instance }
 }
 
 /** Shows and hides the instances of a fan-out. */
-export function FoldButton({ step, unfolding }: { step: StepView; unfolding: Unfolding }): JSX.Element {
+export function FoldButton({ step, unfolding }: { step: StepView; unfolding: Unfolding }) {
   return (
     <button
       type="button"

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { StepView } from '../api/types.ts';
 import { countedName } from '../fan-out/instance.ts';
 import { presentLook, StatusIcon, type StatusLook } from '../status.tsx';
@@ -29,7 +28,7 @@ type StepBoxProps = {
 };
 
 /** A step of a run, as a link that selects it. */
-export function StepBox({ node, step, href, isSelected = false, isCritical, room = 0 }: StepBoxProps): JSX.Element {
+export function StepBox({ node, step, href, isSelected = false, isCritical, room = 0 }: StepBoxProps) {
   const look = presentLook(step);
   const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
   return (
@@ -41,7 +40,7 @@ export function StepBox({ node, step, href, isSelected = false, isCritical, room
 }
 
 /** A step of a file. */
-export function PlainBox({ node, executor }: { node: PlacedNode; executor: string }): JSX.Element {
+export function PlainBox({ node, executor }: { node: PlacedNode; executor: string }) {
   return (
     <g class="plain-step">
       {(node.form === 'square' || shownName(node) !== node.name) && <title>{node.name}</title>}
@@ -58,7 +57,7 @@ type ShapeProps = {
 };
 
 /** A box with name and detail, one with the name alone, or a plain square. */
-function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: ShapeProps): JSX.Element {
+function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: ShapeProps) {
   const icon = form === 'box' ? { x: 10, y: 13 } : { x: 7, y: 5 };
   const left = look === null ? 12 : form === 'box' ? drawing.icon : 29;
   return (
@@ -98,6 +97,6 @@ function shownName({ name, width }: Pick<PlacedNode, 'name' | 'width'>, room = 0
 type FrameProps = { readonly name: string; readonly radius: number; readonly width: number; readonly height: number };
 
 /** The outline of a box. */
-export function Frame({ name, radius, width, height }: FrameProps): JSX.Element {
+export function Frame({ name, radius, width, height }: FrameProps) {
   return <rect class={name} x="0.5" y="0.5" width={width - 1} height={height - 1} rx={radius} />;
 }

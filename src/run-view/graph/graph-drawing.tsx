@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { drawingOrder } from '#core/graph.ts';
 import type { StepView } from '../api/types.ts';
 import { counted } from '../step-text.ts';
@@ -16,7 +16,7 @@ export type DrawnGraph = {
 type DrawNode = (node: PlacedNode) => ComponentChildren;
 
 /** All edges, and those of a highlighted path above them. */
-export function Edges({ layout, path }: { layout: GraphLayout; path: string }): JSX.Element {
+export function Edges({ layout, path }: { layout: GraphLayout; path: string }) {
   return (
     <>
       <path class="edges" d={edgePath(layout)} />
@@ -40,7 +40,7 @@ type ItemProps = {
 };
 
 /** A step, or a block of steps with the same dependencies and dependents. */
-export function Item({ drawn, index, drawNode, isShown, found = null, aboutBlock }: ItemProps): JSX.Element | null {
+export function Item({ drawn, index, drawNode, isShown, found = null, aboutBlock }: ItemProps) {
   const item = drawn.items[index];
   if (item === undefined) return null;
   const { x, y } = drawn.layout.boxes[index] ?? { x: 0, y: 0 };
@@ -212,7 +212,7 @@ type OverviewProps = {
 };
 
 /** All steps as plain shapes, one path for each status, fast enough for ten thousand. */
-export function GraphOverview({ drawn, statusOf, found = null }: OverviewProps): JSX.Element {
+export function GraphOverview({ drawn, statusOf, found = null }: OverviewProps) {
   return (
     <>
       {Array.from(

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { hasKeys } from '../../data/page-settings.ts';
 import { Button } from '../controls.tsx';
 import { useModal } from '../dialog.tsx';
@@ -29,7 +28,7 @@ const keys = [
 ] as const;
 
 /** The keyboard shortcuts of the page. */
-export function KeyHelp({ onClose }: { onClose: () => void }): JSX.Element {
+export function KeyHelp({ onClose }: { onClose: () => void }) {
   const dialog = useModal({ onClose, focus: (shown) => shown.querySelector('h2')?.focus() });
   return (
     <dialog ref={dialog} class="key-help" aria-labelledby="keys-title">

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
@@ -23,7 +22,7 @@ export function openKeyHelp(): void {
 }
 
 /** The keyboard shortcuts of the page, and the dialogs that they open. */
-export function Keyboard(): JSX.Element | null {
+export function Keyboard() {
   const { route } = useLocation();
   useEffect(() => {
     const go = (address: string) => () => leaving(() => route(pathOf(address)));

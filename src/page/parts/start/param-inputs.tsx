@@ -1,5 +1,4 @@
 import type { Signal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
 import { acceptedNames, choicesOf, type Field, type Filled } from '../../data/workflows/start-form.ts';
@@ -15,7 +14,7 @@ type InputProps = {
 };
 
 /** A parameter. An empty field keeps its default, unless the user chose an empty value. */
-export function FieldInput({ field, value, fault, isDisabled = false, onValue }: InputProps): JSX.Element {
+export function FieldInput({ field, value, fault, isDisabled = false, onValue }: InputProps) {
   const id = `param-${field.key}`;
   const isEmpty = value === '';
   return (
@@ -62,7 +61,7 @@ type ValueProps = {
 };
 
 /** The control for the type of a parameter: a choice, a number, a hidden text, or any text. */
-function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Element {
+function TypedInput({ field, ...props }: ValueProps & { field: Field }) {
   const { id, value, placeholder, isInvalid, isDisabled = false, onValue } = props;
   const { accepts } = field;
   const choices = choicesOf(field);
@@ -90,7 +89,7 @@ function TypedInput({ field, ...props }: ValueProps & { field: Field }): JSX.Ele
 }
 
 /** A text of one or more lines: Enter starts, Shift-Enter inserts a line break. */
-function ValueInput(props: ValueProps): JSX.Element {
+function ValueInput(props: ValueProps) {
   const lines = (props.value || props.placeholder).split('\n').length;
   return (
     <textarea
@@ -132,7 +131,7 @@ export function FreeParams(props: {
   workflow: WorkflowDetail;
   filled: Signal<Filled>;
   fault: (name: string) => string | null;
-}): JSX.Element | null {
+}) {
   const { workflow, filled, fault } = props;
   const accepted = useMemo(() => acceptedNames(workflow), [workflow]);
   const { free } = filled.value;

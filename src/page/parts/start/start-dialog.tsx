@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
@@ -10,7 +9,7 @@ import { LoadingOrProblem } from '../problem-box.tsx';
 import { StartForm } from './start-form.tsx';
 
 /** The start form of a workflow, as a dialog over the list. */
-export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): JSX.Element {
+export function StartDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }) {
   const dialog = useModal({ onClose });
   const { route } = useLocation();
   const { value, problem } = useResource(() => readWorkflow(id), [id]);

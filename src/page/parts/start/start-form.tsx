@@ -1,5 +1,4 @@
 import { useComputed, useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
@@ -34,7 +33,7 @@ type StartFormProps = {
 };
 
 /** The fields of the start form and its submit action. */
-export function StartForm({ workflow, query, onStarted }: StartFormProps): JSX.Element {
+export function StartForm({ workflow, query, onStarted }: StartFormProps) {
   const fields = useMemo(() => fieldsOf(workflow), [workflow]);
   const { disableParamEdit = false } = workflow.runConfig ?? {};
   const filled = useSignal<Filled>(filledByLink(fields, disableParamEdit ? {} : query));
@@ -101,7 +100,7 @@ function apiAddress(id: string): string {
 }
 
 /** Fills the form from a past run. */
-function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) => void }): JSX.Element | null {
+function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) => void }) {
   const { id, recent, params: declared } = props.workflow;
   // The choice has its place before the runs are known: nothing below it moves then.
   const runs = useSignal<readonly RunHead[] | null>(null);
@@ -139,7 +138,7 @@ function PastRuns(props: { workflow: WorkflowDetail; onChoose: (run: RunHead) =>
 }
 
 /** Commands that start the same run, to copy. */
-function Commands({ commands }: { commands: readonly (readonly [string, string, string])[] }): JSX.Element {
+function Commands({ commands }: { commands: readonly (readonly [string, string, string])[] }) {
   const copied = useSignal('');
   return (
     <dl class="commands">

@@ -1,11 +1,10 @@
-import type { JSX } from 'preact';
 import { isOffline } from '../../data/connection.ts';
 
 /** The id of the form that answers an approval. */
 export const ANSWER_FORM = 'answer';
 
 /** The buttons that answer an approval, inside of its form or outside. */
-export function AnswerButtons({ isPending }: { isPending: boolean }): JSX.Element {
+export function AnswerButtons({ isPending }: { isPending: boolean }) {
   const isOff = isPending || isOffline.value;
   return (
     <>

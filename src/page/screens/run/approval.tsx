@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RunHead, StepApproval, StepView } from '#run-view/api/types.ts';
 import { answerText } from '#run-view/components.ts';
@@ -17,7 +16,7 @@ import { ANSWER_FORM, AnswerButtons } from './answer-buttons.tsx';
 type ApprovalProps = { readonly step: StepView; readonly approval: StepApproval; readonly head: RunHead };
 
 /** The approval of a step: its prompt, and the answer or the form for one. */
-export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
+export function Approval({ step, approval, head }: ApprovalProps) {
   // Kept outside of the form, which disappears when another user answers first.
   const request = useRequest();
   const problem = request.problem.value;
@@ -48,7 +47,7 @@ export function Approval({ step, approval, head }: ApprovalProps): JSX.Element {
 type QuestionProps = ApprovalProps & { readonly request: ControlRequest };
 
 /** The approval form for a user who may answer; otherwise a list of those who may. */
-function Question({ step, approval, head, request }: QuestionProps): JSX.Element {
+function Question({ step, approval, head, request }: QuestionProps) {
   const { input, allowed, until } = approval;
   const values = useSignal<Readonly<Record<string, string>>>({});
   const comment = useSignal('');
@@ -142,7 +141,7 @@ function mayAnswer(allowed: readonly string[]): boolean {
 }
 
 /** The users that may answer, and the time limit. */
-function About({ allowed, until }: Pick<StepApproval, 'allowed' | 'until'>): JSX.Element | null {
+function About({ allowed, until }: Pick<StepApproval, 'allowed' | 'until'>) {
   if (allowed.length === 0 && until === null) return null;
   return (
     <p class="quiet">

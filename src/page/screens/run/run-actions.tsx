@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
@@ -20,10 +19,8 @@ import { useRetry } from './use-retry.ts';
 
 const RunMenu = onDemand(() => import('./run-menus.tsx').then((part) => part.RunMenu));
 
-type ActionProps = { readonly run: ShownRun; readonly head: RunHead; readonly chosen: string | null };
-
 /** The actions on a run: stop it while it is active, retry it afterwards. */
-export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
+export function RunActions({ run, head, chosen }: { run: ShownRun; head: RunHead; chosen: string | null }) {
   const request = useRequest();
   if (isReadOnly.value) return <span class="quiet">read-only</span>;
   return (
@@ -51,7 +48,7 @@ export function RunActions({ run, head, chosen }: ActionProps): JSX.Element {
 }
 
 /** Links to the first step that waits for approval. */
-function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Element | null {
+function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }) {
   const [first] = waitingFor;
   if (first === undefined) return null;
   return (
@@ -62,7 +59,7 @@ function ApprovalLink({ head: { waitingFor = [] } }: { head: RunHead }): JSX.Ele
 }
 
 /** Links to the sub-run that waits for approval, or to all of them. */
-function SubRunLink({ run }: { run: ShownRun }): JSX.Element | null {
+function SubRunLink({ run }: { run: ShownRun }) {
   const [first, ...others] = run.waitingSubRuns.value;
   if (first === undefined) return null;
   if (others.length > 0)
@@ -84,9 +81,7 @@ function shortName(name: string): string {
   return name.length > 24 ? `${name.slice(0, 24)}…` : name;
 }
 
-type RetryProps = { readonly head: RunHead; readonly chosen: string | null; readonly request: ControlRequest };
-
-function RetryButtons({ head, chosen, request }: RetryProps): JSX.Element {
+function RetryButtons({ head, chosen, request }: { head: RunHead; chosen: string | null; request: ControlRequest }) {
   const retry = useRetry(head.runId, request);
   const isPending = request.isPending.value;
   const isOff = isPending || isOffline.value;
@@ -170,7 +165,7 @@ type QuestionProps = {
   readonly onCancel: () => void;
 };
 
-function StopQuestion({ stop, head, running, onConfirm, onCancel }: QuestionProps): JSX.Element {
+function StopQuestion({ stop, head, running, onConfirm, onCancel }: QuestionProps) {
   const { button } = words[stop];
   return (
     <ConfirmDialog

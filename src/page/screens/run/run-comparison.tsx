@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { formatDuration, shortId } from '#render/text.ts';
 import type { RunHead, RunSummary, StepView } from '#run-view/api/types.ts';
@@ -18,7 +17,7 @@ import { hrefOfStep } from './run-address.ts';
 const rowHeight = matchMedia('(max-width: 640px)').matches ? 60 : 36;
 
 /** A run beside an earlier one of its workflow, by default the last finished one. */
-export function RunComparison({ head, steps }: { head: RunHead; steps: readonly StepView[] }): JSX.Element {
+export function RunComparison({ head, steps }: { head: RunHead; steps: readonly StepView[] }) {
   const [query, change] = useQuery();
   const wanted = query['with'] ?? '';
   const { value, problem, refresh } = useResource(() => readEarlier(head, wanted), [head.runId, wanted]);
@@ -44,7 +43,7 @@ export function RunComparison({ head, steps }: { head: RunHead; steps: readonly 
 }
 
 /** The differences of the runs as a whole. */
-function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.Element {
+function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }) {
   const longerMs =
     head.durationMs === null || earlier.durationMs === null ? null : head.durationMs - earlier.durationMs;
   const status = runLook(head.status).word;
@@ -67,7 +66,7 @@ function Whole({ head, earlier }: { head: RunHead; earlier: RunSummary }): JSX.E
   );
 }
 
-function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
+function Steps({ rows }: { rows: readonly StepComparison[] }) {
   const area = useRef<HTMLDivElement>(null);
   const { first, last, before, after } = useDrawnRows(area, rows.length, rowHeight);
   return (
@@ -102,7 +101,7 @@ function Steps({ rows }: { rows: readonly StepComparison[] }): JSX.Element {
   );
 }
 
-function Result({ step }: { step: StepComparison['step'] }): JSX.Element {
+function Result({ step }: { step: StepComparison['step'] }) {
   if (step === null) return <td class="quiet">no such step</td>;
   const look = stepLook(step.status);
   return (

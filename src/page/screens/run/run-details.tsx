@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { AttemptLine, Instances, RunFacts, RunParams, StepFacts, StepOutputs } from '#run-view/components.ts';
@@ -7,7 +6,7 @@ import type { ShownRun } from '../../data/shown-run.ts';
 import { Moment } from '../../parts/time.tsx';
 
 /** The details of a step other than its logs. */
-export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): JSX.Element {
+export function StepDetails({ run, step }: { run: ShownRun; step: StepView }) {
   const graph = run.view.value?.graph;
   const needs = graph?.edges.filter(({ to: name }) => name === step.name).map(({ from }) => from) ?? [];
   const moment = (at: string) => <Moment at={at} />;
@@ -37,7 +36,7 @@ export function StepDetails({ run, step }: { run: ShownRun; step: StepView }): J
 }
 
 /** Rarely needed details of a run. */
-export function RunAbout({ head, tags }: { head: RunHead; tags: readonly string[] }): JSX.Element {
+export function RunAbout({ head, tags }: { head: RunHead; tags: readonly string[] }) {
   return (
     <>
       <RunFacts view={{ run: head, tags }} moment={(at) => <Moment at={at} />} unfinished="not yet" />

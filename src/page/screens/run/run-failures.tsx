@@ -8,7 +8,7 @@ import type { ShownRun } from '../../data/shown-run.ts';
 import { hrefOfStep } from './run-address.ts';
 
 /** The failures of a finished run: the reasons, the last lines of output, and links to the logs. */
-export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly StepView[] }): JSX.Element | null {
+export function RunFailures({ run, steps }: { run: ShownRun; steps: readonly StepView[] }) {
   const view = run.view.value;
   const failed = failedIn(steps);
   // The view has the failures of the time at which it was loaded.

@@ -1,5 +1,4 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
@@ -16,7 +15,7 @@ import { ActionProblem } from '../../parts/problem-box.tsx';
 import { useRetry } from './use-retry.ts';
 
 /** The rarely used actions on a run. */
-export function RunMenu({ head }: { head: RunHead }): JSX.Element | null {
+export function RunMenu({ head }: { head: RunHead }) {
   const { route } = useLocation();
   const asked = useSignal<true | null>(null);
   if (isReadOnly.value || isActive(head.status)) return null;
@@ -49,7 +48,7 @@ type StepMenuProps = {
 };
 
 /** The actions on a step of a finished run: retry it, and set its status. */
-export function StepMenu({ run, head, step }: StepMenuProps): JSX.Element | null {
+export function StepMenu({ run, head, step }: StepMenuProps) {
   const asked = useSignal<MarkedStatus | null>(null);
   const request = useRequest();
   const retry = useRetry(head.runId, request);
@@ -96,7 +95,7 @@ type QuestionProps<Answer> = {
 };
 
 /** Asks for a confirmation of an action, and shows the reason if it fails. */
-function Question<Answer>({ asked, title, action, about, act }: QuestionProps<Answer>): JSX.Element | null {
+function Question<Answer>({ asked, title, action, about, act }: QuestionProps<Answer>) {
   const { problem, isPending, send } = useRequest();
   const answer = asked.value;
   if (answer === null) return null;

@@ -1,5 +1,4 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { RunHead, RunView, StepView } from '#run-view/api/types.ts';
@@ -27,7 +26,7 @@ type PanelProps = {
 };
 
 /** The steps of a run in several views, which share one selection. */
-export function RunPanels({ run, head, steps, selected }: PanelProps): JSX.Element {
+export function RunPanels({ run, head, steps, selected }: PanelProps) {
   const [query, change] = useQuery();
   const graph = run.view.value?.graph ?? null;
   const names =
@@ -125,7 +124,7 @@ type GraphProps = {
 };
 
 /** The steps of a run as a graph; each can be selected. */
-function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: GraphProps): JSX.Element {
+function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: GraphProps) {
   const fanOuts = useMemo(
     () => new Set(graph.nodes.filter(({ isFanOut }) => isFanOut).map(({ name }) => name)),
     [graph],
@@ -173,7 +172,7 @@ type NodeProps = {
 };
 
 /** One step, which is redrawn alone when it changes. */
-function Node({ run, node, chosen, isCritical, unfolding }: NodeProps): JSX.Element | null {
+function Node({ run, node, chosen, isCritical, unfolding }: NodeProps) {
   /** The selected step or instance if it is in this box. */
   const selected = useComputed(() => {
     const name = chosen.value;

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { StepView } from '#run-view/api/types.ts';
 import { StepRow } from '#run-view/components.ts';
@@ -17,7 +16,7 @@ type RowsProps = {
 };
 
 /** The handlers of a run, as rows below its graph. */
-export function HandlerRows({ steps, selected, earlier }: RowsProps): JSX.Element {
+export function HandlerRows({ steps, selected, earlier }: RowsProps) {
   return (
     <ul class="step-rows then" aria-label="Handlers">
       {steps.map((step) => (
@@ -35,7 +34,7 @@ export function HandlerRows({ steps, selected, earlier }: RowsProps): JSX.Elemen
 }
 
 /** The steps of a run as rows, with the instances of expanded fan-outs. */
-export function StepRows(props: RowsProps & { readonly unfolding: Unfolding }): JSX.Element {
+export function StepRows(props: RowsProps & { readonly unfolding: Unfolding }) {
   const { steps, selected, earlier, unfolding } = props;
   const list = useRef<HTMLUListElement>(null);
   const rows = useMemo(() => unfolded(steps, unfolding.names), [steps, unfolding]);

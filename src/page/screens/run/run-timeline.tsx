@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { ROW_HEIGHT, Timeline, TimelineLegend, timelineRows, timeScale } from '#run-view/components.ts';
@@ -23,7 +22,7 @@ type TimelineProps = {
 const SHORTEST_DRAG = 4;
 
 /** The timeline of a run. Dragging over the axis zooms into a part of the time. */
-export function RunTimeline({ run, head, steps, selected, critical, unfolding }: TimelineProps): JSX.Element {
+export function RunTimeline({ run, head, steps, selected, critical, unfolding }: TimelineProps) {
   const part = useSignal<{ readonly from: number; readonly to: number } | null>(null);
   const count = run.view.value?.steps.length ?? 0;
   const graph = run.view.value?.graph ?? null;
@@ -74,7 +73,7 @@ type BrushProps = {
 };
 
 /** An area over the axis that selects a part of the time by dragging. */
-function Brush({ scale, onChoose }: BrushProps): JSX.Element {
+function Brush({ scale, onChoose }: BrushProps) {
   const drag = useSignal<{ readonly start: number; readonly end: number } | null>(null);
   const offsetAt = (event: PointerEvent & { currentTarget: HTMLElement }) =>
     event.clientX - event.currentTarget.getBoundingClientRect().left;

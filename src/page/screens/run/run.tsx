@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { shortId } from '#render/text.ts';
@@ -25,7 +24,7 @@ const RunFailures = lazy(() => import('./run-failures.tsx').then((part) => part.
 const RunAbout = onDemand(() => import('./run-details.tsx').then((part) => part.RunAbout));
 
 /** One run, followed while it is active. The address contains the selected step and view. */
-export function Run(): JSX.Element {
+export function Run() {
   const { id = '' } = useRoute().params;
   const run = useMemo(() => new ShownRun(id), [id]);
   useEffect(() => run.follow(), [run]);
@@ -59,7 +58,7 @@ const signs: Readonly<Record<string, string>> = {
   skipped: '↷',
 };
 
-function ShownRunScreen({ run, head }: RunProps): JSX.Element {
+function ShownRunScreen({ run, head }: RunProps) {
   const [query] = useQuery();
   const steps = run.steps.value;
   const chosen = useChosenStep(steps, query['step']);
@@ -122,7 +121,7 @@ function shownPane(query: Readonly<Record<string, string>>): 'steps' | 'step' {
   return query['step'] === undefined || query['pane'] === 'steps' ? 'steps' : 'step';
 }
 
-function PaneTabs({ step }: { step: string }): JSX.Element {
+function PaneTabs({ step }: { step: string }) {
   const [query, change] = useQuery();
   const names = ['All steps', `Step ${step}`];
   return (
@@ -174,13 +173,13 @@ function useUsual({ run, head }: RunProps): number | null {
   return usual.value;
 }
 
-function RunName(props: RunProps): JSX.Element {
+function RunName(props: RunProps) {
   const id = workflowOf(props);
   const name = <bdi>{props.head.workflow}</bdi>;
   return id === null ? name : <a href={to.workflow(id)}>{name}</a>;
 }
 
-function AboutRun({ run, head }: RunProps): JSX.Element | null {
+function AboutRun({ run, head }: RunProps) {
   const view = run.view.value;
   const isOpen = useSignal(false);
   if (view === null) return null;
@@ -203,7 +202,7 @@ const triggers = {
   retry: 'by its retry policy',
 } as const;
 
-function Facts({ run, head }: RunProps): JSX.Element {
+function Facts({ run, head }: RunProps) {
   const fileStatus = run.view.value?.fileStatus;
   return (
     <span class="facts quiet">

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { StatusIcon } from '#run-view/components.ts';
 import { countedName, presentLook, progressText, shownInstance, stepLook } from '#run-view/texts.ts';
@@ -18,7 +17,7 @@ const AttemptLogs = onDemand(() => import('../../log/attempt-logs.tsx').then((pa
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
 
 /** The selected step: its logs, its details, and its position in the file. */
-export function StepPane({ run, step, head }: StepProps): JSX.Element {
+export function StepPane({ run, step, head }: StepProps) {
   const [query, change] = useQuery();
   const view = run.view.value;
   const position = view?.graph?.nodes.find(({ name }) => name === step.name)?.place ?? null;
@@ -64,7 +63,7 @@ export function StepPane({ run, step, head }: StepProps): JSX.Element {
   );
 }
 
-function StepLogs({ run, step, head }: StepProps): JSX.Element {
+function StepLogs({ run, step, head }: StepProps) {
   const [query, change] = useQuery();
   const attempts = step.history.map(({ attempt }) => attempt);
   const attempt = attempts.find((each) => String(each) === query['attempt']) ?? attempts.at(-1);
