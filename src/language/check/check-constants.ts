@@ -261,7 +261,7 @@ function found({ file, path, what }: ActionEntry, key: Path, text: string, sever
   const name = /(?:^|\.)([A-Za-z_]\w*)$/.exec(inner)?.[1];
   const isOther = !OF_ACTIONS.test(inner);
   const help = isOther
-    ? 'Write it in single quotes.'
+    ? `A shell refuses it: quote it with '...'.`
     : name === undefined
       ? 'Write a variable: $NAME.'
       : `Write $${name}, and declare it in "params" or "env".`;
