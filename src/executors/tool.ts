@@ -58,6 +58,15 @@ export function toolSettings(config: JsonObject, { expand }: Attempt): ToolSetti
   };
 }
 
+/** A value with its texts expanded, and its keys if they may hold variables. */
+export function expandTexts(value: Json, expand: (text: string) => string, expandKey = (key: string) => key): Json {
+  if (typeof value === 'string') return expand(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => expandTexts(item, expand, expandKey));
+  const entries = Object.entries(value as JsonObject);
+  return Object.fromEntries(entries.map(([key, item]) => [expandKey(key), expandTexts(item, expand, expandKey)]));
+}
+
 /** The entries of an object sorted by name; none for other values. */
 export function sortedEntries(value: Json | undefined): readonly (readonly [name: string, value: Json])[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];

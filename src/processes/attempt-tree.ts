@@ -4,7 +4,7 @@ import type { ProcessIdentity } from '#core/run/run.ts';
 import type { RunMark } from '#engine/engine.ts';
 import { errorCode, tryOr } from '#system/errors.ts';
 import { pause } from '#system/time-limit.ts';
-import type { AttemptSignals } from './end-signal.ts';
+import { type AttemptSignals, onEnd } from './end-signal.ts';
 import {
   answers,
   identityOf,
@@ -173,7 +173,7 @@ export class AttemptTree {
   readonly #options: AttemptTreeOptions;
   /** Processes found before their parents ended, by number. */
   readonly #seen = new Map<number, ProcessIdentity>();
-  readonly #releases: readonly (() => void)[];
+  readonly #unsubscribe: () => void;
   #patience: NodeJS.Timeout | undefined;
   #giveUp = () => {};
 
@@ -186,7 +186,7 @@ export class AttemptTree {
     this.immortal = new Promise((resolve) => {
       this.#giveUp = resolve;
     });
-    this.#releases = [options.signal.onAbort(this.#stop), options.kill.onAbort(this.#kill)];
+    this.#unsubscribe = onEnd(options, this.#stop, this.#kill);
   }
 
   /** Await it once the leader has ended: resolves at once, or after a request when the whole tree has ended. */
@@ -211,7 +211,7 @@ export class AttemptTree {
 
   /** Stops listening for the requests. */
   release(): void {
-    for (const release of this.#releases) release();
+    this.#unsubscribe();
     clearTimeout(this.#patience);
   }
 

@@ -60,6 +60,14 @@ export function isAskedToEnd({ signal, kill }: AttemptSignals): boolean {
   return signal.aborted || kill.aborted;
 }
 
+/** Calls back when the attempt is asked to end, softly or hard; returns a function that unsubscribes. */
+export function onEnd({ signal, kill }: AttemptSignals, end: () => void, endNow = end): () => void {
+  const releases = [signal.onAbort(end), kill.onAbort(endNow)];
+  return () => {
+    for (const release of releases) release();
+  };
+}
+
 /** For requests to be cancelled when the attempt is asked to end, softly or hard. */
 export function eitherEnd({ signal, kill }: AttemptSignals): AbortSignal {
   return AbortSignal.any([signal.toAbortSignal(), kill.toAbortSignal()]);

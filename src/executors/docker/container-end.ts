@@ -4,25 +4,19 @@ import type { Outcome } from '#core/run/run.ts';
 import { isAskedToEnd } from '#processes/end-signal.ts';
 import { withTimeLimit } from '#system/time-limit.ts';
 import type { Attempt } from '../executor.ts';
-import { ask, type Daemon, DockerProblem, isRequestError, parseAnswer } from './docker-daemon.ts';
+import { ask, type Daemon, DockerProblem, isRequestError, objectIn } from './docker-daemon.ts';
 
 /** Output being copied to the log: `done` resolves at its end; call `finish` when its program has ended. */
 type CopiedOutput = { readonly done: Promise<void>; readonly finish: () => void };
 
-type CopyOptions = {
-  /** A terminal has a single stream, without frames. */
-  readonly hasTerminal: boolean;
-  readonly write: WriteOutput;
-};
-
-/**
- * Time limit for remaining output after the program's end, in milliseconds; other holders of the output are not waited
- * for.
- */
+/** Time limit for remaining output after the program's end: other holders of the output are not waited for. */
 const drainTimeoutMs = 2000;
 
-/** Copies a container's output; reading waits for writing, so that nothing accumulates. */
-export function copyOutput(stream: NodeJS.ReadableStream, { hasTerminal, write }: CopyOptions): CopiedOutput {
+/**
+ * Copies a container's output; reading waits for writing, so that nothing accumulates. A terminal has a single stream, without
+ * frames.
+ */
+export function copyOutput(stream: NodeJS.ReadableStream, hasTerminal: boolean, write: WriteOutput): CopiedOutput {
   const output = stream as NodeJS.ReadableStream & { destroy: (error?: Error) => void };
   const take = hasTerminal ? (chunk: Buffer) => write('stdout', chunk) : demultiplexer(write);
   let timer: NodeJS.Timeout | undefined;
@@ -95,17 +89,16 @@ export function demultiplexer(write: WriteOutput): (chunk: Buffer) => void {
   };
 }
 
-type Ended = { readonly exitCode: number; readonly daemon: Daemon; readonly attempt: Attempt };
-
 /**
  * Waits for the end of a container; resolves to its exit code. Rejects if the daemon is lost; one that returns at once
  * may still know how the container ended.
  */
 export async function containerExitCode(container: Container, { docker, over }: Daemon): Promise<number> {
   try {
-    const path = `/containers/${container.id}/wait`;
-    const { text } = await ask(docker, { method: 'POST', path, abortSignal: over });
-    return readStatus(text);
+    const { text } = await ask(docker, 'POST', `/containers/${container.id}/wait`, over);
+    const { StatusCode: exitCode } = objectIn<{ StatusCode: number }>(text);
+    if (exitCode !== undefined) return exitCode;
+    throw Object.assign(new Error('an answer without an end'), { code: 'ECONNRESET' });
   } catch (error) {
     if (over.aborted) throw error;
     const { State } = await container.inspect({ abortSignal: over });
@@ -114,29 +107,22 @@ export async function containerExitCode(container: Container, { docker, over }: 
   }
 }
 
-function readStatus(text: string): number {
-  const { StatusCode } = (parseAnswer(text) ?? {}) as { readonly StatusCode?: number };
-  if (StatusCode !== undefined) return StatusCode;
-  throw Object.assign(new Error('an answer without an end'), { code: 'ECONNRESET' });
-}
-
-/** The outcome of a container that has ended. */
-export async function endedOutcome(container: Container, ended: Ended): Promise<Outcome> {
-  return exitOutcome(ended.exitCode, await memoryEnd(container, ended));
-}
-
-/** Examines a SIGKILL that was not requested and that the container's state does not explain. */
-async function memoryEnd(container: Container, { exitCode, daemon, attempt }: Ended): Promise<MemoryEnd> {
+/** The outcome of a container that has ended: examines a SIGKILL that was not requested and that its state does not explain. */
+export async function endedOutcome(
+  container: Container,
+  exitCode: number,
+  { daemon, attempt }: { readonly daemon: Daemon; readonly attempt: Attempt },
+): Promise<Outcome> {
   const { State, HostConfig } = await container.inspect({ abortSignal: daemon.over });
   const isExplained = State.OOMKilled || exitCode !== killedCode || isAskedToEnd(attempt);
   const isOutOfMemory = State.OOMKilled || (!isExplained && (await isToldLate(container, daemon, State)));
-  return { isOutOfMemory, limit: HostConfig.Memory ?? 0 };
+  if (!isOutOfMemory) return exitOutcome(exitCode);
+  const limit = HostConfig.Memory ?? 0;
+  const limitText = limit > 0 ? ` (the limit is ${Math.round(limit / 1024 ** 2)} MiB)` : '';
+  return exitOutcome(exitCode, `out of memory${limitText}`);
 }
 
-/**
- * Longest delay between a container's end and the reason for it, by the daemon's clock; and the total time limit of the
- * query.
- */
+/** Longest delay between a container's end and the reason for it, by the daemon's clock; and the time limit of the query. */
 const latenessSeconds = 0.5;
 const eventTimeoutMs = 2000;
 
@@ -144,7 +130,11 @@ const eventTimeoutMs = 2000;
  * The daemon learns of an out-of-memory kill separately from the container's end. If that comes later, the container's
  * state does not show it, and only an event reports it.
  */
-function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): Promise<boolean> {
+function isToldLate(
+  { id }: Container,
+  { docker, over }: Daemon,
+  times: { readonly StartedAt: string; readonly FinishedAt: string },
+): Promise<boolean> {
   const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + latenessSeconds];
   const filters = { container: [id], event: ['oom'] };
   return withTimeLimit(eventTimeoutMs, over, async (abortSignal) => {
@@ -160,24 +150,14 @@ function isToldLate({ id }: Container, { docker, over }: Daemon, times: Times): 
   });
 }
 
-type Times = { readonly StartedAt: string; readonly FinishedAt: string };
-
-/** How the kernel ended a container; `limit`: its memory limit in bytes, 0 for none. */
-type MemoryEnd = { readonly isOutOfMemory: boolean; readonly limit: number };
-
 /** Exit code of a program killed by SIGKILL. */
 const killedCode = 137;
 
-/** The outcome for an exit code in a container, naming the cause of a kill. */
-export function exitOutcome(exitCode: number, memory: MemoryEnd): Outcome {
+/** The outcome for an exit code in a container; `cause`: that of a kill. */
+export function exitOutcome(exitCode: number, cause = exitCode === killedCode ? 'killed (SIGKILL)' : null): Outcome {
   if (exitCode === 0) return { status: 'succeeded', exitCode, outputs: {} };
-  const message = `exit ${exitCode}${why(exitCode, memory)}`;
+  const message = cause === null ? `exit ${exitCode}` : `exit ${exitCode}: ${cause}`;
   return { status: 'failed', reason: 'exit', message, exitCode, signal: null, outputs: {} };
-}
-
-function why(exitCode: number, { isOutOfMemory, limit }: MemoryEnd): string {
-  if (isOutOfMemory) return `: out of memory${limit > 0 ? ` (the limit is ${Math.round(limit / 1024 ** 2)} MiB)` : ''}`;
-  return exitCode === killedCode ? ': killed (SIGKILL)' : '';
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Outcome } from '#core/run/run.ts';
 import { runVariables } from '#core/run-variables.ts';
 import { itemNames, workflowNames } from '#core/words/mentions.ts';
 import { handlerKind, type Json, type JsonObject } from '#core/workflow.ts';
-import { canceled, isAskedToEnd } from '#processes/end-signal.ts';
+import { canceled, isAskedToEnd, onEnd } from '#processes/end-signal.ts';
 import type { Attempt, Containment } from '../executor.ts';
 import {
   containerExitCode,
@@ -15,7 +15,14 @@ import {
   programProblem,
   remembering,
 } from './container-end.ts';
-import { type Daemon, DockerProblem, isRequestError, requestMessage, requestStatus, silence } from './docker-daemon.ts';
+import {
+  type Daemon,
+  DockerProblem,
+  isRequestError,
+  requestMessage,
+  requestStatus,
+  whyFailed,
+} from './docker-daemon.ts';
 import type { ContainerSettings, Variables } from './docker-settings.ts';
 import { provideImage } from './image.ts';
 import { type Invocation, invocationOf } from './invocation.ts';
@@ -31,9 +38,10 @@ export async function runInContainer(daemon: Daemon, settings: ContainerSettings
     engineDefaults(daemon, settings),
   ]);
   const invocation = invocationOf(attempt, {
-    entrypoint: settings.entrypoint ?? imageEntrypoint(image),
+    entrypoint: settings.entrypoint ?? [image.Config.Entrypoint ?? []].flat(),
     isEntrypointOwn: settings.entrypoint !== null,
-    scriptDirectory: scriptDirectory(settings),
+    // If the container's file system is read-only, only a volume can hold the script.
+    scriptDirectory: settings.host['ReadonlyRootfs'] === true ? `/.wf-${randomBytes(4).toString('hex')}` : '/',
     shell: settings.shell,
   });
   const plan = { daemon, settings, attempt, image, invocation, engine };
@@ -44,35 +52,22 @@ export async function runInContainer(daemon: Daemon, settings: ContainerSettings
     isOver = !isAskedToEnd(attempt);
     return outcome;
   } finally {
-    if (!isOver || !settings.isKept) await removeContainer(container, plan);
+    if (!isOver || !settings.isKept)
+      warn(attempt, await tryToRemove(container, daemon, () => removeNow(container, daemon)));
   }
 }
 
-function imageEntrypoint({ Config }: ImageInspectInfo): readonly string[] {
-  const entrypoint = Config.Entrypoint ?? [];
-  return typeof entrypoint === 'string' ? [entrypoint] : entrypoint;
-}
-
-/** If the container's file system is read-only, only a volume can hold the script. */
-function scriptDirectory({ host }: ContainerSettings): string {
-  return host['ReadonlyRootfs'] === true ? `/.wf-${randomBytes(4).toString('hex')}` : '/';
-}
-
-/**
- * Attaches before the start, so that no output is missed, and waits from the start on, so that a quick end is not
- * missed.
- */
+/** Attaches before the start, so that no output is missed, and waits from the start on, so that no quick end is missed. */
 async function follow(container: Container, plan: ContainerPlan): Promise<Outcome> {
   const { daemon, settings, attempt, invocation } = plan;
   const abortSignal = daemon.over;
-  const { script } = invocation;
-  if (script !== null) {
-    await container.putArchive(tarOfFile(script.name, script.text), { path: script.directory, abortSignal });
+  if (invocation.script !== null) {
+    const { name, text, directory } = invocation.script;
+    await container.putArchive(tarOfFile(name, text), { path: directory, abortSignal });
   }
   const output = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal });
-  const hasTerminal = settings.container['Tty'] === true;
   const { write, beginning } = remembering(attempt.write);
-  const copied = copyOutput(output, { hasTerminal, write });
+  const copied = copyOutput(output, settings.container['Tty'] === true, write);
   if (isAskedToEnd(attempt)) return canceled;
   await start(container, plan);
   attempt.contained(containment(container, settings.image, daemon));
@@ -83,7 +78,7 @@ async function follow(container: Container, plan: ContainerPlan): Promise<Outcom
     const [exitCode] = await Promise.all([exited, copied.done]);
     const problem = initProblem(beginning(), exitCode, `image "${settings.image}"`);
     if (problem !== null) throw problem;
-    return await endedOutcome(container, { exitCode, daemon, attempt });
+    return await endedOutcome(container, exitCode, plan);
   } finally {
     release();
   }
@@ -111,17 +106,14 @@ function passRequestsOn(container: Container, plan: ContainerPlan): () => void {
       await container.kill({ signal, abortSignal: daemon.over });
     } catch (error) {
       const isOver = [404, 409].includes(requestStatus(error) ?? 0);
-      const why = daemon.over.aborted ? silence(daemon) : requestMessage(error);
-      if (!isOver) attempt.write('stderr', `${signal} could not be sent to the container: ${why}\n`);
+      if (!isOver) warn(attempt, `${signal} could not be sent to the container: ${whyFailed(error, daemon)}`);
     }
   };
-  const releases = [
-    attempt.signal.onAbort(() => void send(stopSignal(plan))),
-    attempt.kill.onAbort(() => void send('SIGKILL')),
-  ];
-  return () => {
-    for (const release of releases) release();
-  };
+  return onEnd(
+    attempt,
+    () => void send(stopSignal(plan)),
+    () => void send('SIGKILL'),
+  );
 }
 
 /** The stop signal of the step; if it names none (then it is SIGTERM), that of the image. */
@@ -148,17 +140,30 @@ export function healthProblem(state: ContainerInspectInfo['State']): string | nu
   return last === '' ? `its health is "${health.Status}"` : `its health is "${health.Status}": ${last}`;
 }
 
-async function removeContainer(container: Container, { daemon, attempt }: ContainerPlan): Promise<void> {
+/** Removes a container at once, with its volumes. Rejects with a request error. */
+export async function removeNow(container: Container, { over }: Daemon): Promise<void> {
+  await container.remove({ force: true, v: true, abortSignal: over });
+}
+
+/** Waits for `work`, which removes a container; resolves to why it stays, or null. */
+export async function tryToRemove(
+  container: Container,
+  daemon: Daemon,
+  work: () => Promise<void>,
+): Promise<string | null> {
   try {
-    await container.remove({ force: true, v: true, abortSignal: daemon.over });
+    await work();
+    return null;
   } catch (error) {
-    if (requestStatus(error) === 404) return;
-    const why = daemon.over.aborted ? silence(daemon) : requestMessage(error);
-    attempt.write(
-      'stderr',
-      `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will remove it\n`,
-    );
+    if (requestStatus(error) === 404) return null;
+    const what = `container ${container.id.slice(0, 12)} could not be removed`;
+    return `${what}: ${whyFailed(error, daemon)}; a later docker step will remove it`;
   }
+}
+
+/** Writes a problem, if there is one, to the error output of an attempt. */
+export function warn(attempt: Attempt, problem: string | null): void {
+  if (problem !== null) attempt.write('stderr', `${problem}\n`);
 }
 
 /** Drivers that keep output in files of the daemon, which are removed with the container. */
@@ -255,9 +260,9 @@ function create(plan: ContainerPlan): Promise<Container> {
   const { daemon, settings, attempt, image, invocation, engine } = plan;
   const { name, platform, container, host, network } = settings;
   const entrypoint = invocation.entrypoint ?? settings.entrypoint;
-  const program = [
-    ...(entrypoint ?? asList(image.Config.Entrypoint)),
-    ...(invocation.command ?? asList(container['Cmd'] ?? image.Config.Cmd)),
+  const [program] = [
+    ...(entrypoint ?? [image.Config.Entrypoint ?? []].flat()),
+    ...(invocation.command ?? [container['Cmd'] ?? image.Config.Cmd ?? []].flat()),
   ];
   const mention = [invocation.mention, ...(entrypoint ?? []), ...[container['Cmd'] ?? []].flat()].join('\n');
   const options = {
@@ -268,15 +273,10 @@ function create(plan: ContainerPlan): Promise<Container> {
       ...given({ Cmd: invocation.command }),
       // Docker ignores an empty list.
       ...(entrypoint === null ? {} : { Entrypoint: entrypoint.length === 0 ? [''] : entrypoint }),
-      Env: containerEnv(attempt, {
-        mention,
-        own: invocation.env,
-        settings: settings.env,
-        isShared: plan.isShared === true,
-      }),
+      Env: containerEnv(attempt, mention, { ...invocation.env, ...settings.env }, plan.isShared),
       Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(plan) },
       Volumes: { ...(container['Volumes'] as JsonObject | undefined), ...scriptVolume(invocation) },
-      HostConfig: { ...engine, ...(needsFirstProcess(program[0], host) ? { Init: false } : {}), ...host },
+      HostConfig: { ...engine, ...(needsFirstProcess(program, host) ? { Init: false } : {}), ...host },
       NetworkingConfig: network,
     },
     abortSignal: daemon.over,
@@ -292,10 +292,6 @@ const initPrograms: ReadonlySet<unknown> = new Set(
 /** Whether the container must not have a second init process. One outside of a PID namespace of its own reaps nothing. */
 function needsFirstProcess(program: Json | undefined, host: JsonObject): boolean {
   return initPrograms.has(String(program ?? '').replace(/^.*\//, '')) || Boolean(host['PidMode']);
-}
-
-function asList(words: Json | undefined): readonly Json[] {
-  return Array.isArray(words) ? words : [words ?? []].flat();
 }
 
 function labels({ attempt, settings: { isKept }, isShared }: ContainerPlan): Record<string, string> {
@@ -338,11 +334,13 @@ const ifMentioned = [...runVariables.params, ...runVariables.logs];
 /**
  * The environment of a step's container for the API. A container gets as little as it needs: the run and step it
  * belongs to; the workflow's variables, parameters, secrets and outputs that the command or script mentions; the `env`
- * of the step; and last the executor's settings.
+ * of the step; and last those of the executor. `isShared`: the container belongs to the run, not to this step.
  */
 export function containerEnv(
   attempt: Attempt,
-  { mention, own, settings, isShared = false }: EnvSources,
+  mention: string,
+  settings: Variables,
+  isShared = false,
 ): readonly string[] {
   const { step, env } = attempt;
   const given = (isShared ? [] : step.env).map(({ name }) => name).filter((name) => !forTheClient.has(name));
@@ -352,19 +350,10 @@ export function containerEnv(
     ...(handlerKind(step.name) === null ? {} : pick(env, runVariables.end)),
     ...pick(env, mentioned(mention, attempt)),
     ...pick(env, given),
-    ...own,
     ...settings,
   };
   return Object.entries(variables).map(([name, value]) => (value === null ? name : `${name}=${value}`));
 }
-
-type EnvSources = {
-  readonly mention: string;
-  readonly own: Variables;
-  readonly settings: Variables;
-  /** The container belongs to the run, not to this step. */
-  readonly isShared?: boolean;
-};
 
 /** Variables of the workflow, not of this machine, that appear as words in a text. */
 function mentioned(text: string, attempt: Attempt): readonly string[] {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { homedir } from 'node:os';
@@ -6,7 +7,8 @@ import { addAbortSignal } from 'node:stream';
 import type Docker from 'dockerode';
 import type { DockerOptions } from 'dockerode';
 import type { FailureReason } from '#core/run/run.ts';
-import { messageOf } from '#system/errors.ts';
+import type { EndSignal } from '#processes/end-signal.ts';
+import { messageOf, tryOr } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 
 /**
@@ -57,36 +59,20 @@ export function isRequestError(error: unknown): boolean {
   return statusCode !== undefined || code !== undefined;
 }
 
-/** A request without a body. */
-type PlainRequest = {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly abortSignal: AbortSignal;
-};
-
-/** A complete answer, headers included. */
-type Answer = { readonly headers: IncomingMessage['headers']; readonly text: string };
-
 /**
  * Sends a request to a daemon; rejects whenever the connection is lost. Requests of dockerode never settle if that
  * happens between the headers and the end of an answer, and they drop the headers.
  */
-export async function ask(docker: Docker, request: PlainRequest): Promise<Answer> {
-  const answer = await send(docker, request);
-  addAbortSignal(request.abortSignal, answer);
+export async function ask(docker: Docker, method: 'GET' | 'POST', path: string, abortSignal: AbortSignal) {
+  const { modem } = docker as unknown as { readonly modem: Modem };
+  const request = { method, path, abortSignal, isStream: true, statusCodes: { 200: true } };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    modem.dial(request, (error, answered) => (answered === null ? reject(error) : resolve(answered)));
+  });
+  addAbortSignal(abortSignal, answer);
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   return { headers: answer.headers, text: Buffer.concat(chunks).toString() };
-}
-
-function send(docker: Docker, request: PlainRequest): Promise<IncomingMessage> {
-  const { modem } = docker as unknown as { readonly modem: Modem };
-  return new Promise((resolve, reject) => {
-    modem.dial({ ...request, isStream: true, statusCodes: { 200: true } }, (error, answer) => {
-      if (answer === null) reject(error);
-      else resolve(answer);
-    });
-  });
 }
 
 /** A type that dockerode leaves out. */
@@ -94,13 +80,10 @@ type Modem = {
   readonly dial: (options: object, settled: (error: Error | null, answer: IncomingMessage | null) => void) => void;
 };
 
-/** Parses JSON; undefined for invalid text. */
-export function parseAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** The object that a text holds as JSON; an empty one for any other text. */
+export function objectIn<T extends object>(text: string): Partial<T> {
+  const value: unknown = tryOr(null, () => JSON.parse(text));
+  return typeof value === 'object' && value !== null ? value : {};
 }
 
 /**
@@ -109,28 +92,24 @@ export function parseAnswer(text: string): unknown {
  */
 async function isDocker(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
   try {
-    const { headers } = await ask(docker, { method: 'GET', path: '/_ping', abortSignal });
+    const { headers } = await ask(docker, 'GET', '/_ping', abortSignal);
     return headers['api-version'] !== undefined || (await hasVersion(docker, abortSignal));
   } catch (error) {
-    if (isForeign(error as RequestError)) return false;
+    const { statusCode, code = '' } = error as RequestError;
+    // Every Docker answers a ping; Node's parser reports what is not HTTP at all.
+    if (statusCode === 404 || code.startsWith('HPE_')) return false;
     throw error;
   }
 }
 
 async function hasVersion(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
   try {
-    const { text } = await ask(docker, { method: 'GET', path: '/version', abortSignal });
-    const answer = parseAnswer(text) as { readonly Version?: unknown } | null | undefined;
-    return typeof answer?.Version === 'string';
+    const { text } = await ask(docker, 'GET', '/version', abortSignal);
+    return typeof objectIn<{ Version: unknown }>(text).Version === 'string';
   } catch (error) {
     if (requestStatus(error) === null) throw error;
     return false;
   }
-}
-
-/** Every Docker answers a ping; Node's parser reports what is not HTTP at all. */
-function isForeign({ statusCode, code = '' }: RequestError): boolean {
-  return statusCode === 404 || code.startsWith('HPE_');
 }
 
 /** A daemon that has responded. */
@@ -142,6 +121,26 @@ export type Daemon = {
   readonly over: AbortSignal;
 };
 
+const elsewhere = 'or set DOCKER_HOST to the address of another one';
+
+/**
+ * A signal for requests that is aborted some time after an end is requested, unless it is released before. Any number of
+ * requests may listen.
+ */
+export function patience(end: EndSignal, ms: number): { readonly over: AbortController; readonly release: () => void } {
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  let timer: NodeJS.Timeout | undefined;
+  const unsubscribe = end.onAbort(() => {
+    timer = setTimeout(() => over.abort(), ms);
+  });
+  const release = () => {
+    unsubscribe();
+    clearTimeout(timer);
+  };
+  return { over, release };
+}
+
 /** Time limit for a ping in milliseconds; a healthy daemon responds at once, however busy it is. */
 const pingTimeoutMs = 3000;
 
@@ -150,7 +149,7 @@ const pingTimeoutMs = 3000;
  * `DockerProblem` with the address and what to do.
  */
 export async function connect(
-  env: Readonly<Record<string, string>>,
+  env: Environment,
   { stop, over }: { readonly stop: AbortSignal; readonly over: AbortSignal },
 ): Promise<Daemon> {
   const address = dockerAddress(env);
@@ -158,7 +157,9 @@ export async function connect(
   const timeout = AbortSignal.timeout(pingTimeoutMs);
   const docker = new Client(address.options);
   const isRight = await isDocker(docker, AbortSignal.any([stop, over, timeout])).catch((error: unknown) => {
-    throw new DockerProblem(timeout.aborted ? silentPing(address) : explain(error, address));
+    if (!timeout.aborted) throw new DockerProblem(explain(error, address));
+    const silence = `${whyFailed(error, { address: address.label, over: timeout })} (waited ${pingTimeoutMs / 1000} s)`;
+    throw new DockerProblem(`${silence}: restart the daemon, ${elsewhere}`);
   });
   if (!isRight) throw notDocker(address.label);
   return { docker, address: address.label, over };
@@ -169,35 +170,27 @@ export function notDocker(label: string): DockerProblem {
   return new DockerProblem(`the server at ${label} is not Docker; correct DOCKER_HOST`);
 }
 
-const elsewhere = 'or set DOCKER_HOST to the address of another one';
-
-/** Says that a daemon left a request unanswered. */
-export function silence({ address }: Pick<Daemon, 'address'>): string {
-  return `Docker at ${address} does not answer`;
+/** Why a request failed; once answers are no longer awaited, the daemon left it unanswered. */
+export function whyFailed(error: unknown, { address, over }: Pick<Daemon, 'address' | 'over'>): string {
+  return over.aborted ? `Docker at ${address} does not answer` : requestMessage(error);
 }
 
-function silentPing({ label }: DockerAddress): string {
-  return `${silence({ address: label })} (waited ${pingTimeoutMs / 1000} s): restart the daemon, ${elsewhere}`;
-}
+/** What to do about a daemon that cannot be reached, by the code of the system. */
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: `no Docker at %: the socket does not exist; start the daemon, ${elsewhere}`,
+  ECONNREFUSED: `no Docker at %: nothing listens there; start the daemon, ${elsewhere}`,
+  EACCES: `no permission for Docker at %: join the group of the socket (mostly "docker") and log in again, ${elsewhere}`,
+  ENOTFOUND: 'no Docker at %: the host is unknown; correct DOCKER_HOST',
+};
+const sameReasons: { readonly [code: string]: string } = { EPERM: 'EACCES', EAI_AGAIN: 'ENOTFOUND' };
 
 function explain(error: unknown, { label, options }: DockerAddress): string {
-  switch ((error as RequestError).code) {
-    case 'ENOENT':
-      return `no Docker at ${label}: the socket does not exist; start the daemon, ${elsewhere}`;
-    case 'ECONNREFUSED':
-      return `no Docker at ${label}: nothing listens there; start the daemon, ${elsewhere}`;
-    case 'EACCES':
-    case 'EPERM':
-      return `no permission for Docker at ${label}: join the group of the socket (mostly "docker") and log in again, ${elsewhere}`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `no Docker at ${label}: the host is unknown; correct DOCKER_HOST`;
-    default:
-      return `Docker at ${label} cannot be used: ${requestMessage(error)}${options.protocol === 'https' ? tlsAdvice : ''}`;
-  }
+  const { code = '' } = error as RequestError;
+  const reason = reasons[sameReasons[code] ?? code];
+  if (reason !== undefined) return reason.replace('%', label);
+  const advice = options.protocol === 'https' ? '; its certificates are those in DOCKER_CERT_PATH' : '';
+  return `Docker at ${label} cannot be used: ${requestMessage(error)}${advice}`;
 }
-
-const tlsAdvice = '; its certificates are those in DOCKER_CERT_PATH';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -249,20 +242,17 @@ function networkAddress(host: string, text: string, env: Environment): DockerAdd
   const web = text.replace(/^\w+/, 'http');
   if (!URL.canParse(web)) throw new DockerProblem(`DOCKER_HOST=${host}: not an address such as tcp://host:2375`);
   const { hostname } = new URL(web);
-  const isSecret = text.startsWith('https:') || Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
+  const isSecret = text.startsWith('https:') || namesKeys(env);
   const port = /:(\d+)\/?$/.exec(text)?.[1] ?? (isSecret ? '2376' : '2375');
-  const keys = isSecret ? readKeys(env) : noKeys;
-  const protocol = isSecret ? 'https' : 'http';
-  return {
-    label: `tcp://${hostname}:${port}`,
-    options: { ...nothing, ...keys, host: hostname, port, protocol },
-  };
+  const secrecy = isSecret
+    ? { ...readKeys(env), protocol: 'https' as const }
+    : { ...noKeys, protocol: 'http' as const };
+  return { label: `tcp://${hostname}:${port}`, options: { ...nothing, ...secrecy, host: hostname, port } };
 }
 
 /** The client's certificate and the trusted authorities. `https://` without any trusts those of the system. */
 function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> {
-  const isAsked = Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
-  if (!isAsked) return noKeys;
+  if (!namesKeys(env)) return noKeys;
   const folder = env['DOCKER_CERT_PATH'] || join(home(env), '.docker');
   try {
     const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readRegular(join(folder, name)));
@@ -271,6 +261,10 @@ function readKeys(env: Environment): Pick<DockerOptions, 'ca' | 'cert' | 'key'> 
     const why = messageOf(error);
     throw new DockerProblem(`the certificates for Docker cannot be read: ${why}; DOCKER_CERT_PATH names their folder`);
   }
+}
+
+function namesKeys(env: Environment): boolean {
+  return Boolean(env['DOCKER_TLS_VERIFY'] || env['DOCKER_CERT_PATH']);
 }
 
 /** The system's socket, else the one of Docker Desktop or a rootless daemon of this user. */

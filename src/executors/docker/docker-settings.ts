@@ -4,6 +4,7 @@ import { withoutPaths } from '#core/words/shell-paths.ts';
 import { expandWords, parseCommand } from '#core/words/words.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
+import { expandTexts } from '../tool.ts';
 import { DockerProblem } from './docker-daemon.ts';
 
 /** Settings that are not texts in Docker's API. A variable can still provide them (`memory: $LIMIT`). */
@@ -53,9 +54,7 @@ function names(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
 }
 
-/** The settings of a step: a container of its own, or a command in a running one. */
-type DockerSettings = ContainerSettings | ExecSettings;
-
+/** A container of the step's own. */
 export type ContainerSettings = {
   readonly kind: 'container';
   readonly image: string;
@@ -74,6 +73,7 @@ export type ContainerSettings = {
   readonly network: JsonObject;
 };
 
+/** A command in a running container. */
 export type ExecSettings = {
   readonly kind: 'exec';
   /** Name or id of the container. */
@@ -104,18 +104,23 @@ type SettingsScope = Pick<Attempt, 'expand' | 'scope' | 'env' | 'cwd'>;
  * Expands the variables of a checked `config` and translates every setting to its name in the API. Throws a
  * `DockerProblem`.
  */
-export function readSettings(config: JsonObject, attempt: SettingsScope): DockerSettings {
+export function readSettings(config: JsonObject, attempt: SettingsScope): ContainerSettings | ExecSettings {
   // Before variables are expanded: their values are never split.
   const entrypoint = readEntrypoint(mapAt(config, 'container')['entrypoint'], attempt);
-  const { image = '', containerName = '', ...rest } = expandAll(config, attempt.expand) as JsonObject;
-  const name = checkedName('container', String(containerName), containerPattern);
-  if (isExec(config)) return readExec(rest, name);
+  const { expand } = attempt;
+  // The keys of maps, too: paths, labels.
+  const { image = '', containerName = '', ...rest } = expandTexts(config, expand, expand) as JsonObject;
+  const name = checkedName('a container', String(containerName), containerPattern);
+  // It says so, or names no image.
+  const isExec = (config['exec'] ?? false) !== false || config['image'] === undefined;
+  if (isExec) return readExec(rest, name);
   if (image === '') throw new DockerProblem('"image" is empty');
   const { env, cmd, entrypoint: _, ...container } = mapAt(rest, 'container');
-  const { autoRemove, resources, ...host } = mapAt(rest, 'host');
+  const { autoRemove, resources = {}, ...host } = mapAt(rest, 'host');
+  const ports = portsOf(rest);
   return {
     kind: 'container',
-    image: checkedName('image', String(image), imagePattern),
+    image: checkedName('an image', String(image), imagePattern),
     pull: readPull(rest['pull']),
     platform: textOrNull(rest['platform']),
     name: name || null,
@@ -126,9 +131,9 @@ export function readSettings(config: JsonObject, attempt: SettingsScope): Docker
     container: toApi({
       ...container,
       ...(cmd === undefined ? {} : { cmd: listOf(mapAt(config, 'container')['cmd'] ?? [], attempt) }),
-      ...exposed(rest),
+      ...(ports.length === 0 ? {} : { exposedPorts: Object.fromEntries(ports.map(({ inside }) => [inside, {}])) }),
     }),
-    host: toApi({ ...withBinds(host, attempt, rest['fileDir']), ...published(rest), ...resourcesOf(resources) }),
+    host: toApi({ ...withBinds(host, attempt, rest['fileDir']), ...published(ports), ...resourcesOf(resources) }),
     network: toApi(mapAt(rest, 'network')),
   };
 }
@@ -136,20 +141,13 @@ export function readSettings(config: JsonObject, attempt: SettingsScope): Docker
 /** The name becomes part of a URL, so it is validated. */
 function checkedName(kind: string, name: string, pattern: RegExp): string {
   if (name === '' || pattern.test(name)) return name;
-  throw new DockerProblem(
-    `${JSON.stringify(name)} cannot be the name of ${kind === 'image' ? 'an image' : 'a container'}`,
-  );
+  throw new DockerProblem(`${JSON.stringify(name)} cannot be the name of ${kind}`);
 }
 
 /** Registry and path, tag, digest. Source: the grammar of the distribution project's package "reference". */
 const imagePattern =
   /^(\[[0-9a-f:]+\]|[a-z0-9][\w.-]*)(:\d+(?=\/))?(\/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[\w+.-]+:[0-9a-f]+)?$/i;
 const containerPattern = /^\w[\w.-]*$/;
-
-/** Whether the step runs in a running container: it says so, or names no image. */
-function isExec({ exec, image }: JsonObject): boolean {
-  return (exec !== undefined && exec !== false) || image === undefined;
-}
 
 function readExec(config: JsonObject, container: string): ExecSettings {
   if (container === '') throw new DockerProblem('"containerName" is empty');
@@ -171,14 +169,6 @@ function toApi(settings: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [apiName(name), settingValue(name, value)]),
   );
-}
-
-/** Expands variables in all texts, including the keys of maps (paths, labels). */
-function expandAll(value: Json, expand: (text: string) => string): Json {
-  if (typeof value === 'string') return expand(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: Json) => expandAll(item, expand));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [expand(key), expandAll(item, expand)]));
 }
 
 function readPull(pull: Json | undefined): ContainerSettings['pull'] {
@@ -252,23 +242,15 @@ function portsOf({ ports = [] }: JsonObject): readonly Port[] {
   });
 }
 
-function exposed(config: JsonObject): JsonObject {
-  const ports = portsOf(config).map(({ inside }) => [inside, {}] as const);
-  return ports.length === 0 ? {} : { exposedPorts: Object.fromEntries(ports) };
-}
-
-function published(config: JsonObject): JsonObject {
+function published(ports: readonly Port[]): JsonObject {
   const bindings: Record<string, Json[]> = {};
-  for (const { inside, binding } of portsOf(config)) {
-    bindings[inside] ??= [];
-    bindings[inside].push(binding);
-  }
-  return Object.keys(bindings).length === 0 ? {} : { portBindings: bindings };
+  for (const { inside, binding } of ports) bindings[inside] = [...(bindings[inside] ?? []), binding];
+  return ports.length === 0 ? {} : { portBindings: bindings };
 }
 
 /** Docker checks the keys, so they are passed on unchanged. */
-function resourcesOf(resources: Json | undefined): JsonObject {
-  const entries = Object.entries(mapAt({ resources: resources ?? {} }, 'resources'));
+function resourcesOf(resources: Json): JsonObject {
+  const entries = Object.entries(mapAt({ resources }, 'resources'));
   return Object.fromEntries(entries.map(([key, value]) => [key.charAt(0).toLowerCase() + key.slice(1), value]));
 }
 

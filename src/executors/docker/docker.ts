@@ -1,10 +1,9 @@
-import { setMaxListeners } from 'node:events';
 import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runInContainer } from './container.ts';
-import { connect, DockerProblem, isRequestError, requestMessage } from './docker-daemon.ts';
+import { connect, DockerProblem, isRequestError, patience, requestMessage } from './docker-daemon.ts';
 import { readSettings } from './docker-settings.ts';
 import { runInRunning } from './exec.ts';
 import { reapOrphans } from './orphans.ts';
@@ -18,13 +17,7 @@ const killTimeoutMs = 5000;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   if (isAskedToEnd(attempt)) return canceled;
-  const over = new AbortController();
-  // Every pending request adds a listener.
-  setMaxListeners(0, over.signal);
-  let patience: NodeJS.Timeout | undefined;
-  const release = attempt.kill.onAbort(() => {
-    patience = setTimeout(() => over.abort(), killTimeoutMs);
-  });
+  const { over, release } = patience(attempt.kill, killTimeoutMs);
   attempt.started(null);
   try {
     return await runStep(config, attempt, over.signal);
@@ -33,7 +26,6 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
     return isAskedToEnd(attempt) ? canceled : failure(error);
   } finally {
     release();
-    clearTimeout(patience);
   }
 }
 

@@ -3,11 +3,11 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Container, Exec, ExecInspectInfo } from 'dockerode';
 import type { Outcome } from '#core/run/run.ts';
-import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
+import { canceled, eitherEnd, isAskedToEnd, onEnd } from '#processes/end-signal.ts';
 import type { Attempt } from '../executor.ts';
-import { containerEnv, containment, tarOfFile } from './container.ts';
+import { containerEnv, containment, tarOfFile, warn } from './container.ts';
 import { copyOutput, exitOutcome, remembering, startProblem } from './container-end.ts';
-import { type Daemon, DockerProblem, isRequestError, requestStatus, silence } from './docker-daemon.ts';
+import { type Daemon, DockerProblem, isRequestError, requestStatus } from './docker-daemon.ts';
 import type { ExecSettings } from './docker-settings.ts';
 import { invocationOf } from './invocation.ts';
 import { type ExecUser, isMarkedLeft, recordExec, removeFile, signalMarkedProcesses } from './orphans.ts';
@@ -30,7 +30,6 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
   const words = [...(entrypoint ?? []), ...(command ?? [])];
   if (words.length === 0) throw new DockerProblem('the step has no command to run in the container');
   const mark = randomUUID();
-  const own = { ...env, [markName]: mark };
   const abortSignal = daemon.over;
   const scriptPath = script === null ? null : `/${script.name}`;
   const { User, Privileged } = settings.exec;
@@ -43,7 +42,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
     const exec = await container.exec({
       ...settings.exec,
       Cmd: words,
-      Env: [...containerEnv(attempt, { mention, own, settings: settings.env })],
+      Env: [...containerEnv(attempt, mention, { ...env, [markName]: mark, ...settings.env })],
       AttachStdout: true,
       AttachStderr: true,
       Tty: settings.hasTerminal,
@@ -53,7 +52,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
     attempt.contained(containment(container, settings.image, daemon));
     return await follow(exec, { ...marked, daemon, container, settings, attempt });
   } finally {
-    if (scriptPath !== null) await removeFile(container, scriptPath, abortSignal);
+    if (scriptPath !== null) await removeFile(container, scriptPath, daemon);
     await forget();
   }
 }
@@ -100,8 +99,12 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
   const output = await exec.start({ Detach: false, Tty: settings.hasTerminal, abortSignal });
   const connection = connectionOf(output);
   const { write, beginning } = remembering(attempt.write);
-  const copied = copyOutput(output, { hasTerminal: settings.hasTerminal, write });
-  const release = passRequestsOn(running);
+  const copied = copyOutput(output, settings.hasTerminal, write);
+  const release = onEnd(
+    attempt,
+    () => void send(running, attempt.step.signalOnStop),
+    () => void send(running, 'SIGKILL'),
+  );
   try {
     await copied.done;
     if (isAskedToEnd(attempt)) await signalMarkedProcesses(running, 'SIGKILL');
@@ -110,7 +113,7 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
     const problem = Pid === 0 ? startProblem(beginning(), `container "${settings.container}"`) : null;
     if (problem !== null) throw problem;
     if (Pid !== 0 && !isAskedToEnd(attempt)) await endBackground(running);
-    return exitOutcome(ExitCode ?? 0, { isOutOfMemory: false, limit: 0 });
+    return exitOutcome(ExitCode ?? 0);
   } catch (error) {
     // Nothing reads its output any more, and a retry would run beside it.
     if (isRequestError(error) && !isAskedToEnd(attempt)) await send(running, 'SIGKILL');
@@ -150,26 +153,11 @@ async function endBackground(running: Running): Promise<void> {
   const { attempt } = running;
   if (attempt.step.leaveBackground || !(await isMarkedLeft(running))) return;
   const problem = await signalMarkedProcesses(running, 'SIGKILL');
-  if (problem !== null)
-    attempt.write('stderr', `processes left by the command keep running in the container: ${problem}\n`);
+  warn(attempt, problem && `processes left by the command keep running in the container: ${problem}`);
 }
 
 /** Docker cannot signal a command run by `exec`, so a program in the container does. */
 async function send(running: Running, signal: string): Promise<void> {
-  const { attempt, daemon } = running;
   const problem = await signalMarkedProcesses(running, signal);
-  const why = daemon.over.aborted ? silence(daemon) : problem;
-  if (problem !== null) attempt.write('stderr', `the command keeps running in the container: ${why}\n`);
-}
-
-/** Passes stop and kill requests on to the command. */
-function passRequestsOn(running: Running): () => void {
-  const { attempt } = running;
-  const releases = [
-    attempt.signal.onAbort(() => void send(running, attempt.step.signalOnStop)),
-    attempt.kill.onAbort(() => void send(running, 'SIGKILL')),
-  ];
-  return () => {
-    for (const release of releases) release();
-  };
+  warn(running.attempt, problem && `the command keeps running in the container: ${problem}`);
 }

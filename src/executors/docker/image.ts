@@ -6,9 +6,10 @@ import { given } from '#core/data/collections.ts';
 import { eitherEnd } from '#processes/end-signal.ts';
 import { capture } from '#processes/programs.ts';
 import { decodePair } from '#system/basic-login.ts';
+import { tryOr } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import type { Attempt } from '../executor.ts';
-import { type Daemon, DockerProblem, parseAnswer, requestMessage, requestStatus } from './docker-daemon.ts';
+import { type Daemon, DockerProblem, objectIn, requestMessage, requestStatus } from './docker-daemon.ts';
 import type { ContainerSettings } from './docker-settings.ts';
 
 /** Provides an image, pulling it according to `pull`. Throws a `DockerProblem` if it is not available. */
@@ -65,17 +66,13 @@ async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, 
     await reportPull(progress, image, (line) => attempt.write('stderr', `${line}\n`));
   } catch (error) {
     const message = requestMessage(error);
-    const advice = isRefusal(message) ? `; ${loginAdvice(hostOf(registryOf(image)), authconfig !== undefined)}` : '';
+    const advice = refusal.test(message) ? `; ${loginAdvice(hostOf(registryOf(image)), authconfig !== undefined)}` : '';
     throw new DockerProblem(`image "${image}" cannot be pulled: ${message}${advice}`);
   }
 }
 
-/** Whether a registry wants a login, or another one. */
-function isRefusal(message: string): boolean {
-  return /unauthorized|authentication required|no basic auth|access denied|incorrect username or password/i.test(
-    message,
-  );
-}
+/** A registry wants a login, or another one. */
+const refusal = /unauthorized|authentication required|no basic auth|access denied|incorrect username or password/i;
 
 function loginAdvice(host: string, isGiven: boolean): string {
   if (isGiven) return `${host} refuses the login that it was given`;
@@ -83,11 +80,7 @@ function loginAdvice(host: string, isGiven: boolean): string {
 }
 
 /** A line of the daemon's pull report. */
-type PullEvent = {
-  readonly id?: string;
-  readonly status?: string;
-  readonly error?: string;
-};
+type PullEvent = { readonly id: string; readonly status: string; readonly error: string };
 
 /**
  * Prints the progress of a pull: a line at the start, one per fetched layer, and the result; skips the reports on
@@ -102,25 +95,14 @@ export async function reportPull(
   const layers = new Set<string>();
   const arrived = new Set<string>();
   for await (const line of createInterface({ input: progress, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const { id, status = '', error } = parseEvent(line);
+    const { id, status = '', error } = objectIn<PullEvent>(line);
     if (error !== undefined) throw new Error(error);
-    if (id !== undefined && /^(Pulling fs layer|Pull complete)$/.test(status)) {
-      layers.add(id);
-    }
+    if (id !== undefined && /^(Pulling fs layer|Pull complete)$/.test(status)) layers.add(id);
     if (id !== undefined && status === 'Pull complete' && !arrived.has(id)) {
       arrived.add(id);
       print(`pulling ${image}: layer ${arrived.size} of ${layers.size}`);
     }
     if (status.startsWith('Status: ')) print(status.slice('Status: '.length));
-  }
-}
-
-function parseEvent(line: string): PullEvent {
-  try {
-    const event: unknown = JSON.parse(line);
-    return typeof event === 'object' && event !== null ? event : {};
-  } catch {
-    return {};
   }
 }
 
@@ -139,24 +121,21 @@ type ClientConfig = {
 const dockerHub = 'https://index.docker.io/v1/';
 
 /**
- * The login stored by `docker login` for an image's registry, in the client's `config.json` (in `DOCKER_CONFIG`, else
- * `~/.docker`) or in the credential helper named there. Source: docker login, "Credential stores".
+ * The login for an image's registry: of the workflow, of the variable `DOCKER_AUTH_CONFIG`, or stored by `docker login` in the
+ * client's `config.json` (in `DOCKER_CONFIG`, else `~/.docker`) or in the credential helper named there. Source: docker login,
+ * "Credential stores".
  */
 async function registryLogin(image: string, attempt: Attempt): Promise<RegistryLogin | undefined> {
   const registry = registryOf(image);
-  const given = givenLogin(attempt, registry);
+  const { workflow, expand, env } = attempt;
+  // A variable may hold a whole `config.json`.
+  const variable = objectIn<ClientConfig>(env['DOCKER_AUTH_CONFIG'] ?? '');
+  const given = ownLogin(workflow.registryAuths ?? {}, expand, registry) ?? storedLogin(variable, registry);
   if (given !== undefined) return given;
-  const config = readConfig(attempt.env);
+  const config = readConfig(env);
   const helper = config.credHelpers?.[registry] ?? config.credsStore;
   const login = helper === undefined ? undefined : await askHelper(helper, registry, attempt);
   return login ?? storedLogin(config, registry);
-}
-
-/** The login of the workflow, else of the variable `DOCKER_AUTH_CONFIG`, which holds a `config.json`. */
-function givenLogin({ workflow: { registryAuths = {} }, expand, env }: Attempt, registry: string) {
-  return (
-    ownLogin(registryAuths, expand, registry) ?? storedLogin(parseConfig(env['DOCKER_AUTH_CONFIG'] ?? ''), registry)
-  );
 }
 
 function ownLogin(
@@ -164,16 +143,12 @@ function ownLogin(
   expand: Attempt['expand'],
   registry: string,
 ): RegistryLogin | undefined {
-  if (typeof auths === 'string') return storedLogin(parseConfig(expand(auths)), registry);
+  if (typeof auths === 'string') return storedLogin(objectIn(expand(auths)), registry);
   const [host, login] = Object.entries(auths).find(([name]) => isHost(name, registry)) ?? [];
   if (host === undefined || login === undefined) return undefined;
   const { username = '', password = '', auth } = login;
-  const own = `${expand(username)}:${expand(password)}`;
-  return storedLogin({ auths: { [host]: { auth: auth === undefined ? encoded(own) : expand(auth) } } }, registry);
-}
-
-function encoded(text: string): string {
-  return Buffer.from(text).toString('base64');
+  const pair = Buffer.from(`${expand(username)}:${expand(password)}`).toString('base64');
+  return storedLogin({ auths: { [host]: { auth: auth === undefined ? pair : expand(auth) } } }, registry);
 }
 
 /** An image name starts with its registry if the first part contains a dot or port, or is `localhost`. */
@@ -185,18 +160,8 @@ function registryOf(image: string): string {
 
 function readConfig(env: Attempt['env']): ClientConfig {
   const folder = env['DOCKER_CONFIG'] || join(env['HOME'] || homedir(), '.docker');
-  try {
-    return parseConfig(readRegular(join(folder, 'config.json')).toString('utf8'));
-  } catch {
-    // Usually there is none.
-    return {};
-  }
-}
-
-/** A broken configuration is reported by its own program. */
-function parseConfig(text: string): ClientConfig {
-  const config = parseAnswer(text);
-  return typeof config === 'object' && config !== null ? config : {};
+  // Usually there is none; a broken one is reported by its own program.
+  return objectIn(tryOr('', () => readRegular(join(folder, 'config.json')).toString('utf8')));
 }
 
 function storedLogin({ auths = {} }: ClientConfig, registry: string): RegistryLogin | undefined {
@@ -230,13 +195,9 @@ async function askHelper(helper: string, registry: string, attempt: Attempt): Pr
     params: [registry],
     signal: eitherEnd(attempt),
   });
-  if (!ok) return undefined;
-  try {
-    const { Username: username, Secret: secret } = JSON.parse(stdout) as { Username: string; Secret: string };
-    // Helpers mark a token this way instead of a password.
-    if (username === '<token>') return { identitytoken: secret, serveraddress: registry };
-    return { username, password: secret, serveraddress: registry };
-  } catch {
-    return undefined;
-  }
+  const { Username: username, Secret: secret } = objectIn<{ Username: string; Secret: string }>(ok ? stdout : '');
+  if (username === undefined || secret === undefined) return undefined;
+  // Helpers mark a token this way instead of a password.
+  if (username === '<token>') return { identitytoken: secret, serveraddress: registry };
+  return { username, password: secret, serveraddress: registry };
 }

@@ -5,9 +5,10 @@ import type { Container, ContainerInfo, VolumeInspectInfo } from 'dockerode';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { Json } from '#core/workflow.ts';
 import { identityFor, mayBeAlive, processScope } from '#processes/processes.ts';
+import { tryOr } from '#system/errors.ts';
 import type { Attempt } from '../executor.ts';
 import { copyOutput } from './container-end.ts';
-import { type Daemon, requestMessage, requestStatus } from './docker-daemon.ts';
+import { type Daemon, objectIn, requestMessage, requestStatus, whyFailed } from './docker-daemon.ts';
 
 /**
  * The process responsible for a container, and the context of its number: many machines, users and containers (each
@@ -30,33 +31,20 @@ export function ownerLabel(): string {
  * visible.
  */
 export function isOwnerGone(label: string): boolean {
-  const owner = parseOwner(label);
-  if (owner === null || owner.machine !== machineId() || owner.uid !== userId()) return false;
+  const owner = objectIn<ContainerOwner>(label);
+  if (!isWhole(owner) || owner.machine !== machineId() || owner.uid !== userId()) return false;
   const { machine: _, ...identity } = owner;
   return owner.boot !== processScope().boot || !mayBeAlive(identity);
 }
 
-function parseOwner(label: string): ContainerOwner | null {
-  try {
-    const owner = JSON.parse(label) as ContainerOwner | null;
-    return typeof owner?.pid === 'number' ? owner : null;
-  } catch {
-    return null;
-  }
+function isWhole(owner: Partial<ContainerOwner>): owner is ContainerOwner {
+  return typeof owner.pid === 'number';
 }
 
 /** The host name alone is ambiguous ("localhost"), and machine-id(5) forbids exposing the id itself. */
 function machineId(): string {
-  const id = readOrEmpty('/etc/machine-id').trim();
+  const id = tryOr('', () => readFileSync('/etc/machine-id', 'latin1').trim());
   return createHash('sha256').update(`${hostname()}\n${id}`).digest('hex').slice(0, 16);
-}
-
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 function userId(): number | null {
@@ -99,17 +87,16 @@ export async function signalMarkedProcesses(
 ): Promise<string | null> {
   const command = ['sh', '-c', signalMarked, 'sh', signal.replace(/^SIG/, ''), mark];
   const { User, Privileged } = exec;
-  const problem = await runCommand(container, { User, Privileged, Cmd: command }, daemon.over);
+  const problem = await runCommand(container, { User, Privileged, Cmd: command }, daemon);
   return problem !== null && (await hasStopped(container, daemon)) ? null : problem;
 }
 
 /** Whether a container is stopped or removed; false if Docker cannot tell. */
-async function hasStopped(container: Container, { over }: Daemon): Promise<boolean> {
-  try {
-    return !(await container.inspect({ abortSignal: over })).State.Running;
-  } catch (error) {
-    return requestStatus(error) === 404;
-  }
+function hasStopped(container: Container, { over }: Daemon): Promise<boolean> {
+  return container.inspect({ abortSignal: over }).then(
+    ({ State }) => !State.Running,
+    (error) => requestStatus(error) === 404,
+  );
 }
 
 /**
@@ -130,24 +117,24 @@ export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'ex
 const psArguments = '-e e ww -o pid,args';
 
 /** Removes a file created by this step; nothing depends on it. */
-export async function removeFile(container: Container, path: string, abortSignal: AbortSignal): Promise<void> {
-  await runCommand(container, { Cmd: ['rm', '-f', path], User: '0' }, abortSignal);
+export async function removeFile(container: Container, path: string, daemon: Daemon): Promise<void> {
+  await runCommand(container, { Cmd: ['rm', '-f', path], User: '0' }, daemon);
 }
 
 /** Runs a small command in a container to its end; resolves to the problem if it fails. */
-async function runCommand(container: Container, options: object, abortSignal: AbortSignal): Promise<string | null> {
+async function runCommand(container: Container, options: object, daemon: Daemon): Promise<string | null> {
+  const abortSignal = daemon.over;
   try {
     const exec = await container.exec({ ...options, AttachStdout: true, AttachStderr: true, abortSignal });
     const output = await exec.start({ Detach: false, abortSignal });
     let printed = '';
-    const write = (_stream: string, chunk: Buffer) => {
+    await copyOutput(output, false, (_stream, chunk) => {
       printed = `${printed}${chunk}`.slice(-1000);
-    };
-    await copyOutput(output, { hasTerminal: false, write }).done;
+    }).done;
     const { ExitCode } = await exec.inspect({ abortSignal });
     return ExitCode === 0 ? null : printed.trim();
   } catch (error) {
-    return requestMessage(error);
+    return whyFailed(error, daemon);
   }
 }
 
@@ -175,20 +162,14 @@ export async function recordExec(
   const name = `wf-exec-${record.mark.split('=')[1]}`;
   const Labels = { ...labels, [ownerKey]: ownerLabel(), [recordKey]: JSON.stringify(record) };
   try {
-    const volume = await docker.createVolume({
-      _query: {},
-      _body: { Name: name, Labels },
-      abortSignal: over,
-    } as object);
+    const options = { _query: {}, _body: { Name: name, Labels }, abortSignal: over };
+    const volume = await docker.createVolume(options as object);
     // A later step removes a remaining record.
     return () => volume.remove({ abortSignal: over }).catch(() => {});
   } catch (error) {
     if (requestStatus(error) === null) throw error;
-    const reason = requestMessage(error);
-    attempt.write(
-      'stderr',
-      `if wf is killed, the command keeps running: Docker refused the volume for it: ${reason}\n`,
-    );
+    const reason = `Docker refused the volume for it: ${requestMessage(error)}`;
+    attempt.write('stderr', `if wf is killed, the command keeps running: ${reason}\n`);
     return async () => {};
   }
 }
@@ -202,9 +183,7 @@ async function endOrphanedExecs(daemon: Daemon, note: Note): Promise<void> {
 /** A daemon behind a proxy that refuses volumes has no records either. */
 async function listRecords({ docker, over }: Daemon): Promise<readonly VolumeInspectInfo[]> {
   try {
-    const filters = { label: [recordKey] };
-    const { Volumes } = await docker.listVolumes({ filters, abortSignal: over });
-    return Volumes ?? [];
+    return (await docker.listVolumes({ filters: { label: [recordKey] }, abortSignal: over })).Volumes ?? [];
   } catch (error) {
     if (requestStatus(error) === null) throw error;
     return [];
@@ -223,11 +202,9 @@ async function endOrphan(daemon: Daemon, { Name, Labels }: VolumeInspectInfo, no
       return;
     }
   }
-  // The volume may already be gone.
-  await daemon.docker
-    .getVolume(Name)
-    .remove({ abortSignal: daemon.over })
-    .catch(() => {});
+  const volume = daemon.docker.getVolume(Name);
+  // It may already be gone.
+  await volume.remove({ abortSignal: daemon.over }).catch(() => {});
 }
 
 /** Resolves to why the command could not be ended; calls `ended` if there was something to end. */
@@ -239,17 +216,13 @@ async function endCommand(daemon: Daemon, record: ExecRecord, ended: () => void)
     if (problem !== null) return problem;
     ended();
   }
-  if (record.script !== null) await removeFile(container, record.script, daemon.over);
+  if (record.script !== null) await removeFile(container, record.script, daemon);
   return null;
 }
 
 function parseRecord(label: string): ExecRecord | null {
-  try {
-    const record = JSON.parse(label) as ExecRecord | null;
-    return typeof record?.container === 'string' && typeof record.mark === 'string' ? record : null;
-  } catch {
-    return null;
-  }
+  const record = objectIn<ExecRecord>(label);
+  return typeof record.container === 'string' && typeof record.mark === 'string' ? (record as ExecRecord) : null;
 }
 
 /** Label of a container that is kept after its end. */

@@ -1,23 +1,22 @@
-import { setMaxListeners } from 'node:events';
 import { posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Container } from 'dockerode';
 import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
-import { canceled, EndSignal, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
+import { canceled, EndSignal, eitherEnd, isAskedToEnd, onEnd } from '#processes/end-signal.ts';
 import { patternTest } from '#system/pattern.ts';
 import { withTimeLimit } from '#system/time-limit.ts';
 import type { Attempt, RunScope, Shared } from '../executor.ts';
-import { createContainer, engineDefaults, healthProblem, start } from './container.ts';
+import { createContainer, engineDefaults, healthProblem, removeNow, start, tryToRemove, warn } from './container.ts';
 import { copyOutput } from './container-end.ts';
 import {
   connect,
   type Daemon,
   DockerProblem,
   isRequestError,
-  requestMessage,
+  patience,
   requestStatus,
-  silence,
+  whyFailed,
 } from './docker-daemon.ts';
 import { type ContainerSettings, type ExecSettings, readSettings } from './docker-settings.ts';
 import { runInRunning } from './exec.ts';
@@ -72,8 +71,7 @@ export async function runInShared(config: JsonObject, attempt: Attempt, over: Ab
   if (outcome?.status === 'succeeded' || isAskedToEnd(attempt)) return outcome ?? canceled;
   const why = await shared.whyGone();
   if (why !== null) {
-    const left = await attempt.shared.drop(partName, shared);
-    if (left !== null) attempt.write('stderr', `${left}\n`);
+    warn(attempt, await attempt.shared.drop(partName, shared));
     throw new DockerProblem(`the container of the run ended: ${why}`, null, 'unready');
   }
   if (outcome === null) throw problem;
@@ -81,41 +79,23 @@ export async function runInShared(config: JsonObject, attempt: Attempt, over: Ab
 }
 
 /** Other steps may wait for the same container, so the end of an attempt only ends its own wait. */
-function isEndedFirst(opening: Promise<unknown>, { signal, kill }: Attempt): Promise<boolean> {
+function isEndedFirst(opening: Promise<unknown>, attempt: Attempt): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const releases = [signal.onAbort(() => resolve(true)), kill.onAbort(() => resolve(true))];
-    const release = () => {
-      for (const forget of releases) forget();
-    };
+    const release = onEnd(attempt, () => resolve(true));
     opening.then(() => resolve(false), reject).finally(release);
   });
 }
 
 function execSettings({ dir }: JsonObject, shared: SharedContainer, { expand }: Attempt): ExecSettings {
   const { id, settings, workingDir } = shared;
-  const own = typeof dir === 'string' ? { WorkingDir: posix.resolve(workingDir, expand(dir)) } : {};
   const { image, shell } = settings;
-  return {
-    kind: 'exec',
-    container: id,
-    env: {},
-    hasTerminal: false,
-    shell,
-    waitMs: 0,
-    image,
-    isShared: true,
-    exec: own,
-  };
+  const exec = typeof dir === 'string' ? { WorkingDir: posix.resolve(workingDir, expand(dir)) } : {};
+  return { kind: 'exec', container: id, env: {}, hasTerminal: false, shell, waitMs: 0, image, isShared: true, exec };
 }
 
 /** Starts the container in the variables of the run; the first attempt shows the progress. `end` ends the start. */
 async function open(run: RunScope, first: Attempt, end: EndSignal): Promise<SharedContainer> {
-  const over = new AbortController();
-  setMaxListeners(0, over.signal);
-  let limit: NodeJS.Timeout | undefined;
-  const release = end.onAbort(() => {
-    limit = setTimeout(() => over.abort(), removeTimeoutMs);
-  });
+  const { over, release } = patience(end, removeTimeoutMs);
   const attempt: Attempt = {
     ...first,
     ...run,
@@ -130,7 +110,6 @@ async function open(run: RunScope, first: Attempt, end: EndSignal): Promise<Shar
     return await startShared(attempt, over);
   } finally {
     release();
-    clearTimeout(limit);
   }
 }
 
@@ -148,21 +127,22 @@ async function startShared(attempt: Attempt, over: AbortController): Promise<Sha
   const plan = { daemon, settings, attempt, image, invocation, engine, isShared: true } as const;
   const container = await createContainer(plan);
   const output = new OwnOutput(typeof config['logPattern'] === 'string' ? config['logPattern'] : null);
-  const close = (force: boolean) =>
-    remove({ container, daemon, settings, over, force, graceMs: graceOf(attempt, config) });
+  const own = { container, daemon, settings, output };
+  // A container that only sleeps has nothing to finish.
+  const graceMs = config['isIdle'] === true ? 0 : (attempt.step.graceMs ?? attempt.workflow.graceMs);
+  const close = (force: boolean) => remove(own, over, force ? 0 : graceMs);
   try {
     const stream = await container.attach({ stream: true, stdout: true, stderr: true, abortSignal: over.signal });
-    copyOutput(stream, { hasTerminal: settings.container['Tty'] === true, write: (_, chunk) => output.take(chunk) });
+    copyOutput(stream, settings.container['Tty'] === true, (_, chunk) => output.take(chunk));
     await start(container, plan).catch((error: unknown) => {
       throw error instanceof DockerProblem ? new DockerProblem(error.message, null, 'unready') : error;
     });
-    await untilReady({ container, daemon, config, output, end: attempt.signal });
+    await untilReady(own, config, attempt.signal);
     const { Config } = await container.inspect({ abortSignal: over.signal });
-    const whyGone = asked(() => stateProblem({ container, daemon, output }));
+    const whyGone = asked(() => stateProblem(own));
     return { id: container.id, settings, workingDir: Config.WorkingDir || '/', whyGone, close };
   } catch (error) {
-    const left = await close(true);
-    if (left !== null) attempt.write('stderr', `${left}\n`);
+    warn(attempt, await close(true));
     throw error;
   }
 }
@@ -179,21 +159,16 @@ function asked(ask: () => Promise<string | null>): () => Promise<string | null> 
   };
 }
 
-/** A container that only sleeps has nothing to finish. */
-function graceOf({ workflow, step }: Attempt, { isIdle }: JsonObject): number {
-  return isIdle === true ? 0 : (step.graceMs ?? workflow.graceMs);
-}
-
-type Starting = {
+/** A started container. */
+type Own = {
   readonly container: Container;
   readonly daemon: Daemon;
-  readonly config: JsonObject;
+  readonly settings: ContainerSettings;
   readonly output: OwnOutput;
-  readonly end: EndSignal;
 };
 
 /** Waits for `waitFor` and `logPattern`. Docker notifies of neither, so the container is polled. */
-async function untilReady({ container, daemon, config, output, end }: Starting): Promise<void> {
+async function untilReady({ container, daemon, output }: Own, config: JsonObject, end: EndSignal): Promise<void> {
   const { waitFor, logPattern } = config;
   for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
     if (end.aborted) throw new DockerProblem('the run ended before its container was ready', null, 'unready');
@@ -220,52 +195,38 @@ function exitText(exitCode: number): string {
   return `its program ended with exit code ${exitCode}`;
 }
 
-type Asked = { readonly container: Container; readonly daemon: Daemon; readonly output: OwnOutput };
-
-function stateProblem({ container, daemon, output }: Asked): Promise<string | null> {
+function stateProblem({ container, daemon, output }: Own): Promise<string | null> {
   return withTimeLimit(askTimeoutMs, daemon.over, async (abortSignal) => {
     try {
       const { State } = await container.inspect({ abortSignal });
       return State.Running ? null : `${exitText(State.ExitCode)}${output.lastLines()}`;
     } catch (error) {
       if (requestStatus(error) === 404) return 'it was removed';
-      if (abortSignal.aborted) return silence(daemon);
-      if (isRequestError(error)) return requestMessage(error);
-      throw error;
+      if (!abortSignal.aborted && !isRequestError(error)) throw error;
+      return whyFailed(error, { address: daemon.address, over: abortSignal });
     }
   });
 }
 
-type Removal = {
-  readonly container: Container;
-  readonly daemon: Daemon;
-  readonly settings: ContainerSettings;
-  readonly over: AbortController;
-  readonly force: boolean;
-  readonly graceMs: number;
-};
-
 /** Ends and removes the container, or only ends one that is to be kept. Resolves to the problem, or null. */
-async function remove({ container, daemon, settings, over, force, graceMs }: Removal): Promise<string | null> {
-  const graceSec = force ? 0 : Math.ceil(graceMs / 1000);
+async function remove(own: Own, over: AbortController, graceMs: number): Promise<string | null> {
+  const { container, daemon, settings } = own;
+  const graceSec = Math.ceil(graceMs / 1000);
   const limit = setTimeout(() => over.abort(), graceSec * 1000 + removeTimeoutMs);
-  const abortSignal = over.signal;
   try {
-    if (graceSec > 0 || settings.isKept) await container.stop({ t: graceSec, abortSignal }).catch(unlessStopped);
-    if (!settings.isKept) await container.remove({ force: true, v: true, abortSignal });
-    return null;
-  } catch (error) {
-    if (requestStatus(error) === 404) return null;
-    const why = over.signal.aborted ? silence(daemon) : requestMessage(error);
-    return `container ${container.id.slice(0, 12)} could not be removed: ${why}; a later docker step will remove it`;
+    return await tryToRemove(container, daemon, async () => {
+      if (graceSec > 0 || settings.isKept) {
+        await container.stop({ t: graceSec, abortSignal: over.signal }).catch((error: unknown) => {
+          const isStopped = requestStatus(error) === 304;
+          if (!isStopped) throw error;
+        });
+      }
+      if (!settings.isKept) await removeNow(container, daemon);
+    });
   } finally {
     clearTimeout(limit);
     over.abort();
   }
-}
-
-function unlessStopped(error: unknown): void {
-  if (requestStatus(error) !== 304) throw error;
 }
 
 /** Collects the output of the container's program: the last lines, and whether a line has matched a pattern. */

@@ -4,37 +4,25 @@ import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PATH } from '#core/words/json-path.ts';
 import type { JsonObject } from '#core/workflow.ts';
-import { canceled, isAskedToEnd } from '#processes/end-signal.ts';
+import { canceled, isAskedToEnd, onEnd } from '#processes/end-signal.ts';
 import { startThread } from '#processes/programs.ts';
 import { messageOf } from '#system/errors.ts';
 import type { Attempt, Executor, Scope } from '../executor.ts';
 import { escapeJson, expandJson } from '../http/json-template.ts';
-
-/** Input of a jq thread. */
-type JqJob = {
-  /** As for the program `jq`, with the filter last. */
-  readonly args: readonly string[];
-  readonly input: string;
-  /** The value of `$ENV`. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdoutFd: number;
-  readonly stderrFd: number;
-};
 
 /** How jq ended: with an exit code and the first and last error line (empty: none), or with a problem of the thread. */
 type JqEnd =
   | { readonly code: number; readonly firstError: string; readonly lastError: string }
   | { readonly problem: string };
 
-/** A running jq; `end` stops it wherever it is, and `ended` then resolves to a problem. */
-type JqThread = { readonly ended: Promise<JqEnd>; readonly end: () => void };
-
 /**
  * Runs jq in a thread, which can be ended in the middle of a loop and reaches nothing but the two open files it writes
- * to. `directory` contains `worker.cjs`.
+ * to. `args`: as for the program `jq`, with the filter last. `end` stops it wherever it is; then it ends with a problem.
  */
-function startJq(job: JqJob, directory: string): JqThread {
-  const worker = startThread(join(directory, 'worker.cjs'), { workerData: job, env: {}, execArgv: [], argv: [] });
+function startJq(args: readonly string[], input: string, { env, log: { stdoutFd, stderrFd } }: Attempt) {
+  const workerData = { args, input, env, stdoutFd, stderrFd };
+  const file = join(import.meta.dirname, 'jq-thread', 'worker.cjs');
+  const worker = startThread(file, { workerData, env: {}, execArgv: [], argv: [] });
   let last: JqEnd = { problem: 'it was ended' };
   worker.on('message', (end: JqEnd) => {
     last = end;
@@ -56,19 +44,16 @@ export const executor: Executor = { run };
 const NOISE = / \(at <\w+>(?::\d+)?\)| \(Unix shell quoting issues\?\)| at <top-level>(?=, line)/g;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
-  const { step, scope, env, log, signal, kill } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
-  const args = argsOf(config, attempt);
-  const input = expandJson(step.script ?? '', scope);
-  const { stdoutFd, stderrFd } = log;
-  const thread = startJq({ args, input, env, stdoutFd, stderrFd }, join(import.meta.dirname, 'jq-thread'));
-  const releases = [signal.onAbort(thread.end), kill.onAbort(thread.end)];
+  const input = expandJson(attempt.step.script ?? '', attempt.scope);
+  const thread = startJq(argsOf(config, attempt), input, attempt);
+  const release = onEnd(attempt, thread.end);
   try {
     attempt.started(null);
     const end = await thread.ended;
     return isAskedToEnd(attempt) ? canceled : toOutcome(end);
   } finally {
-    for (const release of releases) release();
+    release();
   }
 }
 
@@ -94,9 +79,6 @@ function toOutcome(end: JqEnd): Outcome {
   return { status: 'failed', reason: 'exit', message, exitCode, signal: null, outputs: {} };
 }
 
-/** A jq filter, and the values of the workflow variables that it uses as jq variables, by name. */
-type JqProgram = { readonly filter: string; readonly variables: ReadonlyMap<string, string> };
-
 /** `\$`; `${NAME}` with its default, which may contain another one; `$NAME` and `$1`. */
 const VARIABLE = String.raw`\\\$|\$\{(?:[A-Za-z_]\w*|[1-9]\d*)(?:${PATH})?(?:\}|:-(?:[^{}]|\$\{[^{}]*\})*\})|\$(?:[A-Za-z_]\w*(?!\w|::)|[1-9])`;
 const variable = new RegExp(VARIABLE, 'y');
@@ -113,9 +95,10 @@ type Cursor = { readonly text: string; at: number; readonly scope: Scope; readon
 /**
  * Translates a step's filter, in which `$x` may be a jq variable. The workflow's `$NAME` and `$1` become jq variables
  * that hold text: no value can become part of the filter, and `as $x` takes precedence. Within strings, known variables
- * are replaced. `${NAME}` is replaced in the text of the filter before jq parses it.
+ * are replaced. `${NAME}` is replaced in the text of the filter before jq parses it. Returns the filter, and the values of its
+ * variables by name.
  */
-export function jqProgram(template: string, scope: Scope): JqProgram {
+export function jqProgram(template: string, scope: Scope) {
   const cursor: Cursor = { text: template, at: 0, scope, variables: new Map() };
   let filter = '';
   while (cursor.at < template.length) filter += readCode(cursor) ?? take(cursor, /[\s\S]/y) ?? '';

@@ -20,7 +20,7 @@ const variables = {
 function given(name: string, mention: string): readonly string[] {
   const ofStep = { WF_STEP: name, DAG_RUN_STEP_NAME: name };
   const { attempt } = testAttempt({ runId: 'r1', name, variables: { ...variables, ...ofStep } });
-  const env = containerEnv({ ...attempt, workflow: made }, { mention, own: {}, settings: {} });
+  const env = containerEnv({ ...attempt, workflow: made }, mention, {});
   const always = [
     'WF_RUN_ID=r1',
     'WF_WORKFLOW=w',
