@@ -5,6 +5,7 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { literalText } from '#core/words/interpolate.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
+import { messageOf } from '#system/errors.ts';
 import { expandHome, removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import {
@@ -33,37 +34,32 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
     return failed(`"forks: ${String(config.forks)}" must be a whole number from 1, got ${JSON.stringify(forks)}`);
   }
   const variables = variablesFile(config.extraVars, attempt);
-  if (variables !== null && 'problem' in variables) return failed(variables.problem);
+  if (typeof variables === 'object' && variables !== null) return failed(variables.problem);
   try {
-    const options = [
-      ...playbookOptions(settings, attempt),
-      ...(variables === null ? [] : ['-e', `@${variables.path}`]),
-    ];
+    const options = [...playbookOptions(settings, attempt), ...(variables === null ? [] : ['-e', `@${variables}`])];
     const binary = expandHome(settings.text('binary') ?? 'ansible-playbook', attempt.env['HOME']);
     const argv = [binary, ...options, ...settings.texts('args'), ...words, file(playbook, attempt)];
     return await runTool(attempt, { argv, cwd: attempt.cwd, env: environment(settings, attempt) }, { install });
   } finally {
-    variables?.remove();
+    if (variables !== null) removeIfPossible(variables);
   }
 }
 
-type VariablesFile = { readonly path: string; readonly remove: () => void };
-
 /**
- * Passed in a private file: on the command line other users could read the variables, and their length would be
- * limited.
+ * Passed in a private file: on the command line other users could read the variables, and their length would be limited.
+ * Returns its path.
  */
-function variablesFile(extraVars: Json | undefined, attempt: Attempt): VariablesFile | { problem: string } | null {
+function variablesFile(extraVars: Json | undefined, attempt: Attempt): string | { problem: string } | null {
   if (typeof extraVars !== 'object' || extraVars === null || Array.isArray(extraVars)) return null;
   try {
-    const json = extraVarsJson(extraVars as JsonObject, attempt.expand);
+    const json = JSON.stringify(expandValue(extraVars, attempt.expand, 'extraVars'));
     if (json === '{}') return null;
     const path = join(attempt.scratch(), `extra-vars-${randomBytes(4).toString('hex')}.json`);
     writeFileSync(path, json, { flag: 'wx', mode: 0o600 });
-    return { path, remove: () => removeIfPossible(path) };
+    return path;
   } catch (error) {
     if (error instanceof MixedTemplate) return { problem: error.message };
-    return { problem: `the extra variables could not be written: ${error instanceof Error ? error.message : error}` };
+    return { problem: `the extra variables could not be written: ${messageOf(error)}` };
   }
 }
 
@@ -103,14 +99,10 @@ const openers = /\{[{%#]/g;
 class MixedTemplate extends Error {}
 
 /**
- * Serializes `extraVars` as JSON for Ansible, sorted by name, types preserved. Ansible treats texts as templates, as
- * anywhere in a playbook; a text with an expression that came from a variable is marked so that Ansible does not
- * evaluate it. Throws a `MixedTemplate` if a text also has an expression of its own.
+ * Expands `extraVars` for Ansible, sorted by name, types preserved. Ansible treats texts as templates, as anywhere in a
+ * playbook; a text with an expression that came from a variable is marked so that Ansible does not evaluate it. Throws a
+ * `MixedTemplate` if a text also has an expression of its own.
  */
-function extraVarsJson(extraVars: JsonObject, expand: (text: string) => string): string {
-  return JSON.stringify(expandValue(extraVars, expand, 'extraVars'));
-}
-
 function expandValue(value: Json, expand: (text: string) => string, path: string): Json {
   if (typeof value === 'string') return expandString(value, expand, path);
   if (Array.isArray(value)) return value.map((item: Json, i) => expandValue(item, expand, `${path}[${i}]`));

@@ -10,7 +10,7 @@ import { runProcess, shellArgv, shellWords } from '#processes/programs.ts';
 import type { Program } from '#processes/started-program.ts';
 import { messageOf } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
-import type { Attempt, Executor } from '../executor.ts';
+import type { Attempt, Executor, Scope } from '../executor.ts';
 
 /** A program to start, or why the step's settings do not name one. */
 export type CommandLine = Program | { readonly problem: string };
@@ -27,19 +27,16 @@ export function commandLine(
 ): CommandLine {
   if (typeof command !== 'string') {
     const { words, env } = listCommand(command, attempt);
-    return programOf(words, appended, { ...attempt, env: { ...attempt.env, ...env } });
+    return programOf(words, appended, attempt, env);
   }
   const isAppendable = appended.length === 0 || appendArgs(command, []) !== null;
   if (isNamed && isAppendable && command.trim() !== '') return inShell(command, appended, attempt);
   const sealed = sealedWords(command, attempt.scope);
   const scope = (name: string) => sealed.env[name] ?? attempt.scope(name);
   const parsed = parseCommand(sealed.code);
-  if (parsed.kind === 'words' && !hasForeignArray(parsed.words, attempt.scope))
-    return programOf(expandWords(parsed.words, scope), appended, {
-      ...attempt,
-      env: { ...attempt.env, ...sealed.env },
-    });
-  return inShell(command, appended, attempt);
+  if (parsed.kind !== 'words' || hasForeignArray(parsed.words, attempt.scope))
+    return inShell(command, appended, attempt);
+  return programOf([...expandWords(parsed.words, scope)], appended, attempt, sealed.env);
 }
 
 /** Whether the step or its file names a shell: only without one, plain commands start directly. */
@@ -59,49 +56,55 @@ export function stepShell({ step, workflow, scope }: Attempt): readonly string[]
   return shellWords(shell, scope) ?? { problem: `shell ${JSON.stringify(shell)} is not a program with its options` };
 }
 
-function programOf(words: readonly string[], appended: readonly string[], { cwd, env }: Attempt): CommandLine {
+function programOf(
+  words: readonly string[],
+  appended: readonly string[],
+  { cwd, env }: Attempt,
+  added: Attempt['env'],
+): CommandLine {
   // Otherwise the first argument would become the program.
   if (words.length === 0 || words[0] === '') return { problem: 'the command is empty' };
-  return { argv: [...words, ...appended], cwd, env };
+  return { argv: [...words, ...appended], cwd, env: { ...env, ...added } };
 }
 
-/**
- * Runs the text in the shell unchanged. Appended words travel in variables and only the variables' names are appended,
- * so their values are never parsed as shell code.
- */
+/** Runs the text in the shell unchanged. */
 export function throughShell(
   text: string,
   appended: readonly string[],
   attempt: Attempt,
   argvOf: (code: string) => readonly string[],
 ): CommandLine {
-  const { cwd } = attempt;
-  const pathless = withoutPaths(text, attempt.scope);
-  const env = { ...attempt.env, ...pathless.env };
-  if (appended.length === 0) return { argv: argvOf(pathless.code), cwd, env };
-  const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
-  const code = appendArgs(
-    pathless.code,
-    names.map((name) => `"$${name}"`),
-  );
-  if (code === null)
-    return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
-  const values = Object.fromEntries(appended.map((value, i) => [names[i], value]));
-  return { argv: argvOf(code), cwd, env: { ...env, ...values } };
+  const line = appendedCode(text, appended, attempt.scope);
+  if ('problem' in line) return line;
+  return { argv: argvOf(line.code), cwd: attempt.cwd, env: { ...attempt.env, ...line.env, ...line.args } };
 }
 
-/** A script in a private file; remove it when its interpreter has ended. */
-type ScriptFile = { readonly path: string; readonly remove: () => void };
+/**
+ * The code of a text with words appended, and the variables that it needs. Appended words travel in variables, `args`, and only
+ * the variables' names are appended, so their values are never parsed as shell code.
+ */
+export function appendedCode(
+  text: string,
+  appended: readonly string[],
+  scope: Scope,
+): (Record<'env' | 'args', Attempt['env']> & { readonly code: string }) | { readonly problem: string } {
+  const { code: own, env } = withoutPaths(text, scope);
+  const args = Object.fromEntries(appended.map((value, i) => [`WF_ARG_${i + 1}`, value]));
+  const references = Object.keys(args).map((name) => `"$${name}"`);
+  const code = appended.length === 0 ? own : appendArgs(own, references);
+  if (code !== null) return { code, env, args };
+  return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
+}
 
 /**
- * Writes a script verbatim to a file that only this user can read. The name begins with the step's, for error messages;
- * the rest only has to be unique in a private directory, which does not justify loading `node:crypto` (3 ms).
+ * Writes a script verbatim to a file that only this user can read; returns its path. The name begins with the step's, for
+ * error messages; the rest only has to be unique in a private directory, which does not justify loading `node:crypto` (3 ms).
  */
-function writeScript(directory: string, step: string, text: string): ScriptFile {
+function writeScript(directory: string, step: string, text: string): string {
   const name = step.replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
   const path = join(directory, `${name}-${Math.random().toString(36).slice(2, 12)}`);
   writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
-  return { path, remove: () => removeIfPossible(path) };
+  return path;
 }
 
 /**
@@ -117,30 +120,30 @@ export function interpreterLine(script: string): readonly string[] | null {
 }
 
 /** Runs `command` with its `args`, or a `script` with its interpreter, as a process that writes directly to the log. */
-export const executor: Executor = { run: (_config, attempt) => runStep(attempt) };
-
-async function runStep(attempt: Attempt): Promise<Outcome> {
-  const { step } = attempt;
-  if (step.script !== null) return runScript(step.script, attempt);
-  if (step.command === null) return failed('the step has no command');
-  const { command, args } = withCodeArgs(step);
-  return runLine(commandLine(command ?? '', args.map(attempt.expand), attempt), attempt);
-}
+export const executor: Executor = {
+  run: async (_config, attempt) => {
+    const { step } = attempt;
+    if (step.script !== null) return runScript(step.script, attempt);
+    if (step.command === null) return failed('the step has no command');
+    const { command, args } = withCodeArgs(step);
+    return runLine(commandLine(command ?? '', args.map(attempt.expand), attempt), attempt);
+  },
+};
 
 /** The script's arguments are the step's `args`, or else the run's parameters. */
 async function runScript(script: string, attempt: Attempt): Promise<Outcome> {
   const { step } = attempt;
-  let file: ScriptFile;
+  let path: string;
   try {
-    file = writeScript(attempt.scratch(), step.name, script);
+    path = writeScript(attempt.scratch(), step.name, script);
   } catch (error) {
     return failed(`the script could not be written: ${messageOf(error)}`);
   }
   try {
     const args = step.args.length > 0 ? step.args.map(attempt.expand) : attempt.params;
-    return await runLine(scriptLine(script, [file.path, ...args], attempt), attempt);
+    return await runLine(scriptLine(script, [path, ...args], attempt), attempt);
   } finally {
-    file.remove();
+    removeIfPossible(path);
   }
 }
 

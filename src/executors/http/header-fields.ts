@@ -1,6 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { basicHeader } from '#system/basic-login.ts';
+import { tryOr } from '#system/errors.ts';
 
 /** An invalid setting; the message is shown to the user. */
 export class SettingProblem extends Error {}
@@ -87,9 +88,5 @@ export function urlLogin({ username, password }: URL): string | null {
 
 /** A percent sign that starts no escape stands for itself. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return tryOr(text, () => decodeURIComponent(text));
 }

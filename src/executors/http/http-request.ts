@@ -7,7 +7,7 @@ import {
 import { request as httpsRequest, type RequestOptions as TlsRequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, rootCertificates } from 'node:tls';
-import type { CreateConnectionFunction, Request, RequestFunction } from 'got';
+import type { CreateConnectionFunction, Request, StreamOptions } from 'got';
 import { given } from '#core/data/collections.ts';
 import { messageOf } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
@@ -21,7 +21,7 @@ export type RequestOptions = {
   /** Null: the request has no such setting. */
   readonly skipTlsVerify: boolean | null;
   /** Provides the proxies and `NODE_EXTRA_CA_CERTS`. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Environment;
   /** Whether to follow the `Location` of an answer with this status. */
   readonly follows: (status: number) => boolean;
   /** Whether a header's value contains a secret, which must stay with its origin. */
@@ -100,7 +100,8 @@ async function follow(
 
 async function open({ method, url, headers, body }: Hop, proxy: URL | null, options: RequestOptions): Promise<Request> {
   const { got } = await import('got');
-  const tls = { rejectUnauthorized: !options.skipTlsVerify, ...certificateAuthorities(options.env) };
+  const rejectUnauthorized = !options.skipTlsVerify;
+  const ca = certificateAuthorities(options.env);
   const stream = got.stream(url, {
     method: method as 'GET',
     headers: headerMap(headers),
@@ -109,14 +110,11 @@ async function open({ method, url, headers, body }: Hop, proxy: URL | null, opti
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
-    https: {
-      rejectUnauthorized: tls.rejectUnauthorized,
-      ...given({ certificateAuthority: tls.ca }),
-    },
+    https: { rejectUnauthorized, ...given({ certificateAuthority: ca }) },
     // Connections are not kept alive: nothing must stay open.
     agent: { http: false, https: false },
     signal: options.signal,
-    ...throughProxy(proxy, url, tls, options.signal),
+    ...throughProxy(proxy, url, { rejectUnauthorized, ...given({ ca }) }, options.signal),
   });
   // The reader gets the error; without this listener a late error would end the process.
   stream.on('error', () => {});
@@ -124,37 +122,28 @@ async function open({ method, url, headers, body }: Hop, proxy: URL | null, opti
 }
 
 /** Proxy settings for got, which does not support proxies itself. */
-function throughProxy(proxy: URL | null, url: URL, tls: Tls, signal: AbortSignal): ProxySettings {
+function throughProxy(proxy: URL | null, url: URL, tls: ConnectionOptions, signal: AbortSignal): StreamOptions {
   if (proxy === null) return {};
   if (url.protocol === 'http:') return { request: (_url, native) => requestThroughProxy(proxy, url, native) };
-  const createConnection: CreateConnection = (_native, done) => {
+  // The socket may arrive later, which the type of got leaves out.
+  const createConnection = (_native: unknown, done: (error: Error | null, socket: Socket | null) => void) => {
     tunnelThroughProxy(proxy, url, tls, signal).then(
       (socket) => done(null, socket),
       // After an abort nothing listens for errors any more.
       (error: Error) => signal.aborted || done(error, null),
     );
   };
-  return { agent: {}, createConnection: createConnection as CreateConnectionFunction };
+  return { agent: {}, createConnection: createConnection as unknown as CreateConnectionFunction };
 }
 
-/** Typed like in Node: the socket may arrive later. */
-type CreateConnection = (native: unknown, done: (error: Error | null, socket: Socket | null) => void) => void;
-type ProxySettings = {
-  readonly request?: RequestFunction;
-  readonly agent?: Record<string, never>;
-  readonly createConnection?: CreateConnectionFunction;
-};
-type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: string[] };
-
 /** Node reads `NODE_EXTRA_CA_CERTS` only at startup; a step may have its own. */
-function certificateAuthorities(env: Readonly<Record<string, string>>): { ca?: string[] } {
+function certificateAuthorities(env: Environment): string[] | null {
   const file = env['NODE_EXTRA_CA_CERTS'];
-  if (file === undefined || file === '') return {};
+  if (file === undefined || file === '') return null;
   try {
-    return { ca: [...rootCertificates, readRegular(file).toString('utf8')] };
+    return [...rootCertificates, readRegular(file).toString('utf8')];
   } catch (error) {
-    const why = messageOf(error);
-    throw new RequestProblem(`NODE_EXTRA_CA_CERTS cannot be read: ${why}`);
+    throw new RequestProblem(`NODE_EXTRA_CA_CERTS cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -289,18 +278,17 @@ function requestThroughProxy(proxy: URL, url: URL, options: PlainRequestOptions)
  * the proxy when the request is aborted.
  */
 function tunnelThroughProxy(proxy: URL, url: URL, tls: ConnectionOptions, signal: AbortSignal): Promise<Socket> {
-  const host = `${url.hostname}:${url.port || '443'}`;
+  const host = `${url.hostname}:${portOf(url)}`;
   const headers = { host, ...proxyAuthorization(proxy) };
-  const authorities = tls.ca === undefined ? {} : { ca: tls.ca };
+  const authorities = given({ ca: tls.ca });
   const request = requestTo(proxy, { method: 'CONNECT', path: host, headers, agent: false, signal, ...authorities });
   return new Promise((resolve, reject) => {
     request.once('error', reject);
     request.once('connect', (response, socket) => {
       if (response.statusCode === 200) return resolve(connectTls({ ...tls, socket, ...serverName(url) }));
       socket.destroy();
-      reject(
-        new RequestProblem(`the proxy ${shownUrl(proxy)} refuses: ${response.statusCode} ${response.statusMessage}`),
-      );
+      const refusal = `${response.statusCode} ${response.statusMessage}`;
+      reject(new RequestProblem(`the proxy ${shownUrl(proxy)} refuses: ${refusal}`));
     });
     request.end();
   });
@@ -310,8 +298,7 @@ function tunnelThroughProxy(proxy: URL, url: URL, tls: ConnectionOptions, signal
 function requestTo(proxy: URL, options: TlsRequestOptions): ClientRequest {
   const isTls = proxy.protocol === 'https:';
   const hostname = bareHost(proxy);
-  const port = proxy.port || (isTls ? '443' : '80');
-  const to = { ...options, protocol: proxy.protocol, hostname, host: hostname, port };
+  const to = { ...options, protocol: proxy.protocol, hostname, host: hostname, port: portOf(proxy) };
   if (!isTls) return httpRequest(to);
   return httpsRequest({ ...to, rejectUnauthorized: true, servername: isIP(hostname) === 0 ? hostname : '' });
 }
@@ -342,7 +329,7 @@ function isExempt(url: URL, list: string): boolean {
 function matches(entry: string, url: URL): boolean {
   if (entry === '*') return true;
   const [, host = '', port] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
-  if (port !== undefined && port !== (url.port || (url.protocol === 'https:' ? '443' : '80'))) return false;
+  if (port !== undefined && port !== portOf(url)) return false;
   const name = host.replace(/^\*?\.|^\[|\]$/g, '');
   return bareHost(url) === name || bareHost(url).endsWith(`.${name}`);
 }

@@ -1,6 +1,7 @@
 import { listWords } from '#core/words/command-args.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import type { Attempt } from '../executor.ts';
+import { expandTexts } from '../tool.ts';
 import { bodyText, flagField, headerPairs, type Pairs, pairs, SettingProblem, timeoutMs } from './header-fields.ts';
 import { shownUrlText } from './http-problem.ts';
 import { expandJson } from './json-template.ts';
@@ -33,7 +34,7 @@ export function expandedSettings(config: JsonObject, keys: readonly string[], at
   const { script } = attempt.step;
   const inScript = script === null || script.trim() === '' ? {} : scriptSettings(script, keys, attempt);
   const { body, ...rest } = config;
-  const expanded = expandAll(rest, attempt) as JsonObject;
+  const expanded = expandTexts(rest, attempt.expand) as JsonObject;
   return { ...expanded, ...expandedBody(body, expanded, attempt), ...inScript };
 }
 
@@ -82,15 +83,6 @@ function knownKey(key: string, keys: readonly string[]): string {
   throw new SettingProblem(`unknown key ${JSON.stringify(key)} in the script; known keys: ${keys.join(', ')}`);
 }
 
-function expandAll(value: Json, attempt: Attempt): Json {
-  if (typeof value === 'string') return attempt.expand(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: Json) => expandAll(item, attempt));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]: [string, Json]) => [key, expandAll(item, attempt)]),
-  );
-}
-
 /** In a JSON body a value stays within its string, whatever it contains. */
 function expandedBody(body: Json | undefined, { headers }: JsonObject, attempt: Attempt): JsonObject {
   const template = bodyText(body);
@@ -101,8 +93,8 @@ function expandedBody(body: Json | undefined, { headers }: JsonObject, attempt: 
 }
 
 function contentType(headers: Json | undefined): string | undefined {
-  const entry = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type');
-  return entry === undefined ? undefined : String(entry[1]);
+  const [, type] = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type') ?? [];
+  return type === undefined ? undefined : String(type);
 }
 
 /** Method and URL of a request. */
@@ -155,9 +147,7 @@ function commandWords(command: string, expand: (text: string) => string): string
 
 /** As in other commands, quotes are removed, and single quotes keep dollar signs. */
 function expandWord(word: string, expand: (text: string) => string): string {
-  const quoted = /^(["'])([\s\S]*)\1$/.exec(word);
-  if (quoted === null) return expand(word);
-  const [, quote, inner = ''] = quoted;
+  const [, quote, inner = word] = /^(["'])([\s\S]*)\1$/.exec(word) ?? [];
   return quote === "'" ? inner : expand(inner);
 }
 

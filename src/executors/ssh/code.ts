@@ -3,11 +3,11 @@ import { appendArgs, listCommand, withCodeArgs } from '#core/words/command-args.
 import { valueAt } from '#core/words/json-path.ts';
 import { itemNames, mentionsIn, workflowNames } from '#core/words/mentions.ts';
 import { singleQuoted } from '#core/words/quote-word.ts';
-import { sealedWords, withoutPaths } from '#core/words/shell-paths.ts';
-import { parseCommand, type WordPiece, type WordTemplate } from '#core/words/words.ts';
+import { sealedWords } from '#core/words/shell-paths.ts';
+import { parseCommand, type WordPiece } from '#core/words/words.ts';
 import type { Template } from '#core/workflow.ts';
 import { shellArgv } from '#processes/programs.ts';
-import { interpreterLine, namesShell, stepShell } from '../command/command.ts';
+import { appendedCode, interpreterLine, namesShell, stepShell } from '../command/command.ts';
 import type { Attempt, Scope } from '../executor.ts';
 
 /** Code for the remote `sh`, which finally becomes the step's program. */
@@ -28,9 +28,8 @@ const scriptPath = '"$wf_dir/script"';
 export function remoteCode(attempt: Attempt): RemoteCode | Problem {
   const { step, params } = attempt;
   const work = step.script === null ? withCodeArgs(step) : step;
-  const args = (step.script !== null && step.args.length === 0 ? params : work.args.map(attempt.expand)).map(
-    singleQuoted,
-  );
+  const words = step.script !== null && step.args.length === 0 ? params : work.args.map(attempt.expand);
+  const args = words.map(singleQuoted);
   const program =
     step.script === null ? commandCode(work.command ?? '', args, attempt) : scriptCode(step.script, args, attempt);
   if (typeof program !== 'string') return program;
@@ -66,7 +65,8 @@ function commandCode(
   const own = ownNames(attempt);
   const scope = (name: string) =>
     sealed.env[name] ?? (own.has(name) || /^\d|\.$/.test(name) ? attempt.scope(name) : undefined);
-  const { words, before } = wordsCode(parsed.words, scope);
+  const before: string[] = [];
+  const words = parsed.words.map((pieces) => piecesCode(pieces, scope, before)).filter((word) => word !== '');
   return words.length === 0
     ? empty
     : [...exports(sealed.env), ...before, programCode([...words, ...appended])].join('\n');
@@ -74,25 +74,15 @@ function commandCode(
 
 const empty: Problem = { problem: 'the command is empty' };
 
-/**
- * The text unchanged, for the step's shell. Appended words travel in variables and only the variables' names are
- * appended.
- */
+/** The text unchanged, for the step's shell; `appended` is code. */
 function shellCode(text: string, appended: readonly string[], attempt: Attempt): string | Problem {
   const shell = stepShell(attempt);
   if ('problem' in shell) return shell;
-  const names = appended.map((_, i) => `WF_ARG_${i + 1}`);
-  const references = names.map((name) => `"$${name}"`);
-  const pathless = withoutPaths(text, attempt.scope);
-  const code = appended.length === 0 ? pathless.code : appendArgs(pathless.code, references);
-  if (code === null)
-    return { problem: `cannot append arguments to the command ${JSON.stringify(text)}: write them into the command` };
-  const values = names.map((name, i) => `export ${name}=${appended[i]}`);
-  return [
-    ...exports(pathless.env),
-    ...values,
-    programCode(shellArgv(shell, code, attempt.params).map(singleQuoted)),
-  ].join('\n');
+  const line = appendedCode(text, appended, attempt.scope);
+  if ('problem' in line) return line;
+  const values = Object.entries(line.args).map(([name, value]) => `export ${name}=${value}`);
+  const program = programCode(shellArgv(shell, line.code, attempt.params).map(singleQuoted));
+  return [...exports(line.env), ...values, program].join('\n');
 }
 
 function exports(env: Readonly<Record<string, string>>): readonly string[] {
@@ -135,20 +125,11 @@ function assignments(text: string, attempt: Attempt): readonly string[] {
   ];
 }
 
-/** Words as shell code, and the assignments to run before it. */
-type WordsCode = { readonly words: readonly string[]; readonly before: readonly string[] };
-
 /**
- * The words of a command as code for a remote shell. Variables known to `scope` are inserted as data; the others are
- * left to that shell, each within its word.
+ * A word of a command as code for a remote shell; empty if there are only empty variables, which make no word. Variables known
+ * to `scope` are inserted as data; the others are left to that shell, within the word. `before` gets the assignments to run
+ * before the command.
  */
-function wordsCode(templates: readonly WordTemplate[], scope: Scope): WordsCode {
-  const before: string[] = [];
-  const words = templates.map((pieces) => piecesCode(pieces, scope, before)).filter((word) => word !== '');
-  return { words, before };
-}
-
-/** Empty if there are only empty variables, which make no word. */
 function piecesCode(pieces: readonly WordPiece[], scope: Scope, before: string[]): string {
   return pieces
     .map((piece) => (typeof piece === 'string' ? singleQuoted(piece) : variableCode(piece, scope, before)))

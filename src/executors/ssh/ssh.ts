@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { canceled, EndSignal } from '#processes/end-signal.ts';
-import { expandHome, removeIfPossible } from '#system/files.ts';
+import { tryOr } from '#system/errors.ts';
+import { closing, expandHome, removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool, toolSettings } from '../tool.ts';
 import { bootstrap, type RemoteCode, remoteCode, stopLine, supervisedLine } from './code.ts';
@@ -52,12 +53,7 @@ function feedProgram(input: Writable, program: RemoteCode, { step, signal }: Att
 
 function keyProblem({ key }: SshSettings, { cwd }: Attempt): string | null {
   if (key === null) return null;
-  try {
-    accessSync(resolve(cwd, key), constants.R_OK);
-    return null;
-  } catch {
-    return `the key "${key}" cannot be read`;
-  }
+  return tryOr(`the key "${key}" cannot be read`, () => accessSync(resolve(cwd, key), constants.R_OK) ?? null);
 }
 
 function nulProblem({ code, script }: RemoteCode): string | null {
@@ -65,13 +61,11 @@ function nulProblem({ code, script }: RemoteCode): string | null {
   return 'the command or one of its variables contains a NUL character, which cannot be passed to a program';
 }
 
-type Files = { readonly log: string; readonly env: Attempt['env'] };
-
 /** Creates the files that ssh needs while it runs. */
 async function withFiles(
   attempt: Attempt,
   password: string | null,
-  use: (files: Files) => Promise<Outcome>,
+  use: (files: { readonly log: string; readonly env: Attempt['env'] }) => Promise<Outcome>,
 ): Promise<Outcome> {
   const base = join(attempt.scratch(), `ssh-${randomBytes(4).toString('hex')}`);
   const [log, askpass] = [`${base}.log`, `${base}.askpass`];
@@ -138,7 +132,7 @@ const lastWords =
 
 /** The message of ssh about a connection lost while the program was running; null if there is none. */
 function lostConnection(stderrPath: string): string | null {
-  const words = lastWords.exec(tailOf(stderrPath))?.[1];
+  const [, words] = lastWords.exec(tailOf(stderrPath)) ?? [];
   return words === undefined ? null : lost(words);
 }
 
@@ -151,15 +145,12 @@ function withoutDot(sentence: string): string {
 }
 
 function tailOf(path: string): string {
-  const fd = openSync(path, 'r');
-  try {
+  return closing(openSync(path, 'r'), (fd) => {
     const { size } = fstatSync(fd);
     const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
     readSync(fd, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString();
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 /** Connection settings; null values are left to the user's own ssh configuration. */
@@ -253,12 +244,10 @@ function refusal(settings: SshSettings, args: readonly string[], env: Readonly<R
 /** Empty if ssh accepts the settings, or cannot be started, which its start for the step will report. */
 function complaint(args: readonly string[], env: Readonly<Record<string, string>>): string {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  try {
+  return tryOr('', () => {
     const { status, stderr } = spawnSync('ssh', args, { env, encoding: 'utf8', timeout: 5000 });
     return status === 0 || status === null ? '' : stderr;
-  } catch {
-    return '';
-  }
+  });
 }
 
 function isPlain({ host, user, port, hostKeys }: SshSettings): boolean {

@@ -45,10 +45,7 @@ function ofInit(outcome: Outcome): Outcome {
 function terraformSettings(settings: ToolSettings, words: readonly string[], { env }: Attempt): TerraformSettings {
   const { text, texts, entries, isSet } = settings;
   const path = (value: string | null) => (value === null ? null : expandHome(value, env['HOME']));
-  const subcommand =
-    text('subcommand')
-      ?.split(/\s+/)
-      .filter((word) => word !== '') ?? [];
+  const subcommand = text('subcommand')?.match(/\S+/g) ?? [];
   return {
     binary: path(text('binary')) ?? 'terraform',
     workingDir: path(text('workingDir')),
@@ -87,10 +84,7 @@ export type TerraformSettings = {
 };
 
 /** The commands to run: the step's own, preceded by `init` if requested. */
-type TerraformCommands = {
-  readonly init: readonly string[] | null;
-  readonly main: readonly string[];
-};
+type TerraformCommands = { readonly init: readonly string[] | null; readonly main: readonly string[] };
 
 /** Subcommands that accept an option, according to Terraform's help (1.11); others do not get it. */
 const takers = {

@@ -1,6 +1,5 @@
 import type { JsonObject } from '#core/workflow.ts';
-import { executor as http } from '#executors/http/http.ts';
-import { executor as webhook } from '#executors/http/webhook.ts';
+import { executor as http, webhook } from '#executors/http/http.ts';
 import { testAttempt } from '../attempt.ts';
 
 type Settings = Parameters<typeof testAttempt>[0];
