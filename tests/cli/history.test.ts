@@ -48,6 +48,14 @@ retry what failed: wf retry b1
     });
   });
 
+  it('cuts no name in a pipe', async () => {
+    const name = 'a-step-with-a-long-name-'.repeat(3);
+    await withPlace({ 'long.yaml': `steps: [{name: ${name}, command: "true"}]\n` }, async ({ wf }) => {
+      await wf('run', 'long.yaml');
+      expect((await wf('status')).stdout).toContain(`  ✔ ${name} `);
+    });
+  });
+
   it('prints one RunSummary as JSON', async () => {
     await withPlace({ 'bad.yaml': bad }, async (place) => {
       await place.wf('run', 'bad.yaml', '--run-id', 'b1');

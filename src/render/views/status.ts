@@ -23,6 +23,7 @@ import {
   waitingLine,
   withCount,
 } from '../reporters/tree/tree-lines.ts';
+import { columnsOf } from '../text/pack-lines.ts';
 import { attemptState, attemptText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs, createColors } from '../text/terminal-style.ts';
@@ -41,9 +42,6 @@ export type StatusView = {
 
 type Moment = Pick<StatusView, 'run' | 'now'> & { readonly settled: Set<string> };
 
-/** Lines are cut only on a terminal. */
-const endlessColumns = 10_000;
-
 /** Renders `wf status`: the run, the status of each step, and the recap. Ends with a line break. */
 export function renderStatus(
   { run, workflow, recap, now }: StatusView,
@@ -57,7 +55,7 @@ export function renderStatus(
   const { runId } = summary;
   const names = shownSteps(run).map(({ name }) => textWidth(nameText(name)));
   const room = {
-    columns: terminal.isTerminal ? terminal.size().columns : endlessColumns,
+    columns: columnsOf(terminal),
     names: Math.max(0, ...names),
     ellipsis: glyphs.ellipsis,
   };

@@ -177,7 +177,7 @@ export type TreeLine = {
 
 /** The available space. */
 export type TreeRoom = {
-  /** The width of the terminal in cells. */
+  /** The width of the terminal in cells; `Infinity`: nothing is cut. */
   readonly columns: number;
   /** The width of the longest name in cells. */
   readonly names: number;
@@ -204,7 +204,8 @@ export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0, 
   const room = width - 1 - head;
   const start = `${' '.repeat(indent)}${line.paintGlyph(line.glyph)} `;
   const most = Math.max(8, Math.min(Math.floor(whole / 2), room - 1 - timeWidth));
-  const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widestName, most);
+  const widest = Number.isFinite(columns) ? widestName : most;
+  const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widest, most);
   if (room < 1) return cut(`${line.glyph}${line.name}`, Math.max(0, room + head), ellipsis);
   if (nameWidth + 1 + timeWidth > room) return start + cut(line.name, room, ellipsis);
   const name = padEnd(cut(line.name, nameWidth, ellipsis), nameWidth);
