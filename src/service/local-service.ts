@@ -132,7 +132,7 @@ async function readParts(
   history: History,
 ): Promise<readonly ReadPart[]> {
   const whole = { run: asked, filter: { step, attempt }, kept: null };
-  if (step === null || asked.state.retryOf === null) return [whole];
+  if (asked.state.retryOf === null) return [whole];
   const runs = new Map([[asked.runId, asked]]);
   const parts = await logParts(history.summarize(asked), step, async (id) => {
     const earlier = await history.read(id);

@@ -103,7 +103,7 @@ describe('wf retry', () => {
   - name: broken
     command: sh -c 'echo no table; exit 3'
   - name: flaky
-    command: test -e fixed
+    command: sh -c 'test -e fixed && echo went on'
 `;
     await withPlace({ 'w.yaml': steps }, async (place) => {
       await place.wf('run', 'w.yaml', '--run-id', 'first');
@@ -128,6 +128,11 @@ describe('wf retry', () => {
       expect(told[0]).toMatchObject({ status: 'failed', reason: 'exit', error: 'exit 3', exitCode: 3, attempts: 0 });
       expect(await place.wf('logs', 'third', 'broken')).toEqual({
         ...(await place.wf('logs', 'first', 'broken')),
+        stderr: 'step "broken" was kept from run first, which has this output\n',
+      });
+      expect(await place.wf('logs', 'third')).toMatchObject({
+        code: 0,
+        stdout: '[broken] no table\n[flaky]  went on\n',
         stderr: 'step "broken" was kept from run first, which has this output\n',
       });
     });
