@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createDaemonState } from '#store/files/daemon-state.ts';
-import { createMemoryDaemonState } from '#store/memory-state.ts';
+import { createMemoryDaemonState } from '../support/memory-daemon-state.ts';
 import { temporaryDirectory } from './world.ts';
 
 const address = 'http://127.0.0.1:8080';

@@ -7,10 +7,10 @@ import { readConfig } from '#config/config.ts';
 import type { Route } from '#server/route.ts';
 import { allRoutes } from '#server/routes.ts';
 import type { ListenSettings, ServerOptions } from '#server/server.ts';
-import { createMemoryDaemonState } from '#store/memory-state.ts';
 import { type ApiServer, apiServer } from './api-server.ts';
 import { described } from './described-answers.ts';
 import { type InProcessRuns, inProcessRuns } from './in-process-runs.ts';
+import { createMemoryDaemonState } from './memory-daemon-state.ts';
 import { switches } from './wf.ts';
 
 /** The API over a workflows directory of its own, until the test ends. Answers that are not as described make a test fail. */

@@ -17,9 +17,8 @@ const manyRuns = 1000;
 const rewriteMs = 5000;
 
 /**
- * The ids of all runs, as `list` reads them from the directory, cached in `<runs>/.listing`: the directory is read
- * only if it has changed since. Every added or removed entry updates the directory's change time, which no program can
- * set.
+ * The ids of all runs, as `list` reads them from the directory, cached in `<runs>/.listing`: the directory is read only
+ * if it has changed since. Every added or removed entry updates the directory's change time, which no program can set.
  */
 export function listingOf(runsDir: string, list: () => readonly string[]): readonly string[] {
   const stamp = stampOf(runsDir);

@@ -82,8 +82,7 @@ function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ow
 
 /**
  * Whether the runs in a directory were not tidied for `everyMs`; if so, they count as tidied now. Two simultaneous
- * callers may both get true. For a new directory the answer is false at first. Never throws: the next call tries
- * again.
+ * callers may both get true. For a new directory the answer is false at first. Never throws: the next call tries again.
  */
 function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   const path = join(runsDir, '.tidied');

@@ -1,9 +1,9 @@
 import { freemem, totalmem } from 'node:os';
+import type { DaemonState, DurableText, RunNotes, SessionStore, StoredRunIds, Suspensions } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
-import type { DaemonState, DurableText, RunNotes, SessionStore, StoredRunIds, Suspensions } from './store.ts';
 
 /** The state of a daemon that is lost with this process: a second daemon is one that has the same object. */
-export function createMemoryDaemonState(now: () => number = Date.now): DaemonState {
+export function createMemoryDaemonState(): DaemonState {
   const starts = new Set<string>();
   const token = { path: 'memory', token: crypto.randomUUID() };
   let daemon: { url: string | null } | null = null;
@@ -34,7 +34,7 @@ export function createMemoryDaemonState(now: () => number = Date.now): DaemonSta
       return token;
     },
     sessions: memorySessions(),
-    suspensions: memorySuspensions(now),
+    suspensions: memorySuspensions(),
     schedule: memoryText(),
     watched: memoryRunIds(),
     retries: memoryRunIds(),
@@ -80,10 +80,10 @@ function memoryNotes(): RunNotes {
   };
 }
 
-function memorySuspensions(now: () => number): Suspensions {
+function memorySuspensions(): Suspensions {
   const ends = new Map<string, number>();
   let changes = 0;
-  const isOver = (end: number) => end <= now();
+  const isOver = (end: number) => end <= Date.now();
   const set = (file: string, until: number | null) => {
     changes += 1;
     if (until === null) ends.delete(file);
