@@ -1,8 +1,8 @@
 import { type Config, dagsDirFor, workflowDirectories } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
-import type { Engine, Notify, OnChild } from '#engine/engine.ts';
+import type { Notify, OnChild, RunHost } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
-import { createLocalEngine } from '#engine/local/local.ts';
+import { createRunHost } from '#engine/local/run-host.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { loadExecutor, reportAttempts } from '#executors/registry.ts';
 import { hostName, os } from '#fast/os.ts';
@@ -34,7 +34,7 @@ export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
 /** The services that the CLI and the server are built on. */
 export type App = {
-  readonly engine: Engine;
+  readonly host: RunHost;
   /**
    * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
    */
@@ -59,7 +59,7 @@ export type AppOptions = {
   readonly rest?: ((runId: string) => void) | null;
 };
 
-/** Wires the parts together: the only place that picks the engine and the store. */
+/** Wires the parts together: the only place that picks the host of runs and the store. */
 export function createApp(config: Config, options: AppOptions): App {
   const { keepHistory } = options;
   const summaryOf = noticeSummary(keepHistory);
@@ -69,7 +69,7 @@ export function createApp(config: Config, options: AppOptions): App {
     summaryOf,
     failedBefore: failedBefore(config, keepHistory),
   });
-  const engine = createLocalEngine({
+  const host = createRunHost({
     store: keepHistory
       ? fileStore(config, { queueSync: queueFlush })
       : createMemoryStore({ tempDir: () => os().tmpdir() }),
@@ -96,7 +96,7 @@ export function createApp(config: Config, options: AppOptions): App {
     notify: options.notify ?? joinNotifiers(mail, chat),
   });
   return {
-    engine,
+    host,
     forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
   };
 }
@@ -130,8 +130,8 @@ export async function sendSamples(
       deliveries = results;
     },
   );
-  const { engine } = createApp(config, { keepHistory: false, notify });
-  const sampled = engine.start({ ...runRequest(run), workflow: withoutWork(workflow) }, () => {});
+  const { host } = createApp(config, { keepHistory: false, notify });
+  const sampled = host.start({ ...runRequest(run), workflow: withoutWork(workflow) }, () => {});
   const { status, message } = await sampled.finished;
   return { deliveries, problem: status === 'failed' ? message : null };
 }

@@ -36,7 +36,7 @@ import type { DaemonClaim, DaemonState, DiskSpace } from '#store/store.ts';
 import { type Clock, systemClock } from '#system/clock.ts';
 import type { SystemProblem } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
-import { createControl, createPast, removeRun } from './history-app.ts';
+import { createControl, createPast, judgeFor, removeRun } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
 import { daemonState } from './run-store.ts';
 
@@ -119,15 +119,14 @@ export function watchDaemonClaim({ loss }: DaemonClaim, report: (error: unknown)
 export async function createDaemonApp(config: Config, options: DaemonOptions): Promise<DaemonApp> {
   const { dags, report, log = () => {}, limits = noLimits } = options;
   const state = options.state ?? (await daemonState(config));
-  const { processEnv, cwd } = config;
+  const { processEnv } = config;
   const starter = new ReportingStarter(withoutRun(processEnv));
-  const control = createControl(config, { keepsRuns: true, starter });
+  const control = createControl(config, { keepsRuns: true, starter, dags, isDaemon: true });
   const { history, directories } = control;
   const { suspensions } = state;
   const thread = createTaskThread(startTaskThread);
   const loader = createWorkflowLoader(thread);
   const catalog = await createCatalog(directories, { clock: systemClock, report, log, load: loader.load });
-  const context = { env: processEnv, cwd, dags, isDaemon: true };
   const metrics = await createMetrics({
     version: options.version ?? '',
     runsActive: () => runs.runIndex.running(),
@@ -138,15 +137,15 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const runs = createDaemonRuns({
     control: {
       ...control,
-      accept: async (request) => {
-        if (request.runId !== null) retries.expect(request.runId, request.workflow);
-        return control.accept(await withParams(request, thread), { lasting: true, context });
+      checked: (request) => withParams(request, thread),
+      store: (request) => {
+        retries.expect(request.runId, request.workflow);
+        return control.store(request);
       },
     },
     read: loader.read,
     limits: { starting: STARTS_PER_CORE * availableParallelism(), ...limits },
-    isAlive: mayBeAlive,
-    isElsewhere,
+    judge: judgeFor(control.archive),
     memory: state.watched,
     endDeadGroups,
     over: (run) => {

@@ -1,8 +1,12 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, workflowDirectories } from '#config/config.ts';
+import type { ProcessOwner } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
+import type { Engine } from '#engine/engine.ts';
+import { createLocalEngine, localJudge } from '#engine/local/local-engine.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
+import type { Environment } from '#environment/environment.ts';
 import {
   endProcesses,
   findRunProcesses,
@@ -20,22 +24,15 @@ import {
   anyRun,
   createHistory,
   type History,
+  type JudgeOwner,
   keepingReader,
   type Reach,
   removePastRun,
   usualDurationOf,
 } from '#service/history.ts';
-import type { AcceptedRun } from '#service/service.ts';
-import {
-  acceptRun,
-  type Carrier,
-  launchRun,
-  type RunContext,
-  type StartRequest,
-  withoutRun,
-} from '#service/start-runs.ts';
+import { type Carrier, launchRun, type StartOfRuns, storeRun, withoutRun } from '#service/start-runs.ts';
 import type { WorkflowDirectories } from '#service/workflows.ts';
-import type { OwnDaemon, RunArchive } from '#store/store.ts';
+import type { OwnDaemon, RunArchive, RunControl } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { packageRoot } from './package-root.ts';
 import { daemonState, fileStore } from './run-store.ts';
@@ -53,8 +50,7 @@ export function createPast(
   const tools = {
     archive,
     clock: systemClock,
-    isAlive: mayBeAlive,
-    isElsewhere,
+    judge: judgeFor(archive),
     leftBy,
     processes: leftovers,
     removeContainers: async (daemons: readonly string[]) =>
@@ -96,51 +92,64 @@ export async function removeRun(runId: string, config: Config): Promise<number> 
   return removePastRun(runId, { archive: fileStore(config), history: createPast(config).history });
 }
 
-/** Accepts runs for other processes, starts processes for them, and reaches the owners of running ones. */
-export type Control = StopTools & {
+/** Returns the judge of the owners of runs. */
+export function judgeFor(archive: RunArchive): JudgeOwner {
+  return localJudge({ archive, isAlive: mayBeAlive, isElsewhere });
+}
+
+/** Stores runs for other processes, starts processes for them, and reaches the owners of running ones. */
+export type Control = Omit<StopTools, 'engine'> & {
   readonly history: History;
+  readonly archive: RunArchive;
+  readonly control: RunControl;
+  readonly env: Environment;
   readonly directories: WorkflowDirectories;
   /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
   readonly strict: boolean;
-  /** `lasting`: a daemon accepts the run, and its successor keeps the promise. */
-  readonly accept: (
-    request: StartRequest,
-    terms: { readonly lasting: boolean; readonly context: RunContext },
-  ) => Promise<AcceptedRun>;
+  /** Stores a run that waits. The promise of a daemon to start it is kept by its successor. */
+  readonly store: StartOfRuns['store'];
+  readonly engineFor: (start: StartOfRuns) => Engine;
   /** Starts a process for a waiting run. */
   readonly launch: (runId: string) => Carrier;
 };
 
-/** `starter`: starts carriers on behalf of this process, if it can. */
-export type ControlOptions = PastOptions & { readonly starter?: ReportingStarter };
+/** `starter`: starts carriers on behalf of this process, if it can. `dags`: the workflows directory given by an option. */
+export type ControlOptions = PastOptions & {
+  readonly starter?: ReportingStarter;
+  readonly dags?: string | null;
+  readonly isDaemon?: boolean;
+};
 
 type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach };
 
 /** Controls the runs of all processes. */
-export function createControl(config: Config, { starter, ...options }: ControlOptions = {}): Control {
+export function createControl(
+  config: Config,
+  { starter, dags = null, isDaemon = false, ...options }: ControlOptions = {},
+): Control {
   const env = withoutRun(config.processEnv);
   const store = fileStore(config);
-  const own = { clock: systemClock, by: thisProcess() };
+  const terms = { queue: store, clock: systemClock, by: thisProcess(), lasting: isDaemon };
+  const context = { env: config.processEnv, cwd: config.cwd, dags, isDaemon };
   return {
     ...createPast(config, options),
     queue: store,
     control: store,
-    wake: (owner) => sendSignal(owner, 'SIGCONT'),
-    signalStop: (owner, force) => {
-      if (!isInThisScope(owner) || !isAlive(owner)) return false;
-      sendSignal(owner, 'SIGTERM');
-      // The second signal ends a run at once.
-      if (force) sendSignal(owner, 'SIGINT');
-      return true;
-    },
+    env: config.processEnv,
+    engineFor: (start) =>
+      createLocalEngine({
+        ...start,
+        archive: store,
+        control: store,
+        clock: systemClock,
+        judge: judgeFor(store),
+        wake: (owner) => sendSignal(owner, 'SIGCONT'),
+        signalStop,
+      }),
     clock: systemClock,
     directories: workflowDirectories(config),
     strict: config.settings.read('strict').value,
-    accept: (request, { lasting, context }) =>
-      acceptRun(request, {
-        context,
-        store: (run, kept) => storeQueued(run, { ...own, queue: store, lasting, ...kept }),
-      }),
+    store: (request) => storeRun(request, { context, store: (run, kept) => storeQueued(run, { ...terms, ...kept }) }),
     launch: (runId) => {
       const flags = ['--runs', config.runsDir ?? '', '--report', String(reportFd)];
       const program = { argv: [process.execPath, launcher, 'carry', runId, ...flags], cwd: config.cwd, env };
@@ -151,6 +160,15 @@ export function createControl(config: Config, { starter, ...options }: ControlOp
       });
     },
   };
+}
+
+/** Stops a run by signals to its process; false if this process cannot reach it. */
+function signalStop(owner: ProcessOwner, force: boolean): boolean {
+  if (!isInThisScope(owner) || !isAlive(owner)) return false;
+  sendSignal(owner, 'SIGTERM');
+  // The second signal ends a run at once.
+  if (force) sendSignal(owner, 'SIGINT');
+  return true;
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Config } from '#config/config.ts';
-import { isElsewhere, mayBeAlive } from '#processes/processes.ts';
 import { applyRetention, type Reach, type RetentionReport, type RetentionRequest } from '#service/history.ts';
 import { systemClock } from '#system/clock.ts';
 import { fileStore } from './run-store.ts';
@@ -16,9 +15,9 @@ export function createRetention(config: Config, reach: Reach = { cwd: config.cwd
   const archive = fileStore(config);
   return {
     apply: async (request) => {
-      const { createPast } = await import('./history-app.ts');
+      const { createPast, judgeFor } = await import('./history-app.ts');
       const { history } = createPast(config);
-      return applyRetention(request, { archive, history, clock: systemClock, isAlive: mayBeAlive, isElsewhere, reach });
+      return applyRetention(request, { archive, history, clock: systemClock, judge: judgeFor(archive), reach });
     },
     isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
   };

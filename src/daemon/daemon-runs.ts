@@ -1,8 +1,13 @@
-import type { ProcessIdentity } from '#core/run/run.ts';
 import type { StopTools } from '#service/control-runs.ts';
 import { type PastRun, readPastRun } from '#service/history.ts';
-import { type AcceptedRun, newRunId, type RunActions } from '#service/service.ts';
-import { type Carrier, createLocalRuns, refuseQueued, type StartRequest } from '#service/start-runs.ts';
+import type { RunActions } from '#service/service.ts';
+import {
+  type Carrier,
+  createLocalRuns,
+  type LocalRunTools,
+  refuseQueued,
+  type StartOfRuns,
+} from '#service/start-runs.ts';
 import type { ReadWorkflow, WorkflowDirectories } from '#service/workflows.ts';
 import { createTurns } from '#system/turns.ts';
 import { createRunIndex, type RunIndex } from './run-index.ts';
@@ -42,17 +47,22 @@ export type RunQueueState = {
 };
 
 export type DaemonRunsParts = {
-  readonly control: StopTools & {
+  readonly control: Omit<StopTools, 'engine'> & {
+    readonly archive: LifecycleParts['archive'];
+    readonly control: LocalRunTools['control'];
     readonly directories: WorkflowDirectories;
     readonly strict: boolean;
     readonly launch: (runId: string) => Carrier;
-    readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
+    readonly env: LocalRunTools['env'];
+    readonly checked: NonNullable<LocalRunTools['checked']>;
+    readonly store: StartOfRuns['store'];
+    /** Creates the engine that stores runs and begins them in these ways. */
+    readonly engineFor: (start: StartOfRuns) => LocalRunTools['engine'];
   };
   /** Reads the workflow of an order. */
   readonly read: ReadWorkflow;
   readonly limits: QueueLimits;
-  readonly isAlive: (process: ProcessIdentity) => boolean;
-  readonly isElsewhere?: (process: ProcessIdentity) => boolean;
+  readonly judge: LifecycleParts['judge'];
   readonly memory: LifecycleParts['memory'];
   /** Ends the processes that dead carriers left in their control groups. */
   readonly endDeadGroups: () => Promise<void>;
@@ -155,16 +165,19 @@ function indexFor(queue: StartQueue, deadGroups: SpacedWork, parts: DaemonRunsPa
 /** Creates the actions on runs, which put new runs into the queue. */
 function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): RunActions {
   const isThere = (runId: string) => control.archive.readCreated(runId) !== null;
+  const engine = control.engineFor({
+    store: async (request) => {
+      const { runId } = request;
+      // A repeated request is answered even if the queue is full.
+      if (queue.isFull() && isThere(runId)) return { runId, isNew: false };
+      return queue.admit(runId, () => control.store(request));
+    },
+    begin: async (runId) => queue.add(runId),
+  });
   const { startLoaded: _, ...actions } = createLocalRuns({
     ...control,
     read,
-    // A repeated request is answered even if the queue is full.
-    accept: async (request) => {
-      const runId = request.runId ?? newRunId();
-      if (queue.isFull() && isThere(runId)) return { runId, isNew: false };
-      return queue.admit(runId, () => control.accept({ ...request, runId }));
-    },
-    begin: async (runId) => queue.add(runId),
+    engine,
   });
   return {
     ...actions,

@@ -1,6 +1,6 @@
-import type { Owner, ProcessIdentity, StoredEvent } from '#core/run/run.ts';
+import type { Owner, StoredEvent } from '#core/run/run.ts';
 import { isFinished, isHeld, type Promised } from '#core/run/run-state.ts';
-import { type History, type PastRun, readPastRun, releaseFinished } from '#service/history.ts';
+import { type History, type JudgeOwner, type PastRun, readPastRun, releaseFinished } from '#service/history.ts';
 import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { createSlices } from '#system/turns.ts';
@@ -24,10 +24,7 @@ type LifecycleListener = {
 export type LifecycleParts = {
   readonly archive: RunArchive;
   readonly history: Pick<History, 'read'>;
-  /** False only if the process is known to have ended. */
-  readonly isAlive: (process: ProcessIdentity) => boolean;
-  /** Whether the process belongs to another namespace or machine, where its pid has another meaning; absent: never. */
-  readonly isElsewhere?: (process: ProcessIdentity) => boolean;
+  readonly judge: JudgeOwner;
   readonly clock: Clock;
   /** The runs whose finish is not reported yet, for the next daemon. */
   readonly memory: Pick<StoredRunIds, 'read' | 'writeInBackground'>;
@@ -182,22 +179,23 @@ export class RunLifecycle {
 
   #wait(runId: string, promise: Promised): void {
     if (promise.lasting) this.#parts.listener.waits(runId);
-    else if (!this.#parts.isAlive(promise.by)) this.#settle(runId);
+    else if (this.#parts.judge({ runId, owner: null, promise }) === 'gone') this.#settle(runId);
   }
 
   #attend(runId: string, owner: Owner): void {
-    const { isAlive, isElsewhere, archive } = this.#parts;
-    if (!isAlive(owner) || !archive.mayGoOn(runId)) this.#settle(runId);
-    else if (isElsewhere?.(owner)) this.#judge(runId);
+    const { judge, archive } = this.#parts;
+    if (this.#judging.has(runId)) return;
+    const verdict = judge({ runId, owner, promise: null });
+    if (verdict === 'gone' || !archive.mayGoOn(runId)) this.#settle(runId);
+    if (typeof verdict !== 'string') this.#await(runId, verdict);
   }
 
-  /** Checks the owner of a run without waiting; an owner elsewhere is asked at each check. */
-  #judge(runId: string): void {
-    if (this.#judging.has(runId)) return;
+  /** An owner elsewhere is asked at each check, without waiting for it. */
+  #await(runId: string, asked: ReturnType<JudgeOwner>): void {
     this.#judging.add(runId);
     this.#inBackground(async () => {
       try {
-        const verdict = await this.#parts.archive.judgeOwner(runId);
+        const verdict = await asked;
         if (verdict === 'gone' && this.#isOpen && this.#lives.get(runId)?.kind === 'owned') this.#settle(runId);
       } catch (error) {
         this.#parts.report(error);

@@ -16,7 +16,7 @@ import type { Secrets } from '#core/secrets/secrets.ts';
 import type { Step, Template, Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunLogs, StoredLogs } from '#store/logs.ts';
-import type { RunJournal } from '#store/store.ts';
+import type { AnswerRequest, OwnerVerdict, RunJournal } from '#store/store.ts';
 
 /** Everything the engine needs to run a workflow. */
 export type RunRequest = {
@@ -95,8 +95,43 @@ export type TakenRun = {
   readonly events: readonly StoredEvent[];
 };
 
-/** Carries a run from its first event to its last. */
+/** `isNew`: false if a run with that id existed. */
+export type AcceptedRun = { readonly runId: string; readonly isNew: boolean };
+
+/** A run as its engine finds it. */
+export type RunRef = Pick<RunState, 'owner' | 'promise'> & { readonly runId: string };
+
+/** A request to stop a run: the user, and whether the run is killed without a grace period. */
+export type StopOptions = { readonly by: string; readonly kill: 'never' | 'if-repeated' | 'now' };
+
+/**
+ * Carries out runs. What goes in and what comes out is data, so that any process may carry a run out. The runs, their
+ * events and their owners are stored where other processes read them.
+ */
 export type Engine = {
+  /**
+   * Accepts a run; when it resolves, the run cannot be lost. If a run with that id exists, it stays as it is. Throws a
+   * `WfError`: `usage` for an invalid id, `busy`, `storage`, or why the run cannot start.
+   */
+  readonly accept: (request: RunRequest) => Promise<AcceptedRun>;
+  /** Yields the events of a run after a number, until the run has finished or the signal is aborted: see `RunArchive`. */
+  readonly follow: (runId: string, after: number, signal: AbortSignal) => AsyncIterable<StoredEvent>;
+  /**
+   * Asks what carries out a run to stop it; resolves when the request is durable, to whether the run is killed. A second
+   * request has no effect unless it kills. Throws a `WfError` `storage`.
+   */
+  readonly cancel: (run: RunRef, request: StopOptions) => Promise<boolean>;
+  /**
+   * Answers a step that waits for approval; resolves when the request is durable. False if the step had an answer before.
+   * Throws a `WfError` `storage`.
+   */
+  readonly answer: (run: RunRef, answer: AnswerRequest) => Promise<boolean>;
+  /** Determines whether what carries out a run, or is to start it, still exists; a promise if that has to be asked. */
+  readonly judge: (run: RunRef) => OwnerVerdict | Promise<OwnerVerdict>;
+};
+
+/** Carries out runs in this process, each from its first event to its last. */
+export type RunHost = {
   /** Starts an accepted run; the watcher also gets the events stored before. */
   readonly carry: (request: RunRequest, taken: TakenRun, watcher: RunWatcher) => ActiveRun;
   /**

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
-import type { Owner, ProcessIdentity } from '#core/run/run.ts';
+import type { ProcessIdentity, ProcessOwner } from '#core/run/run.ts';
 import type { ProcessMoment } from '#engine/engine.ts';
 import { hostName } from '#fast/os.ts';
 import { errorCode, tryOr } from '#system/errors.ts';
@@ -286,7 +286,7 @@ export function identityOf(pid: number, startTime: number | null): ProcessIdenti
 }
 
 /** This process as the owner of runs. */
-export function thisProcess(): Owner {
+export function thisProcess(): ProcessOwner {
   return { ...identityFor(process.pid), host: hostName(), machine: processScope().machine };
 }
 

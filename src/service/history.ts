@@ -8,7 +8,7 @@ export {
   type RunFilter,
   type RunPosition,
 } from './history/history.ts';
-export { releaseFinished } from './history/lost-run.ts';
+export { type JudgeOwner, releaseFinished } from './history/lost-run.ts';
 export { keepingReader, type PastRun, readFinished, readPastRun, summarizePastRun } from './history/past-run.ts';
 export type { RemovedRun, RetentionReport, RetentionRequest, RetentionRule } from './history/removal.ts';
 export { summarizeWithFailures } from './history/run-failures.ts';

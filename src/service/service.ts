@@ -3,6 +3,7 @@ import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Schedule, Workflow } from '#core/workflow.ts';
+import type { AcceptedRun, StopOptions } from '#engine/engine.ts';
 import { randomBytes } from '#fast/random-bytes.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 import type { LogChunk, LogStream } from '#store/logs.ts';
@@ -94,11 +95,7 @@ export type RetryOrder = Pick<StartOrder, 'params' | 'trigger' | 'strict'> & {
   readonly retryNumber?: number;
 };
 
-/** `isNew`: false if a run with that id existed. */
-export type AcceptedRun = { readonly runId: string; readonly isNew: boolean };
-
-/** A request to stop a run: the user, and whether the run is killed without a grace period. */
-export type StopOptions = { readonly by: string; readonly kill: 'never' | 'if-repeated' | 'now' };
+export type { AcceptedRun, StopOptions };
 
 /** `over`: the run had already finished. `forced`: the run is killed. */
 export type StopAnswer = { readonly result: 'asked' | 'canceled' | 'over'; readonly forced: boolean };

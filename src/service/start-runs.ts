@@ -11,7 +11,14 @@ export {
   takesPositions,
   unsetParams,
 } from './runs/given-params.ts';
-export { createLocalRuns, fileOf } from './runs/local-runs.ts';
-export { acceptRun, type ClaimedRun, claimRun, type RunContext, refuseQueued, withoutRun } from './runs/queued-run.ts';
+export { createLocalRuns, fileOf, type LocalRunTools } from './runs/local-runs.ts';
+export {
+  type ClaimedRun,
+  claimRun,
+  refuseQueued,
+  type StartOfRuns,
+  storeRun,
+  withoutRun,
+} from './runs/queued-run.ts';
 export { keptEnvFiles, keptParams, retryRequest, workflowChanges } from './runs/retry-run.ts';
 export { runRequest, type StartRequest, startRun, withDotenv } from './runs/start-run.ts';

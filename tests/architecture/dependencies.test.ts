@@ -26,7 +26,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'commander';"],
   ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
   ['engine/driver-imports-only-what-it-may', 'src/engine/driver/planted.ts', "import 'node:path';"],
-  ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local/local.ts';"],
+  ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local/run-host.ts';"],
   ['mail-imports-only-what-it-may', 'src/mail/planted.ts', "import '../executors/registry.ts';"],
   ['daemon-imports-only-what-it-may', 'src/daemon/planted.ts', "import '../engine/engine.ts';"],
   ['daemon/schedule-imports-only-what-it-may', 'src/daemon/schedule/planted.ts', "import '../../service/service.ts';"],
@@ -37,7 +37,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['config-imports-only-what-it-may', 'src/config/planted.ts', "import '../service/start-runs.ts';"],
   ['server-imports-only-what-it-may', 'src/server/planted.ts', "import 'chalk';"],
   ['cli-imports-only-what-it-may', 'src/cli/planted.ts', "import '../store/memory.ts';"],
-  ['client-imports-only-what-it-may', 'src/client/planted.ts', "import '../engine/local/local.ts';"],
+  ['client-imports-only-what-it-may', 'src/client/planted.ts', "import '../engine/local/run-host.ts';"],
   ['page-imports-only-what-it-may', 'src/page/planted.tsx', "import '../server/server.ts';"],
   ['run-view-imports-only-what-it-may', 'src/run-view/planted.tsx', "import '../page/planted.tsx';"],
   ['system-imports-only-what-it-may', 'src/system/planted.ts', "import '../core/other-type.ts';"],
@@ -53,17 +53,17 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   [
     'service-imports-types-of-contracts-only',
     'src/service/type.ts',
-    "import type { A } from '../engine/local/local.ts';",
+    "import type { A } from '../engine/local/run-host.ts';",
   ],
   [
     'client-imports-types-of-contracts-only',
     'src/client/type.ts',
-    "import type { A } from '../engine/local/local.ts';",
+    "import type { A } from '../engine/local/run-host.ts';",
   ],
   [
     'daemon-imports-types-of-contracts-only',
     'src/daemon/type.ts',
-    "import type { A } from '../engine/local/local.ts';",
+    "import type { A } from '../engine/local/run-host.ts';",
   ],
   ['forwarding-imports-types-of-contracts-only', 'src/forwarding/type.ts', "import type { A } from '../app/app.ts';"],
   [
@@ -81,7 +81,7 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   [
     'environment-imports-types-of-contracts-only',
     'src/environment/type.ts',
-    "import type { A } from '../engine/local/local.ts';",
+    "import type { A } from '../engine/local/run-host.ts';",
   ],
   ['render-imports-types-of-contracts-only', 'src/render/type.ts', "import type { A } from '../language/load.ts';"],
   [
@@ -119,7 +119,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/store/store.ts': "import type { Engine } from '../engine/engine.ts';",
   'src/engine/engine.ts': "import '../executors/registry.ts';",
   'src/processes/capture.ts': "await import('zx/core');",
-  'src/engine/local/local.ts': "await import('re2js');",
+  'src/engine/local/run-host.ts': "await import('re2js');",
   'src/executors/registry.ts': "await import('got');",
   'src/service/service.ts': "import './start-runs.ts';",
   'src/service/start-runs.ts': "import '../language/load.ts';",

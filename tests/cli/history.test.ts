@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule } from '#core/workflow.ts';
+import { localJudge } from '#engine/local/local-engine.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { renderTable } from '#render/text/table.ts';
 import { anyRun, createHistory } from '#service/history/history.ts';
@@ -208,7 +209,10 @@ describe('wf history', () => {
         readEvents: counted('readEvents'),
       };
       const processes = { find: () => [], end: async () => {} };
-      const history = createHistory({ archive, clock: systemClock, isAlive, processes }, { cwd, any: true });
+      const history = createHistory(
+        { archive, clock: systemClock, judge: localJudge({ archive, isAlive }), processes },
+        { cwd, any: true },
+      );
       const shown: string[] = [];
       for await (const { runId } of history.list({ ...anyRun, limit: 3 })) shown.push(runId);
       expect([shown.length, opened]).toEqual([3, shown]);

@@ -162,7 +162,7 @@ test('the finish of a run that is not the last of its workflow is reported to li
 test('a run that finishes while its owner is checked is reported as finished', async () => {
   let finish = async (_: string) => {};
   const { runIndex, run, runs, control, told } = world({ 'a.yaml': slow }, ({ archive }) => ({
-    isAlive: () => false,
+    judge: () => 'gone',
     history: {
       read: async (runId) => {
         const before = readPastRun(archive, runId);
@@ -308,7 +308,7 @@ function world(
       },
     },
     history,
-    isAlive: () => true,
+    judge: () => 'alive',
     clock: {
       now: () => time,
       elapsed: () => time,

@@ -6,7 +6,7 @@ import type { Workflow } from '#core/workflow.ts';
 import type { Capture } from '#engine/attempt/attempt-context.ts';
 import type { ActiveRun, Notify, RetryChild, RunRequest } from '#engine/engine.ts';
 import type { FindSubworkflow } from '#engine/local/engine-options.ts';
-import { createLocalEngine } from '#engine/local/local.ts';
+import { createRunHost } from '#engine/local/run-host.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { NamedPipes } from '#processes/named-pipes.ts';
 import { createMemoryStore } from '#store/memory.ts';
@@ -58,7 +58,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
   const pipes = new NamedPipes({ PATH: process.env['PATH'] ?? '' });
   const work: Work = (attempt) => (options.work?.[attempt.step.name] ?? succeed)(attempt);
   let runs = 0;
-  const engine = createLocalEngine({
+  const host = createRunHost({
     store: options.wrapStore?.(store) ?? store,
     clock,
     processEnv: options.processEnv ?? {},
@@ -79,7 +79,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
   return {
     clock,
     events,
-    start: (workflow, request = {}) => engine.start({ ...defaults, workflow, ...request }, watch),
+    start: (workflow, request = {}) => host.start({ ...defaults, workflow, ...request }, watch),
     told: (type, step) =>
       new Promise((resolve) => {
         const look = () => {

@@ -16,13 +16,13 @@ export type InProcessRuns = Pick<RunActions, 'start' | 'retry' | 'stop'> & {
 };
 
 export function inProcessRuns(config: Config): InProcessRuns {
-  const { engine } = createApp(config, { keepHistory: true });
+  const { host } = createApp(config, { keepHistory: true });
   const { history } = createPast(config);
   const places = workflowDirectories(config);
   const runs = new Map<string, ActiveRun>();
   const begin = (request: StartRequest): AcceptedRun => {
     try {
-      const run = startRun(engine, request, () => {});
+      const run = startRun(host, request, () => {});
       runs.set(run.runId, run);
       return { runId: run.runId, isNew: true };
     } catch (error) {

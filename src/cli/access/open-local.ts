@@ -18,14 +18,9 @@ export async function openLocal(
     directories: workflowDirectories(config),
     past,
     control: () => {
-      const control = app.createControl(config, { reach });
-      const context = { env: config.processEnv, cwd: config.cwd, dags: dags ?? null, isDaemon: false };
-      return {
-        ...control,
-        read: readWorkflow,
-        accept: (request) => control.accept(request, { lasting: false, context }),
-        begin: (runId) => beginRun(runId, control),
-      };
+      const control = app.createControl(config, { reach, dags: dags ?? null });
+      const engine = control.engineFor({ store: control.store, begin: (runId) => beginRun(runId, control) });
+      return { ...control, read: readWorkflow, engine };
     },
     entries: async () => {
       requireNamedDags(config);

@@ -2,7 +2,7 @@ import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '#config/config.ts';
 import { given } from '#core/data/collections.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
-import type { Engine, RunWatcher } from '#engine/engine.ts';
+import type { RunHost, RunWatcher } from '#engine/engine.ts';
 import { keepProcessSmall } from '#fast/small-process.ts';
 import { type CarrierReport, type ClaimedRun, claimRun } from '#service/start-runs.ts';
 import { messageOf, WfError } from '#system/errors.ts';
@@ -45,8 +45,8 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
   const { request, context } = claimed.launch;
   const group = context.isDaemon ? enterRunGroup(runId, { spares: mayLeaveProcesses(request.workflow) }) : null;
   let isOwned = false;
-  const start = (engine: Engine, watcher: RunWatcher) => {
-    const run = engine.carry(request, claimed.taken, (event, state) => {
+  const start = (host: RunHost, watcher: RunWatcher) => {
+    const run = host.carry(request, claimed.taken, (event, state) => {
       // Until then a run whose carrier dies starts again.
       if (event.type === 'run.started') claimed.begun();
       watcher(event, state);

@@ -6,7 +6,7 @@ import type { StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { summarize } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import type { ActiveRun, ChildWatcher, Engine, OnChild, RunWatcher } from '#engine/engine.ts';
+import type { ActiveRun, ChildWatcher, OnChild, RunHost, RunWatcher } from '#engine/engine.ts';
 import type { Reporter, ReporterKind } from '#render/reporters.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
@@ -37,7 +37,7 @@ type ForegroundRun = {
   readonly request: StartRequest;
   readonly config: Config;
   /** Starts a run that was accepted earlier instead of a new one. */
-  readonly carry?: (engine: Engine, watcher: RunWatcher) => ActiveRun;
+  readonly carry?: (host: RunHost, watcher: RunWatcher) => ActiveRun;
   /** The id of a run that a daemon started, whose monitor then includes it. */
   readonly forDaemon?: string;
   /** Control group that holds every process of the run. */
@@ -93,7 +93,7 @@ export async function runInForeground(
       },
       attach: (run) => feed.attach(run),
     });
-    const run = carry === undefined ? startRun(app.engine, request, watch) : carry(app.engine, watch);
+    const run = carry === undefined ? startRun(app.host, request, watch) : carry(app.host, watch);
     attach(run);
     forwarder?.attach(run.logs);
     stop.attach(run);

@@ -13,6 +13,7 @@ import {
   type Owner,
   type Param,
   type ProcessIdentity,
+  type ProcessOwner,
   type RunReason,
   type RunStatus,
   type SettledStatus,
@@ -144,7 +145,7 @@ export type Handling = {
 };
 
 /** A promise to start a run. If `lasting`, the successor of `by` keeps the promise. */
-export type Promised = { readonly by: Owner; readonly lasting: boolean };
+export type Promised = { readonly by: ProcessOwner; readonly lasting: boolean };
 
 /** A problem that changes no outcome; `step` is null if it concerns the run as a whole. */
 export type Warning = { readonly step: string | null; readonly message: string };

@@ -136,8 +136,19 @@ export type ProcessIdentity = {
 /** The container of an attempt; `image` as the step names it, null for one that was running already. */
 export type ContainerRef = { readonly id: string; readonly image: string | null };
 
-/** The process that runs a run. `machine`: an id that survives a reboot; null or absent if no reliable one exists. */
-export type Owner = ProcessIdentity & { readonly host: string; readonly machine?: string | null };
+/** A process that runs a run. `machine`: an id that survives a reboot; null or absent if no reliable one exists. */
+export type ProcessOwner = ProcessIdentity & { readonly host: string; readonly machine?: string | null };
+
+/** A run of another engine: the address of that engine, and the id of the run there. */
+export type EngineOwner = { readonly engine: string; readonly id: string };
+
+/** What runs a run. */
+export type Owner = ProcessOwner | EngineOwner;
+
+/** The owner of a run in words. */
+export function ownerName(owner: Owner): string {
+  return 'engine' in owner ? `the engine ${owner.engine}` : `process ${owner.pid} on "${owner.host}"`;
+}
 
 /** Where the request for the run came from. `retry`: a daemon retries a failed run. */
 export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow' | 'retry';
@@ -289,7 +300,7 @@ type EventFields = {
    * its successor (the next daemon) keeps it. A second `run.queued` follows `run.owned` if that process died before
    * the run started.
    */
-  'run.queued': { readonly by: Owner; readonly lasting: boolean };
+  'run.queued': { readonly by: ProcessOwner; readonly lasting: boolean };
   'run.owned': { readonly owner: Owner };
   /** Parameters as the steps see them, and the numbers that variables gave. Comes before `run.started`. */
   'run.prepared': { readonly params: readonly Param[]; readonly numbers?: readonly NumberValue<RunNumberKey>[] };

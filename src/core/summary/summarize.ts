@@ -30,7 +30,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     trigger: run.trigger,
     retryOf: run.retryOf,
     params: run.params,
-    owner: run.owner === null ? null : { pid: run.owner.pid, host: run.owner.host },
+    owner: run.owner === null || 'engine' in run.owner ? null : { pid: run.owner.pid, host: run.owner.host },
     createdAt: isoTime(run.createdAt),
     startedAt: isoTimeOrNull(run.startedAt),
     finishedAt: isoTimeOrNull(run.finishedAt),

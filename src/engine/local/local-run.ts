@@ -11,7 +11,7 @@ import type { AttemptHost } from '../attempt/attempt-context.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
 import { StepRunner } from '../attempt/step-runner.ts';
 import { Driver, type DriverHost } from '../driver/driver.ts';
-import type { Engine, FailedChild, GivenAnswer, RunRequest, RunWatcher } from '../engine.ts';
+import type { FailedChild, GivenAnswer, RunHost, RunRequest, RunWatcher } from '../engine.ts';
 import { Background } from './background.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
@@ -43,7 +43,7 @@ export class LocalRun {
   readonly finished: Promise<RunState>;
   /** The last child run of each step whose child run failed. */
   readonly failedChildren = new Map<string, FailedChild>();
-  readonly #options: LocalEngineOptions & { readonly engine: Engine };
+  readonly #options: LocalEngineOptions & { readonly host: RunHost };
   readonly #request: RunRequest;
   readonly #journal: RunJournal;
   readonly #record: RunRecord;
@@ -65,7 +65,7 @@ export class LocalRun {
   #reject: (error: unknown) => void = () => {};
 
   constructor(
-    options: LocalEngineOptions & { readonly engine: Engine },
+    options: LocalEngineOptions & { readonly host: RunHost },
     request: RunRequest,
     { journal, secrets, watcher, earlier, gate }: LocalRunParts,
   ) {

@@ -1,4 +1,4 @@
-import type { Owner, RunEvent } from '#core/run/run.ts';
+import type { ProcessOwner, RunEvent } from '#core/run/run.ts';
 import { expandText, previewText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Workflow } from '#core/workflow.ts';
@@ -17,7 +17,7 @@ type QueueOptions = {
   /** The environment of the run. */
   readonly processEnv: Environment;
   /** The process that promises to start the run. */
-  readonly by: Owner;
+  readonly by: ProcessOwner;
   /** The promise outlives `by`: its successor keeps it. */
   readonly lasting: boolean;
   /** Everything the carrier of the run needs, serialized. */

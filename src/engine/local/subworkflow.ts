@@ -4,13 +4,13 @@ import type { Secrets } from '#core/secrets/secrets.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import { WfError } from '#system/errors.ts';
-import type { ActiveRun, ChildRetryRequest, Engine, FailedChild, RetryChild, RunRequest } from '../engine.ts';
+import type { ActiveRun, ChildRetryRequest, FailedChild, RetryChild, RunHost, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
   options: LocalEngineOptions & {
-    readonly engine: Engine;
+    readonly host: RunHost;
     readonly family: Secrets;
     readonly keepFailed: (step: string, child: FailedChild) => void;
   },
@@ -36,7 +36,7 @@ export async function runSubworkflow(
     attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
     const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
     const tails = new Map<string, readonly string[]>();
-    const child: ActiveRun = options.engine.start(
+    const child: ActiveRun = options.host.start(
       {
         runId,
         workflow,

@@ -6,7 +6,7 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { hasTag } from '#core/tags.ts';
 import type { RunArchive, RunLabel, RunStatuses } from '#store/store.ts';
 import { createSlices } from '#system/turns.ts';
-import { judgeRun, type LostRunTools, releaseFinished, settleLostRun } from './lost-run.ts';
+import { type LostRunTools, referenceTo, releaseFinished, settleLostRun } from './lost-run.ts';
 import { isUnknown, mayBeActive, type PastRun, readFinished, readPastRun, summarizePastRun } from './past-run.ts';
 import { findRunId, liesBelow, namesWorkflow, noSuchRun, type Reach, unreadable } from './run-reference.ts';
 
@@ -50,7 +50,7 @@ export function createHistory(tools: LostRunTools, reach: Reach, readRun = reade
   const read = async (runId: string): Promise<PastRun | null> => {
     const run = readRun(runId);
     if (run === null || isFinished(run.state)) return run;
-    const verdict = await judgeRun(run, tools);
+    const verdict = await tools.judge(referenceTo(run));
     if (verdict === 'alive') return run;
     return verdict === 'gone' ? settleLostRun(run, tools) : { ...run, isUnjudged: true };
   };
@@ -126,7 +126,7 @@ function readFound(runId: string | null, read: History['read']): Promise<PastRun
 }
 
 /** The dependencies of following a run; `read` settles a run whose owner has died. */
-type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'isAlive' | 'isElsewhere'> & {
+type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & {
   readonly read: (runId: string) => Promise<PastRun | null>;
 };
 
@@ -170,8 +170,8 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
 
 /** Whether the run has finished. On a read-only disk the journal of a lost run lacks its last event. */
 async function isOver(runId: string, owner: Owner | null, tools: FollowTools): Promise<boolean> {
-  const { isAlive, isElsewhere = () => false, read } = tools;
-  if (owner !== null && isAlive(owner) && !isElsewhere(owner)) return false;
+  const { judge, read } = tools;
+  if (owner !== null && (await judge({ runId, owner, promise: null })) === 'alive') return false;
   const run = await read(runId);
   return run === null || isFinished(run.state);
 }

@@ -1,22 +1,22 @@
 import { given } from '#core/data/collections.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
-import type { Owner, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
+import { ownerName, type ProcessOwner, type RunEvent, type StoredEvent } from '#core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
-import type { BackgroundProcesses, Leader } from '#engine/engine.ts';
-import type { OwnerVerdict, RunArchive, RunJournal, RunQueue } from '#store/store.ts';
+import type { BackgroundProcesses, Engine, Leader, RunRef } from '#engine/engine.ts';
+import type { RunArchive, RunJournal, RunQueue } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { isUnknown, type PastRun, readPastRun } from './past-run.ts';
+
+/** Determines whether what carries out a run, or is to start it, still exists. */
+export type JudgeOwner = Engine['judge'];
 
 /** The dependencies of finding lost runs and ending their processes. */
 export type LostRunTools = WaitAgainTools & {
   readonly archive: RunArchive;
   readonly clock: Clock;
-  /** False only if the process is known to have ended. */
-  readonly isAlive: (process: ProcessIdentity) => boolean;
-  /** Whether the process belongs to another namespace or machine, where its pid has another meaning; absent: never. */
-  readonly isElsewhere?: (process: ProcessIdentity) => boolean;
+  readonly judge: JudgeOwner;
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
   /** Removes containers of dead owners from Docker daemons; resolves to the problems. Absent: containers stay. */
   readonly removeContainers?: (daemons: readonly string[]) => Promise<readonly string[]>;
@@ -27,37 +27,14 @@ const longestGraceMs = 5000;
 const lookAgainMs = 50;
 const longestWaitMs = 15_000;
 
-/**
- * Determines whether the process that runs a run, or is to start it, is alive. `gone` for an unfinished run: it is lost.
- * A run that a daemon accepted waits for the next daemon.
- */
-export async function judgeRun(
-  { runId, state }: PastRun,
-  { archive, isAlive, isElsewhere = () => false }: Pick<LostRunTools, 'archive' | 'isAlive' | 'isElsewhere'>,
-): Promise<OwnerVerdict> {
-  const { owner, promise } = state;
-  if (owner === null && promise?.lasting) return 'alive';
-  const carrier = owner ?? promise?.by ?? null;
-  // The run is new, or its process died before the first event.
-  if (carrier === null) return ask(runId, archive, 'gone');
-  if (!isAlive(carrier)) return 'gone';
-  if (!isElsewhere(carrier)) return 'alive';
-  return owner === null ? 'unknown' : ask(runId, archive, 'unknown');
+/** Whether a run is lost: unfinished, and its owner is gone. */
+export async function isLost(run: PastRun, { judge }: Pick<LostRunTools, 'judge'>): Promise<boolean> {
+  return !isFinished(run.state) && (await judge(referenceTo(run))) === 'gone';
 }
 
-/** Asks the archive for the owner. A run whose owner cannot be read cannot be claimed either. */
-async function ask(runId: string, archive: RunArchive, otherwise: OwnerVerdict): Promise<OwnerVerdict> {
-  try {
-    return await archive.judgeOwner(runId);
-  } catch (error) {
-    if (error instanceof WfError) return otherwise;
-    throw error;
-  }
-}
-
-/** Whether a run is lost: unfinished, and its process has ended. */
-export async function isLost(run: PastRun, tools: Parameters<typeof judgeRun>[1]): Promise<boolean> {
-  return !isFinished(run.state) && (await judgeRun(run, tools)) === 'gone';
+/** A run for its engine. */
+export function referenceTo({ runId, state: { owner, promise } }: PastRun): RunRef {
+  return { runId, owner, promise };
 }
 
 /**
@@ -84,12 +61,14 @@ export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<
  * it, they stay.
  */
 export async function releaseFinished(
-  { runId, state }: PastRun,
-  { archive, isAlive }: Pick<LostRunTools, 'archive' | 'isAlive'>,
+  run: PastRun,
+  { archive, judge }: Pick<LostRunTools, 'archive' | 'judge'>,
 ): Promise<void> {
-  if (!isFinished(state) || state.owner === null || isAlive(state.owner)) return;
+  const { runId, state } = run;
+  if (!isFinished(state) || state.owner === null) return;
   try {
-    if (archive.mayGoOn(runId)) await archive.openForRecovery(runId).close();
+    if (archive.mayGoOn(runId) && (await judge(referenceTo(run))) === 'gone')
+      await archive.openForRecovery(runId).close();
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
   }
@@ -137,7 +116,8 @@ function endOf({ state }: PastRun, damage: readonly string[], at: number): reado
 
 function lostMessage({ owner, promise }: RunState): string {
   if (promise !== null) return `process ${promise.by.pid} died before it could start it`;
-  return owner === null ? 'its process died' : `its process ${owner.pid} died`;
+  if (owner === null) return 'its process died';
+  return 'engine' in owner ? `${ownerName(owner)} knows it no longer` : `its process ${owner.pid} died`;
 }
 
 /**
@@ -148,9 +128,12 @@ async function endLeftovers(
   { runId, state, stored }: PastRun,
   { processes, leftBy = () => 'here' }: LostRunTools,
 ): Promise<readonly string[]> {
-  const where = state.owner === null ? 'here' : leftBy(state.owner);
-  if (where === 'elsewhere') return [leftElsewhere(state.owner?.host ?? '')];
-  if (stored === null || where === 'none') return [];
+  const { owner } = state;
+  // The workers of another engine end their processes themselves.
+  if (stored === null || (owner !== null && 'engine' in owner)) return [];
+  const where = owner === null ? 'here' : leftBy(owner);
+  if (where === 'elsewhere') return [leftElsewhere(owner?.host ?? '')];
+  if (where === 'none') return [];
   const spared = sparedSteps(state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
   const left = processes.find({ runId, logs: stored.logs.directory }, { recorded, spared, since: null });
@@ -209,7 +192,7 @@ async function settleStepRuns({ runId, state }: PastRun, tools: LostRunTools): P
 }
 
 function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boolean {
-  if (one === null || other === null) return false;
+  if (one === null || other === null || 'engine' in one || 'engine' in other) return false;
   return one.pid === other.pid && one.startTime === other.startTime && one.namespace === other.namespace;
 }
 
@@ -218,7 +201,7 @@ type WaitAgainTools = {
   /** Absent: no run waits again. */
   readonly queue?: Pick<RunQueue, 'readLaunch'>;
   /** Returns the location of processes that the owner may have left; absent: here. */
-  readonly leftBy?: (owner: Owner) => 'here' | 'elsewhere' | 'none';
+  readonly leftBy?: (owner: ProcessOwner) => 'here' | 'elsewhere' | 'none';
 };
 
 const mostRestarts = 3;
@@ -230,8 +213,10 @@ const mostRestarts = 3;
  */
 function waitAgain(run: PastRun, tools: WaitAgainTools, at: number): RunEvent | null {
   const { state, stored, damage, runId } = run;
-  if (stored === null || state.owner === null || state.startedAt !== null || state.cancellation !== null) return null;
-  if (damage.length > 0 || (tools.leftBy?.(state.owner) ?? 'here') !== 'here') return null;
+  const { owner } = state;
+  if (stored === null || owner === null || 'engine' in owner) return null;
+  if (state.startedAt !== null || state.cancellation !== null) return null;
+  if (damage.length > 0 || (tools.leftBy?.(owner) ?? 'here') !== 'here') return null;
   const queued = stored.events.find(({ type }) => type === 'run.queued');
   if (queued?.type !== 'run.queued' || !queued.lasting) return null;
   const starts = stored.events.filter(({ type }) => type === 'run.owned').length;

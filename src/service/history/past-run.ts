@@ -1,3 +1,4 @@
+import { ownerName } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { summarize } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
@@ -63,8 +64,8 @@ export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
 
 /** Explains why it is unknown whether the run is running. */
 export function unjudged({ state }: PastRun): string {
-  const process = state.owner ?? state.promise?.by;
-  const who = process === undefined ? 'its process' : `process ${process.pid} on "${process.host}"`;
+  const owner = state.owner ?? state.promise?.by;
+  const who = owner === undefined ? 'its process' : ownerName(owner);
   const what = state.owner === null && state.promise !== null ? 'is to start it' : 'runs it';
   return `${who} ${what}, in another container or on another machine: whether that process is alive cannot be determined here`;
 }

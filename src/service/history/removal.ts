@@ -47,7 +47,7 @@ export type RetentionReport = {
   readonly problems: readonly string[];
 };
 
-type RetentionTools = Pick<LostRunTools, 'clock' | 'isAlive' | 'isElsewhere'> & {
+type RetentionTools = Pick<LostRunTools, 'clock' | 'judge'> & {
   readonly archive: RunArchive & RunRemoval;
   readonly history: Pick<History, 'read'>;
   readonly reach: Reach;
@@ -132,12 +132,12 @@ function candidatesOf(
 async function removeIfOver(
   { runId, label, position, time }: Candidate,
   { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
-  { archive, history, clock, isAlive, isElsewhere = () => false }: RetentionTools,
+  { archive, history, clock, judge }: RetentionTools,
 ): Promise<RemovedRun | null> {
   const stamp = archive.stampOf(runId);
   const run = readForRemoval(archive, runId);
   const isKnownOver = run !== null && isFinished(run.state);
-  const wasLost = run !== null && !isKnownOver && (await isLost(run, { archive, isAlive, isElsewhere }));
+  const wasLost = run !== null && !isKnownOver && (await isLost(run, { judge }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: its age counts from its last known event.
   if (!isOver(run) || !isTooMany(position, clock.now() - lastTime(run, time))) return null;

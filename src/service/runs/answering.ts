@@ -4,22 +4,19 @@ import type { ApprovalAnswer, Outputs } from '#core/run/run.ts';
 import { isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { ApprovalInput, ParamRule } from '#core/workflow.ts';
-import type { RunArchive, RunControl } from '#store/store.ts';
+import type { RunControl } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { matchesPattern } from '#system/pattern.ts';
+import { referenceTo } from '../history/lost-run.ts';
 import type { PastRun } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { StepAnswerOrder } from '../service.ts';
 import type { StopTools } from './end-run.ts';
 
-/** The polling interval for an owner that does not listen yet. */
-const lookAgainMs = 200;
-
 /** The dependencies of answering. */
-export type AnswerTools = Pick<StopTools, 'history' | 'wake' | 'clock'> & {
-  readonly archive: Pick<RunArchive, 'followEvents'>;
-  readonly control: Pick<RunControl, 'requestAnswer' | 'clearAnswer' | 'flushJournal' | 'knock'>;
+export type AnswerTools = Pick<StopTools, 'history' | 'engine'> & {
+  readonly control: Pick<RunControl, 'clearAnswer' | 'flushJournal'>;
 };
 
 /**
@@ -27,16 +24,15 @@ export type AnswerTools = Pick<StopTools, 'history' | 'wake' | 'clock'> & {
  * answer counts. Throws as `RunActions.answer` does.
  */
 export async function answerStep(runId: string, order: StepAnswerOrder, tools: AnswerTools): Promise<PastRun> {
-  const { history, control, wake } = tools;
-  const { decision, by, comment } = order;
-  const { state } = await requireRun(runId, history);
-  const { step } = order;
+  const { history, engine, control } = tools;
+  const { step, decision, by, comment } = order;
+  const run = await requireRun(runId, history);
+  const { state } = run;
   requireWaiting(state, step);
   requireAllowed(state, step, by);
   const inputs =
     decision === 'approved' ? checkedInputs(stepNode(state, step).approval?.inputs ?? [], order.inputs) : {};
-  const isFirst = control.requestAnswer(runId, { step, decision, by, comment, inputs });
-  if (state.owner !== null) wake(state.owner);
+  const isFirst = await engine.answer(referenceTo(run), { step, decision, by, comment, inputs });
   const answered = await untilAnswered(runId, step, tools);
   if (isFirst) control.clearAnswer(runId, step);
   const { approval } = stepState(answered.state, step);
@@ -46,28 +42,16 @@ export async function answerStep(runId: string, order: StepAnswerOrder, tools: A
 }
 
 /** Resolves when the step waits no longer. An owner that dies meanwhile ends the run. */
-async function untilAnswered(
-  runId: string,
-  step: string,
-  { history, archive, control, clock }: AnswerTools,
-): Promise<PastRun> {
+async function untilAnswered(runId: string, step: string, { history, control }: AnswerTools): Promise<PastRun> {
   for (;;) {
     const run = await requireRun(runId, history);
     if (isFinished(run.state) || stepState(run.state, step).waitingFor !== 'approval') {
       control.flushJournal(runId);
       return run;
     }
-    const door = await control.knock(runId);
-    const end = new AbortController();
-    void door?.closed.then(() => end.abort());
-    // Its owner does not listen yet.
-    const cancel = door === null ? clock.setTimer(clock.now() + lookAgainMs, () => end.abort()) : null;
-    const last = run.stored?.events.at(-1)?.seq ?? 0;
-    for await (const event of archive.followEvents(runId, last, end.signal)) {
+    for await (const event of history.follow(run, new AbortController().signal)) {
       if ('step' in event && event.step === step) break;
     }
-    cancel?.();
-    door?.leave();
   }
 }
 

@@ -1,70 +1,52 @@
 import { namedStep } from '#core/fan-out/instance-name.ts';
-import type { Owner } from '#core/run/run.ts';
+import { ownerName } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { handlerKind } from '#core/workflow.ts';
-import type { RunArchive, RunControl } from '#store/store.ts';
+import type { Engine } from '#engine/engine.ts';
+import type { RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { failedAs, WfError } from '#system/errors.ts';
+import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
+import { referenceTo } from '../history/lost-run.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
-import type { StepMark } from '../service.ts';
+import type { StepMark, StopAnswer, StopOptions } from '../service.ts';
 import { cancelQueued, type QueueTools } from './queued-run.ts';
+
+/** The pause before a run is read again whose last event was not its end, in milliseconds. */
+const lookAgainMs = 50;
 
 /** The dependencies of stopping a run. */
 export type StopTools = QueueTools & {
-  readonly history: Pick<History, 'read' | 'summarize'>;
-  readonly control: Pick<
-    RunControl,
-    'requestStop' | 'readStop' | 'knock' | 'requestAnswer' | 'clearAnswer' | 'flushJournal'
-  >;
-  /** Continues a process that was suspended (Ctrl-Z); has no effect on others. */
-  readonly wake: (owner: Owner) => void;
-  /** Stops a run by signals to its owner; false if this process cannot reach it. */
-  readonly signalStop: (owner: Owner, force: boolean) => boolean;
+  readonly history: Pick<History, 'read' | 'follow' | 'summarize'>;
+  readonly engine: Pick<Engine, 'cancel' | 'answer'>;
 };
 
-/** The polling interval for a run whose events cannot be followed. */
-const lookAgainMs = 50;
-
 /**
- * Asks the owner of a run to stop it, and resolves when the request is on the disk, so that a hanging owner finds it
- * later. If the disk refuses the request, the owner gets a signal: the run may be what fills it. A suspended owner is
- * continued. A waiting run is canceled at once. A second request has no effect unless it adds `force`. `over`: the run had
- * finished, or its owner had died. Throws a `WfError` `not-found` or `storage`.
+ * Asks what carries out a run to stop it; resolves when the request is durable. A waiting run is canceled at once. Throws a
+ * `WfError` `not-found` or `storage`.
  */
-export async function stopRun(
-  runId: string,
-  { by, force }: { readonly by: string; readonly force: boolean },
-  tools: StopTools,
-): Promise<'asked' | 'canceled' | 'over'> {
-  const { control, clock } = tools;
-  const { state } = await requireRun(runId, tools);
-  if (isFinished(state)) return 'over';
-  if (state.promise !== null && (await cancelQueued(runId, `stopped by ${by}`, tools))) return 'canceled';
-  const earlier = control.readStop(runId);
-  if (earlier === null || (force && !earlier.force)) {
-    try {
-      control.requestStop(runId, { at: clock.now(), by, force });
-    } catch (error) {
-      const isRefused = failedAs(error, 'storage');
-      if (!isRefused || state.owner === null || !tools.signalStop(state.owner, force)) throw error;
-    }
+export async function stopRun(runId: string, request: StopOptions, tools: StopTools): Promise<StopAnswer> {
+  const run = await requireRun(runId, tools);
+  const forced = request.kill === 'now';
+  if (isFinished(run.state)) return { result: 'over', forced };
+  if (run.state.promise !== null && (await cancelQueued(runId, `stopped by ${request.by}`, tools))) {
+    return { result: 'canceled', forced };
   }
-  if (state.owner !== null) tools.wake(state.owner);
-  (await control.knock(runId))?.leave();
-  return 'asked';
+  return { result: 'asked', forced: await tools.engine.cancel(referenceTo(run), request) };
 }
 
 /** Resolves to the run when it has finished. If its owner dies meanwhile, the run is settled. */
-export async function untilOver(runId: string, tools: StopTools): Promise<PastRun> {
-  const { control, clock } = tools;
-  for (;;) {
-    const run = await requireRun(runId, tools);
+export async function untilOver(runId: string, tools: Pick<StopTools, 'history' | 'clock'>): Promise<PastRun> {
+  const { clock, history } = tools;
+  for (let run = await requireRun(runId, tools); ; ) {
     if (isFinished(run.state)) return run;
-    await (await control.knock(runId))?.closed;
-    await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+    for await (const _ of history.follow(run, new AbortController().signal));
+    run = await requireRun(runId, tools);
+    if (!isFinished(run.state)) {
+      await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+    }
   }
 }
 
@@ -83,7 +65,7 @@ export async function declareLost(
   if (owner === null) {
     throw new WfError('run-active', `run ${runId} waits: no process owns it`, { help: `wf stop ${runId} cancels it` });
   }
-  const who = `process ${owner.pid} on "${owner.host}"`;
+  const who = ownerName(owner);
   if (!found.isUnjudged) throw new WfError('run-active', `run ${runId} is still running: ${who} answers`);
   tools.archive.declareGone(runId);
   const run = await requireRun(runId, tools);

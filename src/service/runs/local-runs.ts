@@ -1,7 +1,9 @@
 import { given } from '#core/data/collections.ts';
+import type { Engine } from '#engine/engine.ts';
+import type { Environment } from '#environment/environment.ts';
 import { WfError } from '#system/errors.ts';
 import type { PastRun } from '../history/past-run.ts';
-import type { AcceptedRun, RetryOrder, RunActions, StartOrder } from '../service.ts';
+import { type AcceptedRun, newRunId, type RetryOrder, type RunActions, type StartOrder } from '../service.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
 import {
   getWorkflow,
@@ -12,16 +14,19 @@ import {
 } from '../workflows/workflows.ts';
 import { type AnswerTools, answerStep } from './answering.ts';
 import { markStep, type StopTools, stopRun } from './end-run.ts';
+import { withoutRun } from './queued-run.ts';
 import { retryRequest } from './retry-run.ts';
-import type { StartRequest } from './start-run.ts';
+import { runRequest, type StartRequest, withDotenv } from './start-run.ts';
 
 /** The dependencies of changing runs. */
 export type LocalRunTools = StopTools &
   AnswerTools &
   RequestTools & {
-    readonly accept: (request: StartRequest) => Promise<AcceptedRun>;
-    /** Handles an accepted run: `beginRun`, or adding it to a queue. */
-    readonly begin: (runId: string) => Promise<void>;
+    readonly engine: Engine;
+    /** The environment of the runs. */
+    readonly env: Environment;
+    /** Checks a request in another way, and completes it; default: it is checked as the run is accepted. */
+    readonly checked?: (request: StartRequest) => Promise<StartRequest>;
   };
 
 /** The dependencies of reading the workflow of an order. */
@@ -37,11 +42,10 @@ export type LocalRuns = RunActions & { readonly startLoaded: (request: StartRequ
 
 /** Creates the actions on the runs of this machine; each run has a process of its own. */
 export function createLocalRuns(tools: LocalRunTools): LocalRuns {
-  const { accept, begin, history, control } = tools;
-  const startLoaded = async (request: StartRequest): Promise<AcceptedRun> => {
-    const accepted = await accept(request);
-    if (accepted.isNew) await begin(accepted.runId);
-    return accepted;
+  const { engine, env, history, checked = async (request) => request } = tools;
+  const startLoaded = async (asked: StartRequest): Promise<AcceptedRun> => {
+    const request = await checked({ ...asked, runId: asked.runId ?? newRunId() });
+    return engine.accept(runRequest(await withDotenv(request, withoutRun(env))));
   };
   return {
     startLoaded,
@@ -50,10 +54,7 @@ export function createLocalRuns(tools: LocalRunTools): LocalRuns {
       const request = await requestToRetry(order, tools);
       return request === null ? null : startLoaded(request);
     },
-    stop: async (runId, { by, kill }) => {
-      const forced = kill === 'now' || (kill === 'if-repeated' && control.readStop(runId) !== null);
-      return { result: await stopRun(runId, { by, force: forced }, tools), forced };
-    },
+    stop: (runId, request) => stopRun(runId, request, tools),
     mark: async (runId, mark) => history.summarize(await markStep(runId, mark, tools)),
     answer: async (runId, order) => history.summarize(await answerStep(runId, order, tools)),
   };

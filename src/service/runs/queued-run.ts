@@ -1,4 +1,4 @@
-import type { RunInput } from '#core/run/run.ts';
+import { ownerName, type RunInput } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { runVariableNames } from '#core/run-variables.ts';
@@ -9,7 +9,6 @@ import type { Clock } from '#system/clock.ts';
 import { failedAs, WfError } from '#system/errors.ts';
 import { type PastRun, readPastRun } from '../history/past-run.ts';
 import type { AcceptedRun } from '../service.ts';
-import { runRequest, type StartRequest, withDotenv } from './start-run.ts';
 
 /** The context of the requester, from which the carrier loads its configuration. */
 export type RunContext = {
@@ -29,26 +28,29 @@ type Launch = {
 
 const launchFormat = 1;
 
-/** The dependencies of accepting; `store` writes a waiting run to the disk. */
-type AcceptTools = {
+/** How new runs are stored, and how a stored run is started or waits for its turn. */
+export type StartOfRuns = {
+  readonly store: (request: RunRequest) => Promise<AcceptedRun>;
+  readonly begin: (runId: string) => Promise<void>;
+};
+
+/** The dependencies of storing a run; `store` writes a waiting run to the disk. */
+type StoreTools = {
   readonly context: RunContext;
   readonly store: (request: RunRequest, own: { processEnv: Environment; launch: string }) => Promise<void>;
 };
 
-/**
- * Accepts a run for a process that is started later. If a run with that id exists, it is returned. Throws
- * a `WfError`: `usage` for an invalid parameter or id, `storage`.
- */
-export async function acceptRun(asked: StartRequest, { context, store }: AcceptTools): Promise<AcceptedRun> {
+/** Stores a run for a process that is started later. Throws a `WfError`: `usage` for an invalid id, `storage`. */
+export async function storeRun(request: RunRequest, { context, store }: StoreTools): Promise<AcceptedRun> {
+  const { runId } = request;
   const env = withoutRun(context.env);
-  const request = runRequest(await withDotenv(asked, env));
   const launch: Launch = { format: launchFormat, request, context: { ...context, env } };
   try {
     await store(request, { processEnv: env, launch: JSON.stringify(launch) });
-    return { runId: request.runId, isNew: true };
+    return { runId, isNew: true };
   } catch (error) {
-    if (asked.runId === null || !failedAs(error, 'run-exists')) throw error;
-    return { runId: asked.runId, isNew: false };
+    if (!failedAs(error, 'run-exists')) throw error;
+    return { runId, isNew: false };
   }
 }
 
@@ -171,6 +173,6 @@ function requireQueued(runId: string, run: PastRun | null): PastRun {
     throw new WfError('run-exists', `run ${runId} has already finished, ${state.status.replace('_', ' ')}${why}`);
   }
   if (state.promise !== null) return run;
-  const owner = state.owner === null ? 'another process' : `process ${state.owner.pid} on "${state.owner.host}"`;
+  const owner = state.owner === null ? 'another process' : ownerName(state.owner);
   throw new WfError('run-active', `run ${runId} is already owned by ${owner}`);
 }

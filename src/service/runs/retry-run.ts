@@ -2,7 +2,7 @@ import { namedStep } from '#core/fan-out/instance-name.ts';
 import { buildGraph, type Graph } from '#core/graph.ts';
 import { autoRetryOf } from '#core/run/policies.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '#core/run/retry.ts';
-import type { EarlierResult, Param, Restored, StoredEvent } from '#core/run/run.ts';
+import { type EarlierResult, ownerName, type Param, type Restored, type StoredEvent } from '#core/run/run.ts';
 import { isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import { resultNames } from '#core/words/step-results.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
@@ -163,7 +163,7 @@ function stillActive(run: PastRun): WfError {
           : `if that process is gone for certain, wf stop --owner-gone ${runId} records the run as lost; then retry it`,
     });
   }
-  const owner = state.owner === null ? '' : `: process ${state.owner.pid} on "${state.owner.host}" runs it`;
+  const owner = state.owner === null ? '' : `: ${ownerName(state.owner)} runs it`;
   return new WfError('run-active', `run ${runId} is still running${owner}`, { help: 'retry it after it has finished' });
 }
 

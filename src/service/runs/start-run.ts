@@ -2,7 +2,7 @@ import { given } from '#core/data/collections.ts';
 import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
 import type { Param, Restored, Trigger } from '#core/run/run.ts';
 import type { SecretSource, Workflow } from '#core/workflow.ts';
-import type { ActiveRun, DotenvRead, Engine, RunRequest, RunWatcher } from '#engine/engine.ts';
+import type { ActiveRun, DotenvRead, RunHost, RunRequest, RunWatcher } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
 import { WfError } from '#system/errors.ts';
 import { isMadeRunId, newRunId } from '../service.ts';
@@ -35,8 +35,8 @@ export type StartRequest = LoadedWorkflow & {
 };
 
 /** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that cannot be passed to a program, `run-exists`, `storage`. */
-export function startRun(engine: Engine, request: StartRequest, watcher: RunWatcher): ActiveRun {
-  return engine.start(runRequest(request), watcher);
+export function startRun(host: RunHost, request: StartRequest, watcher: RunWatcher): ActiveRun {
+  return host.start(runRequest(request), watcher);
 }
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */

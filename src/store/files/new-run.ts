@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Owner, ProcessIdentity, RunEvent } from '#core/run/run.ts';
+import type { ProcessIdentity, ProcessOwner, RunEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { errorCode, messageOf, tryOr, WfError } from '#system/errors.ts';
 import { closing, removeDirectory, removeFile } from '#system/files.ts';
@@ -42,7 +42,7 @@ type NewRunRequest = {
   readonly snapshot: Snapshot;
   /** The absolute directory of the logs; null for the run's own. */
   readonly logs: string | null;
-  readonly owner: Owner;
+  readonly owner: ProcessOwner;
   /** The content of a waiting run, which is part of the run from the start. */
   readonly waiting: WaitingContent | null;
   readonly calls: JournalCalls;

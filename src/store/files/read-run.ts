@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Owner } from '#core/run/run.ts';
+import type { ProcessOwner } from '#core/run/run.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
@@ -112,7 +112,7 @@ type RecoveredRun = {
  * without a name, does no harm and notices it. The new file is written before the takeover: if the disk is full, the
  * record of the dead owner remains, by which a daemon finds the run again.
  */
-export function recoverRun(directory: string, owner: Owner, isAlive: Processes['isAlive']): RecoveredRun {
+export function recoverRun(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): RecoveredRun {
   const path = journalPath(directory);
   const unsynced = [snapshotPath(directory), sourcesPath(directory), directory, dirname(directory)];
   let draft = draftJournal(directory, owner);
@@ -139,13 +139,13 @@ type JournalDraft = JournalPosition & {
   readonly aside: string | null;
 };
 
-function draftAgain(directory: string, owner: Owner, before: JournalDraft): JournalDraft {
+function draftAgain(directory: string, owner: ProcessOwner, before: JournalDraft): JournalDraft {
   const draft = draftJournal(directory, owner);
   discard(before);
   return draft;
 }
 
-function draftJournal(directory: string, { pid }: Owner): JournalDraft {
+function draftJournal(directory: string, { pid }: ProcessOwner): JournalDraft {
   const path = journalPath(directory);
   const bytes = bytesOf(path);
   const { events, length } = parseJournal(bytes, path);

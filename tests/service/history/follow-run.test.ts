@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Owner, StoredEvent } from '#core/run/run.ts';
+import { localJudge } from '#engine/local/local-engine.ts';
 import { identify } from '#processes/process-identity.ts';
 import { createHistory, type History } from '#service/history/history.ts';
 import { createFileStore, type FileStore } from '#store/files/file-store.ts';
@@ -37,7 +38,8 @@ function world() {
     elapsed: () => systemClock.elapsed() * 100,
     setTimer: (at: number, callback: () => void) => systemClock.setTimer(at / 100, callback),
   };
-  const history = createHistory({ archive: store, clock, isAlive, processes }, { cwd: '/', any: true });
+  const judge = localJudge({ archive: store, isAlive });
+  const history = createHistory({ archive: store, clock, judge, processes }, { cwd: '/', any: true });
   return {
     runsDir,
     store,

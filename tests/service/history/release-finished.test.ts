@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { localJudge } from '#engine/local/local-engine.ts';
 import { createHistory } from '#service/history/history.ts';
 import { createFileStore } from '#store/files/file-store.ts';
 import { systemClock } from '#system/clock.ts';
@@ -27,7 +28,8 @@ function finishedRun(isAlive: () => boolean) {
   const file = join(journal.scratch(), 'output');
   writeFileSync(file, 'a secret');
   const processes = { find: () => [], end: async () => {} };
-  const history = createHistory({ archive: store, clock: systemClock, isAlive, processes }, { cwd: '/', any: true });
+  const judge = localJudge({ archive: store, isAlive });
+  const history = createHistory({ archive: store, clock: systemClock, judge, processes }, { cwd: '/', any: true });
   return { store, history, file };
 }
 

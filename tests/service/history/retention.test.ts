@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Workflow } from '#core/workflow.ts';
+import { localJudge } from '#engine/local/local-engine.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createHistory } from '#service/history/history.ts';
 import { applyRetention, type RetentionReport, type RetentionRequest } from '#service/history/removal.ts';
@@ -31,7 +32,8 @@ function world() {
   const store = createFileStore({ runsDir, identify, isAlive });
   const clock = { now: () => now, elapsed: () => now, setTimer: () => () => {} };
   const processes = { find: () => [], end: async () => {} };
-  const history = createHistory({ archive: store, clock, isAlive, processes }, { cwd: '/', any: true });
+  const judge = localJudge({ archive: store, isAlive });
+  const history = createHistory({ archive: store, clock, judge, processes }, { cwd: '/', any: true });
   let count = 0;
   const begin = (ageDays: number, settings: Partial<Workflow> = {}, retryOf: string | null = null): RunJournal => {
     const runId = uuid(now - ageDays * day, count++);
@@ -67,7 +69,7 @@ function world() {
         signal: new AbortController().signal,
         ...request,
       },
-      { archive, history, clock, isAlive, reach: { cwd: '/', any: true } },
+      { archive, history, clock, judge, reach: { cwd: '/', any: true } },
     );
   const gone = async (request: Partial<RetentionRequest> = {}) =>
     (await apply(request)).removed.map(({ runId }) => runId);

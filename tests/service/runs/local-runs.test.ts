@@ -27,21 +27,21 @@ function withRuns<T>(use: (world: Awaited<ReturnType<typeof makeRuns>>) => Promi
 function makeRuns(cwd: string) {
   const env = { WF_HOME: join(cwd, 'home'), PATH: process.env['PATH'] ?? '' };
   const config = readConfig(env, cwd, {}, { isDaemon: true });
-  const control = createControl(config);
-  const context = { env, cwd, dags: null, isDaemon: true };
-  const accept: Parameters<typeof createLocalRuns>[0]['accept'] = (request) =>
-    control.accept(request, { lasting: true, context });
-  const parts = { ...control, read: readWorkflow, accept };
-  const runs = createLocalRuns({ ...parts, begin: (runId) => beginRun(runId, control) });
+  const control = createControl(config, { isDaemon: true });
+  const { store } = control;
+  const runsWith = (begin: (runId: string) => Promise<void>) =>
+    createLocalRuns({ ...control, read: readWorkflow, engine: control.engineFor({ store, begin }) });
+  const runs = runsWith((runId) => beginRun(runId, control));
   writeFileSync(join(cwd, 'w.yaml'), file);
   const end = async (runId: string) => {
     const { state } = await untilOver(runId, control);
-    await untilGone(state.owner?.pid ?? 0);
+    const { owner } = state;
+    await untilGone(owner !== null && 'pid' in owner ? owner.pid : 0);
     return [state.status, state.trigger, state.message];
   };
   /** A run that waits for its process. */
   const accepted = async () => {
-    const waiting = createLocalRuns({ ...parts, begin: async () => {} });
+    const waiting = runsWith(async () => {});
     return (await waiting.start({ workflow: { name: 'w.yaml' }, params: null, runId: null, trigger: 'api' })).runId;
   };
   return { runs, control, accepted, end, write: (name: string) => writeFileSync(join(cwd, name), '') };

@@ -1,21 +1,22 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Owner, ProcessIdentity } from '#core/run/run.ts';
+import type { ProcessIdentity, ProcessOwner } from '#core/run/run.ts';
+import { createLocalEngine, localJudge } from '#engine/local/local-engine.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createHistory } from '#service/history/history.ts';
 import { stopRun } from '#service/runs/end-run.ts';
-import { acceptRun, cancelQueued, claimRun, refuseQueued } from '#service/runs/queued-run.ts';
-import type { StartRequest } from '#service/runs/start-run.ts';
+import { cancelQueued, claimRun, refuseQueued, storeRun } from '#service/runs/queued-run.ts';
+import { runRequest, type StartRequest } from '#service/runs/start-run.ts';
 import { createFileStore } from '#store/files/file-store.ts';
 import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { withDirectory } from '../../support/wf.ts';
 import { step, workflow } from '../../support/workflow.ts';
 
-const dead: Owner = { pid: 4_194_305, startTime: 1, boot: 'another boot', host: 'example' };
-const living: Owner = { ...(identify(process.pid) ?? dead), host: 'example' };
+const dead: ProcessOwner = { pid: 4_194_305, startTime: 1, boot: 'another boot', host: 'example' };
+const living: ProcessOwner = { ...(identify(process.pid) ?? dead), host: 'example' };
 
 const asked: StartRequest = {
   workflow: workflow({
@@ -31,6 +32,26 @@ const asked: StartRequest = {
   trigger: 'api',
 };
 
+const byAnn = { by: 'ann', kill: 'never' } as const;
+
+/** The engine over a store, which reaches no process unless `signalStop` does. */
+function engineOf(
+  store: ReturnType<typeof createFileStore>,
+  signalStop: (owner: ProcessOwner, force: boolean) => boolean = () => false,
+) {
+  const start = { store: () => Promise.reject(new Error('not in this test')), begin: () => Promise.resolve() };
+  const judge = localJudge({ archive: store, isAlive });
+  return createLocalEngine({
+    ...start,
+    judge,
+    archive: store,
+    control: store,
+    clock: systemClock,
+    wake: () => {},
+    signalStop,
+  });
+}
+
 type World = Awaited<ReturnType<typeof worldIn>>;
 
 /** Runs in a directory, as seen by this process or, with `as`, by one that has died since. */
@@ -40,11 +61,13 @@ function worldIn(directory: string) {
     const store = createFileStore({ runsDir, identify: (pid) => as ?? identify(pid), isAlive });
     const processes = { find: () => [], end: () => Promise.resolve() };
     const clock = systemClock;
-    const history = createHistory({ archive: store, clock, isAlive, processes }, { cwd: directory, any: true });
-    return { archive: store, queue: store, control: store, wake: () => {}, signalStop: () => false, clock, history };
+    const judge = localJudge({ archive: store, isAlive });
+    const history = createHistory({ archive: store, clock, judge, processes }, { cwd: directory, any: true });
+    const engine = engineOf(store);
+    return { archive: store, queue: store, control: store, clock, history, engine };
   };
-  const accept = (by: Owner, lasting: boolean, request = asked) =>
-    acceptRun(request, {
+  const accept = (by: ProcessOwner, lasting: boolean, request = asked) =>
+    storeRun(runRequest(request), {
       context: { env: { HOME: '/home/ann', WF_RUN_ID: 'outer' }, cwd: directory, dags: null, isDaemon: false },
       store: (run, kept) => storeQueued(run, { queue: seenBy(by).queue, clock: systemClock, by, lasting, ...kept }),
     });
@@ -148,13 +171,13 @@ describe('a queued run', () => {
   it('is canceled at once by a stop, and cannot be claimed afterwards', async () => {
     await withWorld(async (world) => {
       await world.accept(living, false);
-      expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('canceled');
+      expect(await stopRun('r1', byAnn, world)).toEqual({ result: 'canceled', forced: false });
       expect((await world.history.read('r1'))?.state).toMatchObject({ status: 'canceled', message: 'stopped by ann' });
       expect(await refusal(claimRun('r1', world))).toEqual([
         'run-exists',
         'run r1 has already finished, canceled: stopped by ann',
       ]);
-      expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('over');
+      expect(await stopRun('r1', byAnn, world)).toEqual({ result: 'over', forced: false });
       expect(await cancelQueued('r1', 'again', world)).toBe(false);
       expect(existsSync(world.path('scratch'))).toBe(false);
     });
@@ -164,7 +187,7 @@ describe('a queued run', () => {
     await withWorld(async (world) => {
       await world.accept(living, false);
       const claimed = await claimRun('r1', world);
-      expect(await stopRun('r1', { by: 'ann', force: false }, world)).toBe('asked');
+      expect(await stopRun('r1', byAnn, world)).toEqual({ result: 'asked', forced: false });
       const heard = await new Promise(
         (resolve) => void claimed.taken.journal.listen({ stop: resolve, answer: () => {}, gone: () => {} }),
       );
@@ -193,7 +216,7 @@ describe('a stop request', () => {
       const journal = world.archive.create({ ...asked, runId: 'r1' }, { logDir: null });
       journal.append([{ type: 'run.owned', at: 0, owner: living }]);
       const ask = async (by: string, force: boolean) => {
-        await stopRun('r1', { by, force }, world);
+        await stopRun('r1', { by, kill: force ? 'now' : 'never' }, world);
         return world.control.readStop('r1');
       };
       expect(await ask('ann', false)).toMatchObject({ by: 'ann', force: false });
@@ -212,13 +235,15 @@ describe('a stop request', () => {
       const requestStop = () => {
         throw new WfError('storage', 'cannot write a request: no space is left on the device');
       };
-      const full = { ...world, control: { ...world.control, requestStop } };
+      const full = { ...world.control, requestStop };
       const signals: boolean[] = [];
-      const signalStop = (owner: Owner, force: boolean) => signals.push(force) > 0 && owner.pid === process.pid;
-      for (const force of [false, true])
-        expect(await stopRun('r1', { by: 'ann', force }, { ...full, signalStop })).toBe('asked');
+      const signalStop = (owner: ProcessOwner, force: boolean) => signals.push(force) > 0 && owner.pid === process.pid;
+      for (const kill of ['never', 'now'] as const) {
+        const answer = await stopRun('r1', { by: 'ann', kill }, { ...world, engine: engineOf(full, signalStop) });
+        expect(answer).toEqual({ result: 'asked', forced: kill === 'now' });
+      }
       expect(signals).toEqual([false, true]);
-      expect(await refusal(stopRun('r1', { by: 'ann', force: false }, full))).toEqual([
+      expect(await refusal(stopRun('r1', byAnn, { ...world, engine: engineOf(full) }))).toEqual([
         'storage',
         'cannot write a request: no space is left on the device',
       ]);

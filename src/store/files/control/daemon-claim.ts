@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Owner } from '#core/run/run.ts';
+import type { ProcessOwner } from '#core/run/run.ts';
 import { randomBytes } from '#fast/random-bytes.ts';
 import { failedAs, tryOr, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
@@ -94,7 +94,7 @@ function isAtPath({ path, fd }: Ownership): boolean {
   return named?.ino === held.ino && named.dev === held.dev;
 }
 
-function claim(directory: string, owner: Owner, processes: Processes): Ownership {
+function claim(directory: string, owner: ProcessOwner, processes: Processes): Ownership {
   try {
     return claimDirectory(directory, owner, processes.isAlive);
   } catch (error) {
@@ -117,11 +117,11 @@ function alreadyThere(directory: string, { elsewhere }: Processes, cause?: WfErr
 }
 
 /** Null if it has ended in the meantime. */
-function holderOf(directory: string): Owner | null {
+function holderOf(directory: string): ProcessOwner | null {
   return tryOr(null, () => ownerOf(directory));
 }
 
-function addressOf(directory: string, { pid }: Owner): string | null {
+function addressOf(directory: string, { pid }: ProcessOwner): string | null {
   return tryOr(null, () => {
     const text = durableText(join(directory, 'address.json')).read();
     const address = text === null ? null : (JSON.parse(text) as { readonly pid: number; readonly url: string });

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import type { Owner } from '#core/run/run.ts';
+import type { ProcessOwner } from '#core/run/run.ts';
 import { failedAs } from '#system/errors.ts';
 import type { OwnerVerdict } from '../../store.ts';
 import { ifThere, isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
@@ -56,8 +56,8 @@ export async function claimOwn(directory: string, processes: Processes): Promise
 /** Two machines that share a home have different boots, and mounts of a shared file system different inodes. */
 async function judgeElsewhere(
   path: string,
-  owner: Owner,
-  { here, isLocal }: { readonly here: Pick<Owner, 'boot' | 'machine'>; readonly isLocal: boolean },
+  owner: ProcessOwner,
+  { here, isLocal }: { readonly here: Pick<ProcessOwner, 'boot' | 'machine'>; readonly isLocal: boolean },
 ): Promise<OwnerVerdict> {
   if (owner.boot !== here.boot || here.boot === null) {
     const isSameMachine = typeof owner.machine === 'string' && owner.machine === here.machine;

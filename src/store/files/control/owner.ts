@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, linkSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Owner, ProcessIdentity } from '#core/run/run.ts';
+import type { ProcessIdentity, ProcessOwner } from '#core/run/run.ts';
 import { hostName } from '#fast/os.ts';
 import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
@@ -18,14 +18,14 @@ export type Processes = {
 
 /** Processes of other namespaces, boots and machines, for which the pid means nothing here. */
 export type ElsewhereProcesses = {
-  readonly here: Pick<Owner, 'boot' | 'machine'>;
+  readonly here: Pick<ProcessOwner, 'boot' | 'machine'>;
   readonly isElsewhere: (process: ProcessIdentity) => boolean;
   /** Makes `isAlive` return false for the process. */
   readonly declareGone: (process: ProcessIdentity) => void;
 };
 
 /** This process as the owner of a run. */
-export function thisOwner({ identify, elsewhere }: Pick<Processes, 'identify' | 'elsewhere'>): Owner {
+export function thisOwner({ identify, elsewhere }: Pick<Processes, 'identify' | 'elsewhere'>): ProcessOwner {
   const identity = identify(process.pid) ?? { pid: process.pid, startTime: null, boot: null };
   return { ...identity, host: hostName(), machine: elsewhere?.here.machine ?? null };
 }
@@ -43,7 +43,7 @@ export function thisOwner({ identify, elsewhere }: Pick<Processes, 'identify' | 
 export type Ownership = { readonly path: string; readonly fd: number };
 
 /** Writes the first owner into a directory that no other process can see yet. */
-export function writeFirstOwner(directory: string, owner: Owner): Ownership {
+export function writeFirstOwner(directory: string, owner: ProcessOwner): Ownership {
   return write(ownerPath(directory, 1), owner);
 }
 
@@ -51,7 +51,7 @@ export function writeFirstOwner(directory: string, owner: Owner): Ownership {
  * Makes `owner` the owner of a run whose owner is dead or has given it up. If several processes try, one succeeds.
  * Throws a `WfError` `run-active` if the owner is alive, or cannot be judged.
  */
-export function takeOver(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership {
+export function takeOver(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership {
   for (;;) {
     const last = lastNumber(readdirSync(directory));
     const holder = last === 0 ? null : readOwner(ownerPath(directory, last));
@@ -65,7 +65,7 @@ export function takeOver(directory: string, owner: Owner, isAlive: Processes['is
  * Makes `owner` the only owner of a directory, whose owners are many in the course of time: the files of earlier ones are
  * removed. Throws as `takeOver` does.
  */
-export function claimDirectory(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership {
+export function claimDirectory(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership {
   for (;;) {
     try {
       const ownership = takeOver(directory, owner, isAlive);
@@ -98,7 +98,7 @@ function numberOf(name: string): number {
 }
 
 /** The owner of a directory's content, alive or dead; null if there is none, or it cannot be read. */
-export function ownerOf(directory: string): Owner | null {
+export function ownerOf(directory: string): ProcessOwner | null {
   const path = lastOwnerPath(directory);
   return path === null ? null : readOwner(path);
 }
@@ -134,7 +134,7 @@ function ownerPath(directory: string, number: number): string {
 }
 
 /** Leaves no file if the disk refuses it. */
-function write(path: string, owner: Owner): Ownership {
+function write(path: string, owner: ProcessOwner): Ownership {
   const fd = openPrivate(path, 'wx');
   try {
     writeFileSync(fd, sealedLine(owner));
@@ -152,13 +152,13 @@ function lastNumber(names: readonly string[]): number {
 }
 
 /** Null for an empty file, and for a torn one: files are written as a whole, so the machine has crashed since. */
-export function readOwner(path: string): Owner | null {
+export function readOwner(path: string): ProcessOwner | null {
   const value = readSealed(path);
-  return typeof value === 'object' && value !== null && 'pid' in value ? (value as Owner) : null;
+  return typeof value === 'object' && value !== null && 'pid' in value ? (value as ProcessOwner) : null;
 }
 
 /** A hard link appears at once, and only if there is no file: null if another process was faster. */
-function take(path: string, owner: Owner): Ownership | null {
+function take(path: string, owner: ProcessOwner): Ownership | null {
   const draft = `${path}.${owner.pid}-${Math.random().toString(36).slice(2)}`;
   const { fd } = write(draft, owner);
   try {
@@ -173,6 +173,6 @@ function take(path: string, owner: Owner): Ownership | null {
   }
 }
 
-function stillActive({ pid, host }: Owner): WfError {
+function stillActive({ pid, host }: ProcessOwner): WfError {
   return new WfError('run-active', `the run is still running: process ${pid} on "${host}" owns it`);
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Owner } from '#core/run/run.ts';
+import type { ProcessOwner } from '#core/run/run.ts';
 import { flushDirectory } from '#system/durable-file.ts';
 import { errorCode, failedAs, isMissing, tryOr, WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
@@ -25,7 +25,7 @@ import { asDirectory, diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs 
 /** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
   const { isAlive } = processes;
-  let owner: Owner | null = null;
+  let owner: ProcessOwner | null = null;
   return {
     remove: async (runId, mayGo, { isChecked } = { isChecked: false }) => {
       if (!isRunId(runId)) return null;
@@ -45,7 +45,7 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
 type RemovalRequest = {
   readonly runsDir: string;
   readonly runId: string;
-  readonly owner: Owner;
+  readonly owner: ProcessOwner;
   readonly isAlive: Processes['isAlive'];
   readonly mayGo: () => boolean;
   readonly isChecked: boolean;
@@ -69,7 +69,7 @@ function discardRun({ runsDir, runId, owner, isAlive, mayGo, isChecked }: Remova
   }
 }
 
-function own(directory: string, owner: Owner, isAlive: Processes['isAlive']): Ownership | null {
+function own(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership | null {
   try {
     if (!lstatSync(directory).isDirectory()) return null;
     return takeOver(directory, owner, isAlive);

@@ -1,16 +1,16 @@
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import { areDescriptorsScarce } from '#system/descriptors.ts';
-import type { ActiveRun, Engine, RunRequest } from '../engine.ts';
+import type { ActiveRun, RunHost, RunRequest } from '../engine.ts';
 import { createDescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { LocalRun, type LocalRunParts } from './local-run.ts';
 import { logDirectory } from './new-run.ts';
 
-/** Creates an engine that runs every step as a child of this process. */
-export function createLocalEngine(options: LocalEngineOptions): Engine {
+/** Creates the host of runs in this process, whose steps are children of it. */
+export function createRunHost(options: LocalEngineOptions): RunHost {
   const gate = createDescriptorGate(areDescriptorsScarce);
-  const engine: Engine = {
+  const host: RunHost = {
     start: (request, watcher, family) => {
       const processEnv = baseEnvironment(request.dotenv, options.processEnv);
       const logDir = logDirectory(request.workflow, processEnv);
@@ -26,7 +26,7 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
   const begin = (request: RunRequest, own: Omit<LocalRunParts, 'gate'>): ActiveRun => {
     const { runId, workflow } = request;
     const processEnv = baseEnvironment(request.dotenv, options.processEnv);
-    const run = new LocalRun({ ...options, processEnv, engine }, request, { ...own, gate });
+    const run = new LocalRun({ ...options, processEnv, host }, request, { ...own, gate });
     run.begin();
     return {
       runId,
@@ -43,5 +43,5 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
       finished: run.finished,
     };
   };
-  return engine;
+  return host;
 }
