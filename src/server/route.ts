@@ -64,6 +64,11 @@ export function jsonReply(value: unknown, status = 200): Reply {
   return { status, body: `${JSON.stringify(value)}\n` };
 }
 
+/** Creates a response without a body. */
+export function noContent(headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: 204, headers, body: null };
+}
+
 /** An error of the HTTP request itself; `error-reply.ts` converts it to a response. */
 export class HttpError extends Error {
   readonly status: number;

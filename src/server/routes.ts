@@ -19,26 +19,20 @@ import {
 } from './v2/daemon/daemon-routes.ts';
 import { followAll } from './v2/daemon/live-events.ts';
 import { runLogs, searchLogsOfRun } from './v2/logs/log-pages.ts';
-import { stepLogIndex, stepLogRoute } from './v2/logs/step-log.ts';
-import { followEventsRoute } from './v2/runs/run-events.ts';
+import { stepLog, stepLogIndex } from './v2/logs/step-log.ts';
+import { followEvents } from './v2/runs/run-events.ts';
 import {
   actOnRuns,
-  approveStepRoute,
-  deleteRunRoute,
-  markStepRoute,
-  rejectStepRoute,
-  retryRunRoute,
-  startRunRoute,
-  stopRunRoute,
+  approveStep,
+  deleteRun,
+  markStep,
+  rejectStep,
+  retryRun,
+  startRun,
+  stopRun,
 } from './v2/runs/run-orders.ts';
-import {
-  listRunsOfWorkflowRoute,
-  listRunsRoute,
-  showRunRoute,
-  viewRunRoute,
-  workflowGrid,
-} from './v2/runs/run-pages.ts';
-import type { V2Parts } from './v2/v2-parts.ts';
+import { listRuns, listRunsOfWorkflow, showRun, viewRun, workflowGrid } from './v2/runs/run-pages.ts';
+import type { V2Handler, V2Parts } from './v2/v2-parts.ts';
 import {
   deleteWorkflow,
   renameWorkflow,
@@ -46,7 +40,7 @@ import {
   showSource,
   suspendWorkflow,
 } from './v2/workflows/change-workflow.ts';
-import { listWorkflowsRoute, showWorkflowRoute, validateRoute } from './v2/workflows/workflow-pages.ts';
+import { listWorkflows, showWorkflow, validate } from './v2/workflows/workflow-pages.ts';
 
 /** The dependencies of routes about the daemon itself. */
 type OperationParts = {
@@ -114,42 +108,46 @@ const remove = { ...post, method: 'DELETE', body: 'none' } as const;
 
 /** Returns the routes of the v2 API. */
 function v2Routes(parts: V2Parts): readonly Route[] {
+  const on =
+    (handle: V2Handler): Handler =>
+    (request) =>
+      handle(request, parts);
   const workflow = '/api/v2/workflows/{name}';
   const run = '/api/v2/runs/{id}';
   return [
-    { ...get, path: '/api/v2/workflows', handle: listWorkflowsRoute(parts) },
-    { ...get, path: workflow, handle: showWorkflowRoute(parts) },
-    { ...get, path: `${workflow}/source`, handle: showSource(parts) },
-    { ...put, path: `${workflow}/source`, handle: saveSource(parts), body: 'text' },
-    { ...post, path: `${workflow}/rename`, handle: renameWorkflow(parts) },
-    { ...remove, path: workflow, handle: deleteWorkflow(parts) },
-    { ...put, path: `${workflow}/suspended`, handle: suspendWorkflow(parts) },
-    { ...get, path: `${workflow}/grid`, handle: workflowGrid(parts) },
-    { ...post, path: `${workflow}/runs`, handle: startRunRoute(parts) },
-    { ...get, path: `${workflow}/runs`, handle: listRunsOfWorkflowRoute(parts) },
-    { ...post, path: '/api/v2/validate', handle: validateRoute(parts), body: 'text' },
-    { ...get, path: '/api/v2/runs', handle: listRunsRoute(parts) },
-    { ...get, path: run, handle: showRunRoute(parts) },
-    { ...get, path: `${run}/view`, handle: viewRunRoute(parts) },
-    { ...remove, path: run, handle: deleteRunRoute(parts) },
-    { ...post, path: '/api/v2/runs/batch', handle: actOnRuns(parts), body: 'json' },
-    { ...post, path: `${run}/stop`, handle: stopRunRoute(parts) },
-    { ...post, path: `${run}/retry`, handle: retryRunRoute(parts) },
-    { ...post, path: `${run}/steps/{step}/mark`, handle: markStepRoute(parts) },
-    { ...post, path: `${run}/steps/{step}/approve`, handle: approveStepRoute(parts) },
-    { ...post, path: `${run}/steps/{step}/reject`, handle: rejectStepRoute(parts) },
+    { ...get, path: '/api/v2/workflows', handle: listWorkflows(parts) },
+    { ...get, path: workflow, handle: on(showWorkflow) },
+    { ...get, path: `${workflow}/source`, handle: on(showSource) },
+    { ...put, path: `${workflow}/source`, handle: on(saveSource), body: 'text' },
+    { ...post, path: `${workflow}/rename`, handle: on(renameWorkflow) },
+    { ...remove, path: workflow, handle: on(deleteWorkflow) },
+    { ...put, path: `${workflow}/suspended`, handle: on(suspendWorkflow) },
+    { ...get, path: `${workflow}/grid`, handle: on(workflowGrid) },
+    { ...post, path: `${workflow}/runs`, handle: on(startRun) },
+    { ...get, path: `${workflow}/runs`, handle: on(listRunsOfWorkflow) },
+    { ...post, path: '/api/v2/validate', handle: on(validate), body: 'text' },
+    { ...get, path: '/api/v2/runs', handle: on(listRuns) },
+    { ...get, path: run, handle: on(showRun) },
+    { ...get, path: `${run}/view`, handle: viewRun(parts) },
+    { ...remove, path: run, handle: on(deleteRun) },
+    { ...post, path: '/api/v2/runs/batch', handle: on(actOnRuns), body: 'json' },
+    { ...post, path: `${run}/stop`, handle: on(stopRun) },
+    { ...post, path: `${run}/retry`, handle: on(retryRun) },
+    { ...post, path: `${run}/steps/{step}/mark`, handle: on(markStep) },
+    { ...post, path: `${run}/steps/{step}/approve`, handle: on(approveStep) },
+    { ...post, path: `${run}/steps/{step}/reject`, handle: on(rejectStep) },
     { ...get, path: '/api/v2/events', handle: followAll(parts) },
-    { ...get, path: `${run}/events`, handle: followEventsRoute(parts) },
-    { ...get, path: `${run}/logs`, handle: runLogs(parts) },
-    { ...get, path: `${run}/steps/{step}/logs`, handle: stepLogRoute(parts) },
+    { ...get, path: `${run}/events`, handle: on(followEvents) },
+    { ...get, path: `${run}/logs`, handle: on(runLogs) },
+    { ...get, path: `${run}/steps/{step}/logs`, handle: on(stepLog) },
     { ...get, path: `${run}/steps/{step}/logs/index`, handle: stepLogIndex(parts) },
-    { ...get, path: `${run}/logs/search`, handle: searchLogsOfRun(parts) },
-    { ...get, path: '/api/v2/queue', handle: showQueue(parts) },
-    { ...put, path: '/api/v2/queue/{id}', handle: moveInQueue(parts) },
-    { ...get, path: '/api/v2/schedule', handle: showSchedule(parts) },
-    { ...get, path: '/api/v2/activity', handle: showActivity(parts) },
-    { ...get, path: '/api/v2/info', handle: showInfo(parts) },
-    { ...get, path: '/api/v2/config', handle: showConfig(parts) },
+    { ...get, path: `${run}/logs/search`, handle: on(searchLogsOfRun) },
+    { ...get, path: '/api/v2/queue', handle: on(showQueue) },
+    { ...put, path: '/api/v2/queue/{id}', handle: on(moveInQueue) },
+    { ...get, path: '/api/v2/schedule', handle: on(showSchedule) },
+    { ...get, path: '/api/v2/activity', handle: on(showActivity) },
+    { ...get, path: '/api/v2/info', handle: on(showInfo) },
+    { ...get, path: '/api/v2/config', handle: on(showConfig) },
     { ...get, path: '/api/v2/session', handle: showSession, access: 'public' },
     { ...post, path: '/api/v2/session', handle: logIn, access: 'public', body: 'json' },
     { ...remove, path: '/api/v2/session', handle: logOut, access: 'read' },

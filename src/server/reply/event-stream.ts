@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '#system/clock.ts';
+import type { Reply } from '../route.ts';
 
 /** The interval of heartbeats, which keep proxies from closing the connection. */
 const heartbeatMs = 15_000;
@@ -16,15 +17,7 @@ export const eventStreamHeaders = {
 export const comeBackLine = `retry: ${comeBackMs}\n\n`;
 
 /** Formats one event; its data is JSON, which contains no line end. */
-export function eventFrame({
-  id,
-  event,
-  data,
-}: {
-  readonly id?: string;
-  readonly event: string;
-  readonly data: string;
-}) {
+export function eventFrame({ id, event, data }: { id?: string; event: string; data: string }): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
@@ -58,6 +51,16 @@ export type StreamWriter = {
 const mostPendingBytes = 256 * 1024;
 /** The time after which a client that reads nothing is disconnected. */
 const stuckMs = 60_000;
+
+/** Creates the reply of a stream that `send` writes; a quiet one may be silent for longer than a connection may be idle. */
+export function streamReply(
+  headers: Readonly<Record<string, string>>,
+  { clock, isQuiet = false }: { readonly clock: Clock; readonly isQuiet?: boolean },
+  send: (writer: StreamWriter, signal: AbortSignal) => Promise<void>,
+): Reply {
+  const stream = (output: Writable, signal: AbortSignal) => send(createStreamWriter(output, signal, clock), signal);
+  return { status: 200, headers, isQuiet, stream };
+}
 
 /** Creates a writer; `signal` is aborted when the client has disconnected. A client that does not read is disconnected. */
 export function createStreamWriter(output: Writable, signal: AbortSignal, clock: Clock): StreamWriter {

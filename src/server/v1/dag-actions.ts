@@ -5,11 +5,11 @@ import { parseParams } from '#language/formats.ts';
 import { onlyWaitingStep } from '#service/control-runs.ts';
 import { type FindLines, type ListedWorkflow, lineFinder } from '#service/workflows.ts';
 import { createSlices } from '#system/turns.ts';
-import { acceptedRun, actorOf, answererOf, isStartOf } from '../both-versions.ts';
+import { acceptedRun, actorOf, answererOf, isStartOf, shownSource, shownWorkflow } from '../both-versions.ts';
 import { prefers } from '../reply/send.ts';
 import { type ApiRequest, HttpError, jsonReply, type Reply, readBody, readQuery } from '../route.ts';
 import { runOfHandle, type V1Parts } from './v1-parts.ts';
-import { errorOf, fileText, tagsOf, workflowView } from './workflow-view.ts';
+import { errorOf, tagsOf, workflowView } from './workflow-view.ts';
 
 /** An action request, and the names of its client in approvals, and in stops and marks. */
 type V1Action = ActionFields & { readonly answerer: string; readonly by: string };
@@ -170,7 +170,7 @@ export function deleteDag({ workflows }: V1Parts): (request: ApiRequest) => Prom
 export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
   return ({ params: { name = '' }, headers, access }) => {
     const listed = parts.workflows.get(name);
-    const text = fileText(listed, access, parts);
+    const text = shownSource(listed, access, parts.workflows) ?? '';
     if (prefers(headers.accept, yamlTypes, ['application/json'])) {
       return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
     }
@@ -188,9 +188,9 @@ export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Rep
     const Results: object[] = [];
     for (const listed of parts.workflows.list()) {
       await pause();
-      const Matches = await matchesIn(fileText(listed, access, parts), find);
+      const Matches = await matchesIn(shownSource(listed, access, parts.workflows) ?? '', find);
       if (Matches.length === 0) continue;
-      const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
+      const workflow = shownWorkflow(listed, parts.workflows);
       const dag = { ...workflowView(listed, workflow), Location: listed.file };
       Results.push({ Name: parts.workflows.nameOf(listed).replace(/\.ya?ml$/i, ''), DAG: dag, Matches });
     }

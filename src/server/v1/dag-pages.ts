@@ -1,32 +1,17 @@
 import { basename } from 'node:path';
-import type { Param, StoredEvent } from '#core/run/run.ts';
-import type { StepSummary } from '#core/summary/summary.ts';
-import { handlerKind } from '#core/workflow.ts';
+import type { Param, StepStatus, StoredEvent } from '#core/run/run.ts';
 import { attemptMark, stepMark } from '#render/log-lines.ts';
 import type { PastRun } from '#service/history.ts';
 import { attemptsOf } from '#service/logs.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
-import type { LogExcerpt } from '#store/log-ends.ts';
-import { readExcerpt } from '#store/log-ends.ts';
+import { type LogExcerpt, readExcerpt } from '#store/log-ends.ts';
 import { failedAs, WfError } from '#system/errors.ts';
+import { PageCache, shownSource, shownWorkflow, stepGrid } from '../both-versions.ts';
 import type { Queries } from '../generated/requests.mjs';
-import { entityTag } from '../reply/send.ts';
-import type { ApiRequest, Reply } from '../route.ts';
-import { HttpError, jsonReply, readQuery } from '../route.ts';
+import { type ApiRequest, type Handler, HttpError, jsonReply, readQuery } from '../route.ts';
 import { neverRunView, nodeViews, runDetailView, runView, shownName, stepStatus } from './status-view.ts';
-import type { ShownRun, V1Parts } from './v1-parts.ts';
-import { readShown, runOfHandle } from './v1-parts.ts';
-import {
-  defaultParams,
-  errorOf,
-  fileText,
-  fileView,
-  tagsOf,
-  workflowDetailView,
-  workflowView,
-} from './workflow-view.ts';
-
-const mostCached = 32;
+import { readShown, runOfHandle, type ShownRun, type V1Parts } from './v1-parts.ts';
+import { defaultParams, errorOf, fileView, tagsOf, workflowDetailView, workflowView } from './workflow-view.ts';
 
 /** The request: a page of matching workflows. */
 type Wanted = {
@@ -39,8 +24,6 @@ type Wanted = {
   readonly access: ApiRequest['access'];
 };
 
-type Page = { readonly body: Buffer; readonly tag: string };
-
 /** The serialized content of files, kept as long as the catalog keeps the file. */
 type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params: readonly Param[] }>;
 
@@ -48,21 +31,14 @@ type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params
  * `GET /api/v1/dags`. Workflows with errors are only in `Errors`. A listing is cached until a file, a run or a
  * suspension changes; then only the data of changed files is rebuilt.
  */
-export function listDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  const { runIndex, workflows } = parts;
+export function listDags(parts: V1Parts): Handler {
   const texts: FileTexts = new WeakMap();
-  let cacheKey = '';
-  const cache = new Map<string, Page>();
+  const cache = new PageCache(parts);
   return async ({ query, access }) => {
     const wanted = { ...wantedIn(query), access };
-    await runIndex.refresh();
-    const key = `${workflows.version()} ${runIndex.version()} ${workflows.suspensionStamp()}`;
-    if (key !== cacheKey || cache.size > mostCached) cache.clear();
-    cacheKey = key;
+    await parts.runIndex.refresh();
     const name = JSON.stringify(wanted);
-    const page = cache.get(name) ?? makePage(wanted, parts, texts);
-    cache.set(name, page);
-    return { status: 200, headers: { ETag: page.tag, 'Cache-Control': 'private, no-cache' }, body: page.body };
+    return cache.find(name) ?? cache.add(name, pageText(wanted, parts, texts));
   };
 }
 
@@ -71,23 +47,17 @@ function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
   return { page, limit, name: (searchName ?? '').toLowerCase(), tag: (searchTag ?? '').toLowerCase(), group };
 }
 
-function makePage({ page, limit, access, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): Page {
+function pageText({ page, limit, access, ...filter }: Wanted, parts: V1Parts, texts: FileTexts): string {
   const all = parts.workflows.list();
   const fitting = all.filter((listed) => listed.workflow !== null && fits(listed, filter));
-  const errors = all.flatMap((listed) => {
+  const Errors = all.flatMap((listed) => {
     const error = isInGroup(listed, filter.group) ? errorOf(listed, access, parts) : null;
     return error === null ? [] : [`${parts.workflows.nameOf(listed)}: ${error}`];
   });
-  const entries = fitting
-    .slice((page - 1) * limit, page * limit)
-    .map((listed) => entryText(listed, access, { parts, texts }));
-  const rest = {
-    Errors: errors,
-    HasError: errors.length > 0,
-    PageCount: Math.max(1, Math.ceil(fitting.length / limit)),
-  };
-  const body = Buffer.from(`{"DAGs":[${entries.join(',')}],${JSON.stringify(rest).slice(1)}\n`);
-  return { body, tag: entityTag(body) };
+  const shown = fitting.slice((page - 1) * limit, page * limit);
+  const entries = shown.map((listed) => entryText(listed, access, parts, texts));
+  const rest = { Errors, HasError: Errors.length > 0, PageCount: Math.max(1, Math.ceil(fitting.length / limit)) };
+  return `{"DAGs":[${entries.join(',')}],${JSON.stringify(rest).slice(1)}\n`;
 }
 
 function fits(listed: ListedWorkflow, { name, tag, group }: Pick<Wanted, 'name' | 'tag' | 'group'>): boolean {
@@ -102,11 +72,7 @@ function isInGroup({ group, workflow }: ListedWorkflow, wanted: string | null): 
   return wanted === null || group === wanted || workflow?.group === wanted;
 }
 
-function entryText(
-  listed: ListedWorkflow,
-  access: ApiRequest['access'],
-  { parts, texts }: { readonly parts: V1Parts; readonly texts: FileTexts },
-): string {
+function entryText(listed: ListedWorkflow, access: ApiRequest['access'], parts: V1Parts, texts: FileTexts): string {
   const { dag, params } = texts.get(listed) ?? readTexts(listed, parts);
   texts.set(listed, { dag, params });
   const isSuspended = parts.workflows.suspendedUntil(listed.file) !== null;
@@ -116,7 +82,7 @@ function entryText(
 }
 
 function readTexts(listed: ListedWorkflow, parts: V1Parts): { dag: string; params: readonly Param[] } {
-  const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
+  const workflow = shownWorkflow(listed, parts.workflows);
   return { dag: JSON.stringify(workflowView(listed, workflow)), params: defaultParams(workflow) };
 }
 
@@ -129,7 +95,7 @@ const pastRuns = 30;
 const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: null, ScLog: null };
 
 /** `GET /api/v1/dags/{name}`: a workflow, its last run (or the run of `file`), and the data of a tab. */
-export function showDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
+export function showDag(parts: V1Parts): Handler {
   return async ({ params: { name = '' }, query, access }) => {
     const { tab, step, file } = readQuery('v1ShowDag', query);
     if (tab === 'log' && step === null) throw new HttpError(400, '"step" is missing, which the tab "log" needs');
@@ -176,7 +142,7 @@ async function runToShow(listed: ListedWorkflow, handle: string | null, parts: V
 }
 
 function dagView({ listed, run, access }: Omit<Shown, 'step'>, parts: V1Parts): object {
-  const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
+  const workflow = shownWorkflow(listed, parts.workflows);
   const subject = { name: listed.name, params: defaultParams(workflow) };
   return {
     ...fileView(listed, access, parts),
@@ -198,7 +164,7 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
     case 'status':
       return {};
     case 'spec':
-      return { Definition: fileText(listed, access, parts) };
+      return { Definition: shownSource(listed, access, parts.workflows) ?? '' };
     case 'history': {
       const ids = parts.runIndex.runIdsOf(listed.file, pastRuns);
       const runs = await Promise.all(ids.map((runId) => readShown(runId, parts)));
@@ -216,24 +182,14 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
  * `runs` and the values are newest first; `Logs` are oldest first, each with the handle for requesting its logs.
  */
 function gridOf(runs: readonly ShownRun[]): object {
-  const rows = new Map<string, number[]>();
-  for (const [index, { summary }] of runs.entries()) {
-    for (const step of [...summary.steps, ...summary.handlers]) setValue(rows, step, { index, count: runs.length });
-  }
-  // Steps in the order of the newest run, then steps of older runs only, then handlers.
-  const names = [...rows.keys()].sort((a, b) => Number(handlerKind(a) !== null) - Number(handlerKind(b) !== null));
+  const summaries = runs.map(({ summary }) => summary);
+  const { names, statusesOf } = stepGrid(summaries);
+  const columns = summaries.map(statusesOf);
+  const numberOf = (status: StepStatus | null = null) => (status === null ? 0 : stepStatus({ status }).Status);
   return {
-    GridData: names.map((name) => ({ Name: shownName(name), Vals: rows.get(name) })),
+    GridData: names.map((name, row) => ({ Name: shownName(name), Vals: columns.map((own) => numberOf(own[row])) })),
     Logs: runs.map((run) => ({ File: run.past.runId, Status: runDetailView(run) })).reverse(),
   };
-}
-
-type Position = { readonly index: number; readonly count: number };
-
-function setValue(rows: Map<string, number[]>, { name, status }: StepSummary, { index, count }: Position): void {
-  const values = rows.get(name) ?? Array.from({ length: count }, () => 0);
-  values[index] = stepStatus({ status }).Status;
-  rows.set(name, values);
 }
 
 /** The bytes shown of the beginning and end of a longer output. */

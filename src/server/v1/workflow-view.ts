@@ -9,48 +9,17 @@ import type { ApiRequest } from '../route.ts';
 import { preconditionViews, stepView } from './status-view.ts';
 import type { V1Parts } from './v1-parts.ts';
 
-/** A workflow's file in the v1 API. */
-export type FileView = {
-  readonly File: string;
-  readonly Dir: string;
-  readonly Error: string | null;
-  readonly ErrorT: string | null;
-};
-
 /** Returns the file of a workflow. `File` is its name in the API. */
-export function fileView(
-  listed: ListedWorkflow,
-  access: ApiRequest['access'],
-  parts: Pick<V1Parts, 'workflows'>,
-): FileView {
-  const { workflows } = parts;
+export function fileView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V1Parts): object {
   const error = errorOf(listed, access, parts);
-  return { File: workflows.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
+  return { File: parts.workflows.nameOf(listed), Dir: dirname(listed.file), Error: error, ErrorT: error };
 }
 
 /** Returns the errors of a workflow as one text; null if it is valid. */
-export function errorOf(
-  listed: ListedWorkflow,
-  access: ApiRequest['access'],
-  parts: Pick<V1Parts, 'workflows'>,
-): string | null {
+export function errorOf(listed: ListedWorkflow, access: ApiRequest['access'], parts: V1Parts): string | null {
   if (listed.workflow !== null) return null;
   const errors = shownDiagnostics(listed, access, parts.workflows).filter(({ severity }) => severity === 'error');
   return errors.map(diagnosticText).join('; ');
-}
-
-/**
- * Returns the text of a workflow's file. For a read-only login, secrets are masked, and an invalid file is empty, since
- * its secrets cannot be identified.
- */
-export function fileText(
-  { sources, workflow }: ListedWorkflow,
-  access: ApiRequest['access'],
-  { workflows }: Pick<V1Parts, 'workflows'>,
-): string {
-  const text = sources[0]?.text ?? '';
-  if (access === 'write') return text;
-  return workflow === null ? '' : workflows.shownText(text, workflow);
 }
 
 type Subject = Pick<ListedWorkflow, 'name' | 'group'>;

@@ -5,10 +5,10 @@ import { parseParams } from '#language/formats.ts';
 import type { History, PastRun } from '#service/history.ts';
 import type { LiveChanges, RunFeeds } from '#service/served.ts';
 import type { Clock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import type { LoopLag } from '../connection/load-limits.ts';
 import type { Bodies } from '../generated/requests.mjs';
-import { HttpError } from '../route.ts';
+import { type ApiRequest, HttpError, type Reply } from '../route.ts';
 import type { V1Parts } from '../v1/v1-parts.ts';
 
 /** A scheduled action at a time; `file` is the absolute path of the workflow. */
@@ -54,6 +54,9 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchL
   readonly basePath: string;
 };
 
+/** Answers a request to a route of the v2 API. */
+export type V2Handler = (request: ApiRequest, parts: V2Parts) => Promise<Reply> | Reply;
+
 /**
  * Returns the run that a path names: by its id, a unique prefix of the id, `@latest` or `@failed`. A workflow name is
  * not accepted, since its last run may change between two requests. Throws a `WfError`: `not-found`, or `usage` for the
@@ -88,12 +91,8 @@ export function toCursor(position: readonly (string | number)[]): string {
 /** Decodes a cursor; null for null. Throws an `HttpError` 400 for an invalid text. */
 export function readCursor(text: string | null): readonly unknown[] | null {
   if (text === null) return null;
-  try {
-    const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    if (Array.isArray(position)) return position;
-  } catch {
-    // The error is thrown below.
-  }
+  const position: unknown = tryOr(null, () => JSON.parse(Buffer.from(text, 'base64url').toString()));
+  if (Array.isArray(position)) return position;
   throw badCursor();
 }
 
@@ -135,21 +134,17 @@ type Given = NonNullable<Bodies['startRun']['params']>;
 export function readParams(given: Given | null): readonly Param[] | null {
   if (given === null) return null;
   if (typeof given === 'string') return given.trim() === '' ? null : parseParams(given);
-  if (isList(given)) return given.map(entryOfList);
+  if (Array.isArray(given)) return (given as List).map(entryOfList);
   return Object.entries(given).map(([name, value]) => ({ name, value: String(value) }));
 }
 
 type List = Extract<Given, readonly unknown[]>;
-
-function isList(given: Exclude<Given, string>): given is List {
-  return Array.isArray(given);
-}
 
 function entryOfList(entry: List[number]): Param {
   if (typeof entry !== 'string') {
     const { name = null, value, masked } = entry;
     return { name, value, ...given({ masked }) };
   }
-  const [, name, value] = named.exec(entry) ?? [];
-  return name === undefined ? { name: null, value: entry } : { name, value: value ?? '' };
+  const [, name = null, value = entry] = named.exec(entry) ?? [];
+  return { name, value };
 }

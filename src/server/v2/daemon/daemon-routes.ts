@@ -1,44 +1,35 @@
-import type { Credentials, KnownLogin, User, Visitor } from '../../access/sessions.ts';
-import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readBody, readQuery } from '../../route.ts';
-import { namedRun, readMoment, requirePeriod, type V2Parts } from '../v2-parts.ts';
+import type { Credentials, User, Visitor } from '../../access/sessions.ts';
+import { type Handler, HttpError, jsonReply, noContent, readBody, readQuery } from '../../route.ts';
+import { namedRun, readMoment, requirePeriod, type V2Handler, type V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/activity`. */
-export function showActivity({ history, clock }: Pick<V2Parts, 'history' | 'clock'>): Handler {
-  return async ({ query }) => {
-    const { hours } = readQuery('showActivity', query);
-    const counts = await history.countByHour({ now: clock.now(), hours });
-    return jsonReply({ hours: counts.map(({ from, statuses }) => ({ from: new Date(from), statuses })) });
-  };
-}
+export const showActivity: V2Handler = async ({ query }, { history, clock }) => {
+  const { hours } = readQuery('showActivity', query);
+  const counts = await history.countByHour({ now: clock.now(), hours });
+  return jsonReply({ hours: counts.map(({ from, statuses }) => ({ from: new Date(from), statuses })) });
+};
 
 /** `GET /api/v2/info`. */
-export function showInfo({ info, loopLag, disk }: V2Parts): Handler {
-  return async ({ access }) => jsonReply({ ...info(), access, eventLoopLagMs: loopLag(), disk: await disk() });
-}
+export const showInfo: V2Handler = async ({ access }, { info, loopLag, disk }) =>
+  jsonReply({ ...info(), access, eventLoopLagMs: loopLag(), disk: await disk() });
 
 /** `GET /api/v2/config`. */
-export function showConfig({ settings }: V2Parts): Handler {
-  return () => jsonReply(settings());
-}
+export const showConfig: V2Handler = (_, { settings }) => jsonReply(settings());
 
 /** `GET /api/v2/queue`. */
-export function showQueue(parts: V2Parts): Handler {
-  return async () => {
-    await parts.runIndex.refresh();
-    return jsonReply(queueJson(parts));
-  };
-}
+export const showQueue: V2Handler = async (_, parts) => {
+  await parts.runIndex.refresh();
+  return jsonReply(queueJson(parts));
+};
 
 /** `PUT /api/v2/queue/{id}`. */
-export function moveInQueue(parts: V2Parts): Handler {
-  return async ({ params: { id = '' }, body }) => {
-    readBody('moveInQueue', body);
-    const { runId } = await namedRun(id, parts);
-    await parts.runIndex.refresh();
-    if (!parts.putFirst(runId)) throw new HttpError(409, `the run ${runId} does not wait`);
-    return jsonReply(queueJson(parts));
-  };
-}
+export const moveInQueue: V2Handler = async ({ params: { id = '' }, body }, parts) => {
+  readBody('moveInQueue', body);
+  const { runId } = await namedRun(id, parts);
+  await parts.runIndex.refresh();
+  if (!parts.putFirst(runId)) throw new HttpError(409, `the run ${runId} does not wait`);
+  return jsonReply(queueJson(parts));
+};
 
 function queueJson({ queue, runIndex }: V2Parts): object {
   const { limit, running, waiting } = queue();
@@ -46,32 +37,26 @@ function queueJson({ queue, runIndex }: V2Parts): object {
   return { limit: Number.isFinite(limit) ? limit : null, running: heads(running), waiting: heads(waiting) };
 }
 
-const dayMs = 86_400_000;
+const weekMs = 7 * 86_400_000;
 const MAX_MOMENTS = 1000;
 /** The number of scheduled times in an event of the stream of all changes. */
 const MAX_NEXT_MOMENTS = 50;
 
 /** `GET /api/v2/schedule`. */
-export function showSchedule(parts: V2Parts): Handler {
-  return (request) => scheduleReply(request, parts);
-}
-
-async function scheduleReply({ query }: ApiRequest, parts: V2Parts): Promise<Reply> {
+export const showSchedule: V2Handler = async ({ query }, parts) => {
   const given = readQuery('showSchedule', query);
-  const from = readMoment('from', given.from) ?? parts.clock.now();
-  const to = readMoment('to', given.to) ?? from + 7 * dayMs;
-  return jsonReply(await scheduleView({ ...requirePeriod({ from, to }), limit: MAX_MOMENTS }, parts));
-}
+  const start = readMoment('from', given.from) ?? parts.clock.now();
+  const { from, to } = requirePeriod({ from: start, to: readMoment('to', given.to) ?? start + weekMs });
+  return jsonReply(await scheduleView(from, to, MAX_MOMENTS, parts));
+};
 
 /** The next times of all schedules; the stream of all changes sends fewer of them than a request returns. */
 export function nextMoments(parts: V2Parts): Promise<object> {
   const from = parts.clock.now();
-  return scheduleView({ from, to: from + 7 * dayMs, limit: MAX_NEXT_MOMENTS }, parts);
+  return scheduleView(from, from + weekMs, MAX_NEXT_MOMENTS, parts);
 }
 
-type Window = { readonly from: number; readonly to: number; readonly limit: number };
-
-async function scheduleView({ from, to, limit }: Window, parts: V2Parts): Promise<object> {
+async function scheduleView(from: number, to: number, limit: number, parts: V2Parts): Promise<object> {
   const { moments, missed, workflows } = parts;
   const found = await moments(from, to, limit + 1);
   const listed = new Map(workflows.list().map((each) => [each.file, each]));
@@ -101,9 +86,7 @@ export const logIn: Handler = ({ visitor, body }) => {
 };
 
 /** `DELETE /api/v2/session`. */
-export const logOut: Handler = ({ visitor }) => {
-  return { status: 204, headers: { 'Set-Cookie': visitor.logOut() }, body: null };
-};
+export const logOut: Handler = ({ visitor }) => noContent({ 'Set-Cookie': visitor.logOut() });
 
 function credentials(body: unknown): Credentials {
   const { token, name, password } = readBody('logIn', body);
@@ -113,11 +96,10 @@ function credentials(body: unknown): Credentials {
 }
 
 function sessionJson({ logins }: Visitor, user: User | null): object {
-  const isAccepted = (isWanted: (login: KnownLogin) => boolean) => logins.some(isWanted);
   return {
     logins: [
-      ...(isAccepted(({ kind }) => kind === 'basic') ? ['password'] : []),
-      ...(isAccepted(({ kind }) => kind !== 'basic') ? ['token'] : []),
+      ...(logins.some(({ kind }) => kind === 'basic') ? ['password'] : []),
+      ...(logins.some(({ kind }) => kind !== 'basic') ? ['token'] : []),
     ],
     access: user?.to ?? null,
     name: user?.name ?? null,

@@ -3,42 +3,33 @@ import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { stepMark } from '#render/log-lines.ts';
 import type { PastRun } from '#service/history.ts';
-import type { AttemptReference } from '#service/logs.ts';
-import { attemptsOf, createLogTimes, followLogs } from '#service/logs.ts';
-import type { LogChunk, LogFile, LogStream, LogTime } from '#store/logs.ts';
-import { createStreamWriter } from '../../reply/event-stream.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { HttpError, jsonReply, readQuery } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { namedRun } from '../v2-parts.ts';
+import { type AttemptReference, attemptsOf, createLogTimes, followLogs } from '#service/logs.ts';
+import type { LogChunk, LogFile, LogStream } from '#store/logs.ts';
+import type { Queries } from '../../generated/requests.mjs';
+import { createStreamWriter, streamReply } from '../../reply/event-stream.ts';
+import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readQuery } from '../../route.ts';
+import { namedRun, type V2Handler, type V2Parts } from '../v2-parts.ts';
 import { following } from './log-pages.ts';
 
-/** The query. */
-type Wanted = {
-  readonly step: string;
-  readonly attempt: number | null;
-  readonly stream: LogStream;
-  readonly offset: number;
-};
+/** The step, and the query. */
+type Wanted = Omit<Queries['stepLog'], 'follow' | 'download'> & { readonly step: string };
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
-export function stepLogRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '', step = '' }, query, headers }) => {
-    const { follow, download, ...chosen } = readQuery('stepLog', query);
-    const wanted: Wanted = { step, ...chosen };
-    const run = await namedRun(id, parts);
-    const attempts = attemptsOf(run, { step, attempt: chosen.attempt ?? 'last' });
-    const last = attempts.at(-1) ?? null;
-    const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
-    const streams = { 'Log-Streams': (await streamsOf(run, attempts)).join(', ') };
-    const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...streams, ...file };
-    const log = await logOf(run, wanted, attempts);
-    if (follow && !isFinished(run.state)) return followed(run, { ...wanted, log, headers: own }, parts);
-    // The response has no tag, so a conditional range cannot match.
-    const range = headers['if-range'] === undefined ? headers.range : undefined;
-    return stored(log, { range, offset: wanted.offset, headers: own }, parts);
-  };
-}
+export const stepLog: V2Handler = async ({ params: { id = '', step = '' }, query, headers }, parts) => {
+  const { follow, download, ...chosen } = readQuery('stepLog', query);
+  const wanted: Wanted = { step, ...chosen };
+  const run = await namedRun(id, parts);
+  const attempts = attemptsOf(run, { step, attempt: chosen.attempt ?? 'last' });
+  const last = attempts.at(-1) ?? null;
+  const file = download ? { 'Content-Disposition': `attachment; filename="${fileName(run, wanted, last)}"` } : {};
+  const streams = { 'Log-Streams': (await streamsOf(run, attempts)).join(', ') };
+  const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes', ...streams, ...file };
+  const log = await logOf(run, wanted, attempts);
+  if (follow && !isFinished(run.state)) return followed(run, { ...wanted, log, headers: own }, parts);
+  // The response has no tag, so a conditional range cannot match.
+  const range = headers['if-range'] === undefined ? headers.range : undefined;
+  return stored(log, { range, offset: wanted.offset, headers: own }, parts);
+};
 
 /** The names of the logs of the attempts: two if an attempt has two. */
 async function streamsOf(
@@ -64,10 +55,7 @@ async function logOf(
   const own = attempts.filter((attempt) => attempt.step !== step && isInstanceOf(attempt.step, step));
   if (own.length === 0) return found.logs.file(last.step, last.attempt, stream);
   return joinedLog(
-    own.map((attempt) => ({
-      header: stepMark(attempt.step),
-      file: found.logs.file(attempt.step, attempt.attempt, stream),
-    })),
+    own.map((each) => ({ header: stepMark(each.step), file: found.logs.file(each.step, each.attempt, stream) })),
   );
 }
 
@@ -75,16 +63,12 @@ function isInstanceOf(name: string, step: string): boolean {
   return splitInstanceName(name)?.step === step;
 }
 
-type Part = {
-  readonly range: string | undefined;
-  readonly offset: number;
-  readonly headers: Readonly<Record<string, string>>;
-};
+type Headers = Readonly<Record<string, string>>;
 
 async function stored(
   file: LogFile | null,
-  { range, offset, headers }: Part,
-  { clock }: Pick<V2Parts, 'clock'>,
+  { range, offset, headers }: { range: string | undefined; offset: number; headers: Headers },
+  { clock }: V2Parts,
 ): Promise<Reply> {
   const size = (await file?.size()) ?? 0;
   const found = byteRange(range, size);
@@ -111,31 +95,27 @@ async function stored(
   };
 }
 
-type FollowedLog = Wanted & Pick<Part, 'headers'> & { readonly log: LogFile | null };
-
-function followed(run: PastRun, wanted: FollowedLog, parts: V2Parts): Reply {
-  const { step, attempt, stream, offset, headers } = wanted;
-  return {
-    status: 200,
-    headers: { ...headers, 'X-Accel-Buffering': 'no' },
-    isQuiet: true,
-    stream: async (output, signal) => {
-      const writer = createStreamWriter(output, signal, parts.clock);
-      let shown = '';
-      const reader = {
-        push: ({ step: from, bytes }: LogChunk) => {
-          if (from !== shown && isInstanceOf(from, step)) writer.write(Buffer.from(`${stepMark(from)}\n`));
-          shown = from;
-          writer.write(bytes);
-        },
-        end: () => {},
-        release: () => {},
-      };
-      const view = { ...following(parts, signal), reader: { ...reader, ...writer }, stream };
-      const start = Math.min(offset, (await wanted.log?.size()) ?? 0);
-      await followLogs(run, { ...view, filter: { step, attempt: attempt ?? 'last' }, start: () => start });
-    },
-  };
+function followed(
+  run: PastRun,
+  { step, attempt, stream, offset, log, headers }: Wanted & { log: LogFile | null; headers: Headers },
+  parts: V2Parts,
+): Reply {
+  const own = { ...headers, 'X-Accel-Buffering': 'no' };
+  return streamReply(own, { clock: parts.clock, isQuiet: true }, async (writer, signal) => {
+    let shown = '';
+    const reader = {
+      push: ({ step: from, bytes }: LogChunk) => {
+        if (from !== shown && isInstanceOf(from, step)) writer.write(Buffer.from(`${stepMark(from)}\n`));
+        shown = from;
+        writer.write(bytes);
+      },
+      end: () => {},
+      release: () => {},
+    };
+    const view = { ...following(parts, signal), reader: { ...reader, ...writer }, stream };
+    const start = Math.min(offset, (await log?.size()) ?? 0);
+    await followLogs(run, { ...view, filter: { step, attempt: attempt ?? 'last' }, start: () => start });
+  });
 }
 
 function fileName({ runId: id }: PastRun, { step, stream }: Wanted, last: AttemptReference | null): string {
@@ -163,19 +143,14 @@ function byteRange(header: string | undefined, size: number): ByteRange | 'unsat
   return { from, to: last === '' ? size : Math.min(size, Number(last) + 1) };
 }
 
-/** A log and the line that introduces it, without its line end. */
-type LogSection = { readonly header: string; readonly file: LogFile };
-
 /** A part of the joined log: its own bytes and where they begin. */
 type JoinedPart = { readonly start: number; readonly size: number; readonly read: LogFile['read'] };
 
-const newline = 0x0a;
-
 /**
- * Joins logs to one, each after its header. Empty logs are left out. The parts are those of now: what is written later is
- * not in it.
+ * Joins logs to one, each after a line as its header. Empty logs are left out. The parts are those of now: what is written
+ * later is not in it.
  */
-async function joinedLog(sections: readonly LogSection[]): Promise<LogFile> {
+async function joinedLog(sections: readonly { header: string; file: LogFile }[]): Promise<LogFile> {
   const parts: JoinedPart[] = [];
   let length = 0;
   const add = (size: number, read: LogFile['read']) => {
@@ -189,7 +164,7 @@ async function joinedLog(sections: readonly LogSection[]): Promise<LogFile> {
     const text = Buffer.from(`${isLineOpen ? '\n' : ''}${header}\n`);
     add(text.length, (from, to) => bytesOf(text.subarray(from, to)));
     add(size, file.read);
-    isLineOpen = (await lastByte(file, size)) !== newline;
+    isLineOpen = (await lastByte(file, size)) !== lineEnd;
   }
   return {
     path: null,
@@ -217,7 +192,7 @@ async function lastByte(file: LogFile, size: number): Promise<number | undefined
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs/index`. */
 export function stepLogIndex(parts: V2Parts): Handler {
-  const indexes = createLineIndexes();
+  const indexes = new LineIndexes();
   return (request) => logIndex(request, indexes, parts);
 }
 
@@ -228,37 +203,20 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
   const attempts = attemptsOf(run, { step, attempt: attempt ?? 'last' });
   const file = await logOf(run, { step, stream }, attempts);
   const streams = await streamsOf(run, attempts);
-  const empty = { size: 0, lines: 0, every: indexes.every, deltas: [], isGone: false, streams };
+  const empty = { size: 0, lines: 0, every: LINES_PER_DELTA, deltas: [], isGone: false, streams };
   if (file === null) return jsonReply({ ...empty, ...(wantsTimes ? { times: [] } : {}) });
   const index = await indexes.of(file);
+  const { size } = index;
   const known = knownDeltas(index.deltas, after);
-  return jsonReply({
-    size: index.size,
-    lines: index.lines - known * indexes.every,
-    every: indexes.every,
-    deltas: index.deltas.slice(known),
-    isGone: index.size === 0 && file.path !== null && !existsSync(file.path),
-    streams,
-    ...(wantsTimes ? { times: await timesIn(run, { attempts, stream, size: index.size, after }, parts) } : {}),
-  });
-}
-
-type OfLog = {
-  readonly attempts: readonly AttemptReference[];
-  readonly stream: LogStream;
-  readonly size: number;
-  readonly after: number;
-};
-
-/** When the log of the one attempt grew beyond `after`; of the joined log of several that is not known. */
-async function timesIn(
-  run: PastRun,
-  { attempts: [attempt, ...others], stream, size, after }: OfLog,
-  { clock }: Pick<V2Parts, 'clock'>,
-): Promise<readonly LogTime[]> {
-  if (attempt === undefined || others.length > 0) return [];
-  const times = await createLogTimes(run, clock.now)(attempt, stream);
-  return times.filter(([reached]) => reached > after).map(([reached, at]) => [Math.min(reached, size), at]);
+  const lines = index.lines - known * LINES_PER_DELTA;
+  const isGone = size === 0 && file.path !== null && !existsSync(file.path);
+  const read = { ...empty, size, lines, deltas: index.deltas.slice(known), isGone };
+  if (!wantsTimes) return jsonReply(read);
+  const [only, ...others] = attempts;
+  // Of the joined log of several attempts it is not known when it grew.
+  const all = only === undefined || others.length > 0 ? [] : await createLogTimes(run, parts.clock.now)(only, stream);
+  const times = all.filter(([reached]) => reached > after).map(([reached, at]) => [Math.min(reached, size), at]);
+  return jsonReply({ ...read, times });
 }
 
 /**
@@ -276,66 +234,53 @@ function knownDeltas(deltas: readonly number[], after: number): number {
   throw new HttpError(400, '"after" is not a position of this index', { help: 'leave it out for the whole index' });
 }
 
-/** The positions of lines in the part of the log that was read. */
-type LineIndex = {
-  readonly size: number;
-  /** An incomplete last line counts. */
-  readonly lines: number;
-  /**
-   * The distances in bytes between the starts of a line and of the 512th line after it, from the start of the log on.
-   */
-  readonly deltas: readonly number[];
-};
-
-/** Creates a cache of log indexes. The most recently used ones are kept, and extended when a log has grown. */
-type LineIndexes = {
-  readonly of: (file: LogFile) => Promise<LineIndex>;
-  /** Lines per entry of an index. */
-  readonly every: number;
-};
-
 const LINES_PER_DELTA = 512;
 /** Number of cached indexes. */
 const MAX_KEPT = 32;
 const lineEnd = 0x0a;
 
-type Growing = { size: number; lineEnds: number; endsWithLine: boolean; lastStart: number; readonly deltas: number[] };
-type Entry = { readonly index: Growing; reading: Promise<unknown> };
+/** The positions of lines in the part of a log that was read. */
+class LineIndex {
+  size = 0;
+  lineEnds = 0;
+  endsWithLine = true;
+  lastStart = 0;
+  /** The distances in bytes between the starts of a line and of the 512th line after it, from the start of the log on. */
+  readonly deltas: number[] = [];
+  reading: Promise<unknown> = Promise.resolve();
 
-/** Starts with an empty cache. */
-function createLineIndexes(): LineIndexes {
-  const kept = new Map<LogFile['path'], Entry>();
-  const entryOf = ({ path }: LogFile, size: number): Entry => {
-    const known = kept.get(path);
+  /** An incomplete last line counts. */
+  get lines(): number {
+    return this.lineEnds + (this.endsWithLine ? 0 : 1);
+  }
+}
+
+/** The indexes of the most recently used logs, which are extended when a log has grown. */
+class LineIndexes {
+  readonly #kept = new Map<LogFile['path'], LineIndex>();
+
+  async of(file: LogFile): Promise<LineIndex> {
+    // A joined log changes with each line.
+    const index = file.path === null ? new LineIndex() : this.#indexOf(file, await file.size());
+    const reading = index.reading.then(() => grow(index, file.read(index.size)));
+    index.reading = reading.catch(() => this.#kept.delete(file.path));
+    await reading;
+    return index;
+  }
+
+  #indexOf({ path }: LogFile, size: number): LineIndex {
+    const known = this.#kept.get(path);
     // A log that has become shorter has been replaced.
-    const isSame = known !== undefined && size >= known.index.size;
-    const entry = isSame ? known : newEntry();
-    kept.delete(path);
-    kept.set(path, entry);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return entry;
-  };
-  return {
-    every: LINES_PER_DELTA,
-    of: async (file) => {
-      // A joined log changes with each line.
-      const entry = file.path === null ? newEntry() : entryOf(file, await file.size());
-      const reading = entry.reading.then(() => grow(entry.index, file.read(entry.index.size)));
-      entry.reading = reading.catch(() => kept.delete(file.path));
-      await reading;
-      const { size, lineEnds, endsWithLine, deltas } = entry.index;
-      return { size, lines: lineEnds + (endsWithLine || size === 0 ? 0 : 1), deltas };
-    },
-  };
+    const index = known !== undefined && size >= known.size ? known : new LineIndex();
+    this.#kept.delete(path);
+    this.#kept.set(path, index);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    return index;
+  }
 }
 
-function newEntry(): Entry {
-  const index = { size: 0, lineEnds: 0, endsWithLine: true, lastStart: 0, deltas: [] };
-  return { index, reading: Promise.resolve() };
-}
-
-async function grow(index: Growing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+async function grow(index: LineIndex, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) {
     const start = index.size;
     for (let at = chunk.indexOf(lineEnd); at !== -1; at = chunk.indexOf(lineEnd, at + 1)) {

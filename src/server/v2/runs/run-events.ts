@@ -4,34 +4,33 @@ import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { eventJson } from '#render/data-views.ts';
 import type { PastRun } from '#service/history.ts';
+import type { AttemptReference } from '#service/logs.ts';
 import type { LogChunk, LogOffsets, LogPace } from '#store/logs.ts';
+import { tryOr } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
-import type { StreamWriter } from '../../reply/event-stream.ts';
-import { beat, comeBackLine, createStreamWriter, eventFrame, eventStreamHeaders } from '../../reply/event-stream.ts';
-import type { Handler } from '../../route.ts';
-import { HttpError, readQuery } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { namedRun } from '../v2-parts.ts';
+import {
+  beat,
+  comeBackLine,
+  eventFrame,
+  eventStreamHeaders,
+  type StreamWriter,
+  streamReply,
+} from '../../reply/event-stream.ts';
+import { HttpError, noContent, readQuery } from '../../route.ts';
+import { namedRun, type V2Handler, type V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs/{id}/events`. */
-export function followEventsRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' }, query, headers }) => {
-    const { step, offsets, output: withOutput, follow, ...given } = readQuery('followEvents', query);
-    const after = lastEvent(headers['last-event-id']) ?? given.after;
-    const run = await namedRun(id, parts);
-    const stored = run.stored?.events.length ?? 0;
-    const wanted = withOutput ? { step, offsets: readOffsets(offsets) } : null;
-    if (isFinished(run.state) && stored <= after) return { status: 204, body: null };
-    return {
-      status: 200,
-      headers: eventStreamHeaders,
-      stream: (output, signal) => {
-        const writer = createStreamWriter(output, signal, parts.clock);
-        return follow ? sendEvents({ run, after, wanted, writer, signal }, parts) : sendStored(run, after, writer);
-      },
-    };
-  };
-}
+export const followEvents: V2Handler = async ({ params: { id = '' }, query, headers }, parts) => {
+  const { step, offsets, output: withOutput, follow, ...given } = readQuery('followEvents', query);
+  const after = lastEvent(headers['last-event-id']) ?? given.after;
+  const run = await namedRun(id, parts);
+  const stored = run.stored?.events.length ?? 0;
+  const wanted = withOutput ? { step, offsets: readOffsets(offsets) } : null;
+  if (isFinished(run.state) && stored <= after) return noContent();
+  return streamReply(eventStreamHeaders, parts, (writer, signal) =>
+    follow ? sendEvents({ run, after, wanted, writer, signal }, parts) : sendStored(run, after, writer),
+  );
+};
 
 function lastEvent(lastEventId: string | string[] | undefined): number | null {
   if (typeof lastEventId !== 'string' || lastEventId === '') return null;
@@ -98,20 +97,11 @@ export type OutputRequest = {
   readonly offsets: ReadonlyMap<string, LogOffsets>;
 };
 
-/** Sends the output of attempts between the events. */
-type OutputFrames = {
-  /** Call it before sending an event: resolves when all output before the event is sent. */
-  readonly before: (event: StoredEvent) => Promise<void>;
-  /** Call it after sending an event. */
-  readonly after: (event: StoredEvent) => void;
-  readonly close: () => void;
-};
-
-/** Creates the sender of output; attempts that run after the first `after` events continue at their offsets. */
+/** Sends the output of attempts between events; attempts that run after the first `after` events continue at their offsets. */
 export function createOutputFrames(
   run: PastRun,
   { after, wanted, writer }: { after: number; wanted: OutputRequest; writer: StreamWriter },
-): OutputFrames {
+) {
   const sent = new Map<string, number>();
   const deliver = (chunk: LogChunk) => writer.write(outputFrame(chunk, sent));
   const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind, pace });
@@ -125,14 +115,16 @@ export function createOutputFrames(
     follow(step, attempt, wanted.offsets.get(attemptKey(step, attempt)) ?? { stdout: 0, stderr: 0 });
   }
   return {
-    before: async (event) => {
+    /** To be called before sending an event: resolves when all output before the event is sent. */
+    before: async (event: StoredEvent) => {
       if (!endsAttempt(event)) return;
       while (follower?.finish(event.step, event.attempt) === false && !writer.isClosed()) {
         await ownTurn();
         await writer.caughtUp();
       }
     },
-    after: (event) => {
+    /** To be called after sending an event. */
+    after: (event: StoredEvent) => {
       if (event.type === 'step.started') follow(event.step, event.attempt, { stdout: 0, stderr: 0 });
     },
     close: () => follower?.close(),
@@ -142,7 +134,7 @@ export function createOutputFrames(
 /** Reads `[["load", 1, 4096, 0]]`: step, attempt, bytes of both streams. Throws an `HttpError` 400 for another value. */
 export function readOffsets(text: string | null): OutputRequest['offsets'] {
   if (text === null) return new Map();
-  const entries = parse(text);
+  const entries: unknown = tryOr(null, () => JSON.parse(text));
   if (Array.isArray(entries) && entries.every(isEntry)) {
     return new Map(entries.map(([step, attempt, stdout, stderr]) => [attemptKey(step, attempt), { stdout, stderr }]));
   }
@@ -161,16 +153,8 @@ function isEntry(entry: unknown): entry is Entry {
   return typeof step === 'string' && numbers.every((number) => Number.isSafeInteger(number) && number >= 0);
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function underWay(events: readonly StoredEvent[]): Iterable<{ readonly step: string; readonly attempt: number }> {
-  const active = new Map<string, { readonly step: string; readonly attempt: number }>();
+function underWay(events: readonly StoredEvent[]): Iterable<AttemptReference> {
+  const active = new Map<string, AttemptReference>();
   for (const event of events) {
     if (event.type === 'step.started') active.set(event.step, event);
     else if (endsAttempt(event)) active.delete(event.step);

@@ -5,52 +5,46 @@ import { WfError } from '#system/errors.ts';
 import { acceptedRun, actorOf, answererOf, isStartOf } from '../../both-versions.ts';
 import type { Bodies } from '../../generated/requests.mjs';
 import { problemCode } from '../../reply/error-reply.ts';
-import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readBody } from '../../route.ts';
-import { namedRun, readParams, runIdToRemove, type V2Parts } from '../v2-parts.ts';
+import { type ApiRequest, HttpError, jsonReply, noContent, type Reply, readBody } from '../../route.ts';
+import { namedRun, readParams, runIdToRemove, type V2Handler, type V2Parts } from '../v2-parts.ts';
 
 /** `POST /api/v2/workflows/{name}/runs`. */
-export function startRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { name = '' }, body }) => {
-    const { file } = parts.workflows.get(name);
-    const { params, runId, strict } = readBody('startRun', body);
-    const order = { params: readParams(params), runId, strict, trigger: 'api' } as const;
-    const accepted = await parts.runs.start({ workflow: { name: file }, ...order });
-    return acceptedReply(accepted, isStartOf(file), parts);
-  };
-}
+export const startRun: V2Handler = async ({ params: { name = '' }, body }, parts) => {
+  const { file } = parts.workflows.get(name);
+  const { params, runId, strict } = readBody('startRun', body);
+  const order = { params: readParams(params), runId, strict, trigger: 'api' } as const;
+  const accepted = await parts.runs.start({ workflow: { name: file }, ...order });
+  return acceptedReply(accepted, isStartOf(file), parts);
+};
 
 /** `POST /api/v2/runs/{id}/stop`. */
-export function stopRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' }, body, visitor }) => {
-    const { force } = readBody('stopRun', body);
-    const found = await namedRun(id, parts);
-    const { result } = await parts.runs.stop(found.runId, {
-      by: actorOf(visitor),
-      kill: force ? 'now' : 'never',
-    });
-    parts.runIndex.touch();
-    if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
-    const run = (await parts.history.read(found.runId)) ?? found;
-    return jsonReply(parts.history.summarize(run), result === 'asked' ? 202 : 200);
-  };
-}
+export const stopRun: V2Handler = async ({ params: { id = '' }, body, visitor }, parts) => {
+  const { force } = readBody('stopRun', body);
+  const found = await namedRun(id, parts);
+  const { result } = await parts.runs.stop(found.runId, {
+    by: actorOf(visitor),
+    kill: force ? 'now' : 'never',
+  });
+  parts.runIndex.touch();
+  if (result === 'over') throw new HttpError(409, `the run ${found.runId} has already finished`);
+  const run = (await parts.history.read(found.runId)) ?? found;
+  return jsonReply(parts.history.summarize(run), result === 'asked' ? 202 : 200);
+};
 
 /** `POST /api/v2/runs/{id}/retry`. */
-export function retryRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' }, body }) => {
-    const { params, useFile, runId, strict, ...chosen } = readBody('retryRun', body);
-    const order = { selection: selectionOf(chosen), params: readParams(params), useFile, newRunId: runId, strict };
-    const run = await namedRun(id, parts);
-    const accepted = await parts.runs.retry({ runId: run.runId, trigger: 'api', ...order });
-    // A retry of a retry that never started is one of the run before it.
-    const isSame = ({ retryOf }: RunSummary) =>
-      retryOf === run.runId || (retryOf !== null && retryOf === run.state.retryOf);
-    if (accepted !== null) return acceptedReply(accepted, isSame, parts);
-    throw new HttpError(409, `there is nothing to retry: every step of the run ${run.runId} succeeded`, {
-      help: 'name a step with "step" or "from"',
-    });
-  };
-}
+export const retryRun: V2Handler = async ({ params: { id = '' }, body }, parts) => {
+  const { params, useFile, runId, strict, ...chosen } = readBody('retryRun', body);
+  const order = { selection: selectionOf(chosen), params: readParams(params), useFile, newRunId: runId, strict };
+  const run = await namedRun(id, parts);
+  const accepted = await parts.runs.retry({ runId: run.runId, trigger: 'api', ...order });
+  // A retry of a retry that never started is one of the run before it.
+  const isSame = ({ retryOf }: RunSummary) =>
+    retryOf === run.runId || (retryOf !== null && retryOf === run.state.retryOf);
+  if (accepted !== null) return acceptedReply(accepted, isSame, parts);
+  throw new HttpError(409, `there is nothing to retry: every step of the run ${run.runId} succeeded`, {
+    help: 'name a step with "step" or "from"',
+  });
+};
 
 function selectionOf({ step, from }: Pick<Bodies['retryRun'], 'step' | 'from'>): RetrySelection {
   if (step !== null && from !== null) throw new HttpError(400, '"step" and "from" exclude each other');
@@ -59,24 +53,20 @@ function selectionOf({ step, from }: Pick<Bodies['retryRun'], 'step' | 'from'>):
 }
 
 /** `POST /api/v2/runs/{id}/steps/{step}/mark`. */
-export function markStepRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '', step = '' }, body, visitor }) => {
-    const { status } = readBody('markStep', body);
-    const { runId: found } = await namedRun(id, parts);
-    const run = await parts.runs.mark(found, { step, status, by: actorOf(visitor) });
-    parts.runIndex.touch(found);
-    return jsonReply(run);
-  };
-}
+export const markStep: V2Handler = async ({ params: { id = '', step = '' }, body, visitor }, parts) => {
+  const { status } = readBody('markStep', body);
+  const { runId: found } = await namedRun(id, parts);
+  const run = await parts.runs.mark(found, { step, status, by: actorOf(visitor) });
+  parts.runIndex.touch(found);
+  return jsonReply(run);
+};
 
 /** `DELETE /api/v2/runs/{id}`. */
-export function deleteRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' } }) => {
-    await parts.removeRun(await runIdToRemove(id, parts));
-    parts.runIndex.touch();
-    return { status: 204, body: null };
-  };
-}
+export const deleteRun: V2Handler = async ({ params: { id = '' } }, parts) => {
+  await parts.removeRun(await runIdToRemove(id, parts));
+  parts.runIndex.touch();
+  return noContent();
+};
 
 /**
  * Returns the response to a start or retry: 201 with the run's location, or 200 for an existing run for which `isSame`
@@ -96,16 +86,14 @@ async function acceptedReply(
 type Order = { readonly action: Bodies['actOnRuns']['action']; readonly by: string };
 
 /** `POST /api/v2/runs/batch`. */
-export function actOnRuns(parts: V2Parts): Handler {
-  return async ({ body, visitor }) => {
-    const { ids, action } = readBody('actOnRuns', body);
-    const results: object[] = [];
-    const by = actorOf(visitor);
-    for (const id of ids) results.push({ id, ...(await tryOne(id, { action, by }, parts)) });
-    parts.runIndex.touch();
-    return jsonReply({ results });
-  };
-}
+export const actOnRuns: V2Handler = async ({ body, visitor }, parts) => {
+  const { ids, action } = readBody('actOnRuns', body);
+  const results: object[] = [];
+  const by = actorOf(visitor);
+  for (const id of ids) results.push({ id, ...(await tryOne(id, { action, by }, parts)) });
+  parts.runIndex.touch();
+  return jsonReply({ results });
+};
 
 async function tryOne(id: string, order: Order, parts: V2Parts): Promise<object> {
   try {
@@ -139,22 +127,18 @@ async function act(id: string, { action, by }: Order, parts: V2Parts): Promise<s
 type Decision = Pick<StepAnswerOrder, 'decision' | 'comment' | 'inputs'>;
 
 /** `POST /api/v2/runs/{id}/steps/{step}/approve`. */
-export function approveStepRoute(parts: V2Parts): Handler {
-  return (request) => {
-    const { inputs, comment } = readBody('approveStep', request.body);
-    const given = Object.entries(inputs ?? {}).map(([name, value]) => [name, String(value)]);
-    const decided = { decision: 'approved', comment: comment ?? '', inputs: Object.fromEntries(given) } as const;
-    return answer(request, decided, parts);
-  };
-}
+export const approveStep: V2Handler = (request, parts) => {
+  const { inputs, comment } = readBody('approveStep', request.body);
+  const given = Object.entries(inputs ?? {}).map(([name, value]) => [name, String(value)]);
+  const decided = { decision: 'approved', comment: comment ?? '', inputs: Object.fromEntries(given) } as const;
+  return answer(request, decided, parts);
+};
 
 /** `POST /api/v2/runs/{id}/steps/{step}/reject`. */
-export function rejectStepRoute(parts: V2Parts): Handler {
-  return (request) => {
-    const { reason } = readBody('rejectStep', request.body);
-    return answer(request, { decision: 'rejected', comment: reason ?? '', inputs: {} }, parts);
-  };
-}
+export const rejectStep: V2Handler = (request, parts) => {
+  const { reason } = readBody('rejectStep', request.body);
+  return answer(request, { decision: 'rejected', comment: reason ?? '', inputs: {} }, parts);
+};
 
 async function answer({ params, visitor }: ApiRequest, decided: Decision, parts: V2Parts): Promise<Reply> {
   const { runId } = await namedRun(params['id'] ?? '', parts);

@@ -3,7 +3,6 @@ import type { StepStatus } from '#core/run/run.ts';
 import { steps } from '#core/run/run-state.ts';
 import { headOf, reachedHandlers } from '#core/summary/summarize.ts';
 import type { RunHead, RunSummary } from '#core/summary/summary.ts';
-import { handlerKind } from '#core/workflow.ts';
 import {
   anyRun,
   drawRun,
@@ -13,25 +12,31 @@ import {
   runViewJson,
   summarizeWithFailures,
 } from '#service/history.ts';
+import { stepGrid } from '../../both-versions.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { entityTag } from '../../reply/send.ts';
-import { type ApiRequest, type Handler, jsonReply, type Reply, readQuery } from '../../route.ts';
+import { type Handler, jsonReply, type Reply, readQuery } from '../../route.ts';
 import { liveCursorText } from '../daemon/live-events.ts';
-import { badCursor, namedRun, readCursor, readMoment, requirePeriod, toCursor, type V2Parts } from '../v2-parts.ts';
+import {
+  badCursor,
+  namedRun,
+  readCursor,
+  readMoment,
+  requirePeriod,
+  toCursor,
+  type V2Handler,
+  type V2Parts,
+} from '../v2-parts.ts';
 
 /** `GET /api/v2/runs`. */
-export function listRunsRoute(parts: V2Parts): Handler {
-  return ({ query }) => {
-    const { workflow, ...filters } = readQuery('listRuns', query);
-    return pageReply(filters, workflow, parts);
-  };
-}
+export const listRuns: V2Handler = ({ query }, parts) => {
+  const { workflow, ...filters } = readQuery('listRuns', query);
+  return pageReply(filters, workflow, parts);
+};
 
 /** `GET /api/v2/workflows/{name}/runs`. */
-export function listRunsOfWorkflowRoute(parts: V2Parts): Handler {
-  return ({ params: { name = '' }, query }: ApiRequest) =>
-    pageReply(readQuery('listRunsOfWorkflow', query), parts.workflows.get(name).file, parts);
-}
+export const listRunsOfWorkflow: V2Handler = ({ params: { name = '' }, query }, parts) =>
+  pageReply(readQuery('listRunsOfWorkflow', query), parts.workflows.get(name).file, parts);
 
 /** A partial response reads at most this many runs, so that a filter without matches responds soon. */
 const MAX_READ_RUNS = 2000;
@@ -93,12 +98,8 @@ function readPosition(cursor: string | null): RunPosition | null {
   return { at, runId };
 }
 
-/** What a view shows besides its run. */
-type Others = {
-  /** Ids of sub-runs. */
-  readonly runIds: readonly string[];
-  readonly files: readonly string[];
-};
+/** The ids of the sub-runs of a run, and the files of its workflow. */
+type Others = { readonly runIds: readonly string[]; readonly files: readonly string[] };
 
 /** A sent view: it is still current for a client as long as the stamp is the same. */
 type SentView = Others & { readonly tag: string; readonly stamp: string; readonly lastEvent: number };
@@ -107,7 +108,7 @@ type SentView = Others & { readonly tag: string; readonly stamp: string; readonl
 const MAX_VIEWS = 1000;
 
 /** `GET /api/v2/runs/{id}/view`. */
-export function viewRunRoute(parts: V2Parts): Handler {
+export function viewRun(parts: V2Parts): Handler {
   const sent = new Map<string, SentView>();
   return async ({ params: { id = '' }, headers: asked }) => {
     // The stream then reports what changes after this, of the run and of others.
@@ -152,10 +153,8 @@ function stampOf({ runIds, files }: Others, { runStamp }: V2Parts): string {
 }
 
 /** `GET /api/v2/runs/{id}`. */
-export function showRunRoute(parts: V2Parts): Handler {
-  return async ({ params: { id = '' } }) =>
-    jsonReply(await summarizeWithFailures(await namedRun(id, parts), parts.history));
-}
+export const showRun: V2Handler = async ({ params: { id = '' } }, parts) =>
+  jsonReply(await summarizeWithFailures(await namedRun(id, parts), parts.history));
 
 /** One letter for each status of a step. */
 const letters: { readonly [status in StepStatus]: string } = {
@@ -173,12 +172,8 @@ const letters: { readonly [status in StepStatus]: string } = {
 const noStep = '-';
 
 /** `GET /api/v2/workflows/{name}/grid`. */
-export function workflowGrid(parts: V2Parts): Handler {
-  return (request) => gridReply(request, parts);
-}
-
-async function gridReply({ params, query }: ApiRequest, { workflows, history }: V2Parts): Promise<Reply> {
-  const { file } = workflows.get(params['name'] ?? '');
+export const workflowGrid: V2Handler = async ({ params: { name = '' }, query }, { workflows, history }) => {
+  const { file } = workflows.get(name);
   const { limit, cursor } = readQuery('workflowGrid', query);
   const runs: RunSummary[] = [];
   let last: RunPosition | null = null;
@@ -189,23 +184,11 @@ async function gridReply({ params, query }: ApiRequest, { workflows, history }: 
       last = history.positionOf(run);
     } else if (last !== null) nextCursor = toCursor([last.at, last.runId]);
   }
-  return jsonReply({ ...gridOf(runs), nextCursor });
-}
-
-/** Steps in the order of the newest run, then those of older runs only, then handlers. */
-function gridOf(runs: readonly RunSummary[]): object {
-  const found = new Set(runs.flatMap(({ steps, handlers }) => [...steps, ...handlers].map(({ name }) => name)));
-  const isHandler = (name: string) => Number(handlerKind(name) !== null);
-  const names = [...found].sort((a, b) => isHandler(a) - isHandler(b));
-  return {
-    steps: names,
-    runs: runs.map(({ runId, status, createdAt, durationMs, steps, handlers }) => {
-      const statuses = new Map([...steps, ...handlers].map((step) => [step.name, step.status]));
-      const cells = names.map((name) => {
-        const own = statuses.get(name);
-        return own === undefined ? noStep : letters[own];
-      });
-      return { runId, status, createdAt, durationMs, cells: cells.join('') };
-    }),
-  };
-}
+  const { names, statusesOf } = stepGrid(runs);
+  const columns = runs.map((run) => {
+    const { runId, status, createdAt, durationMs } = run;
+    const cells = statusesOf(run).map((own) => (own === null ? noStep : letters[own]));
+    return { runId, status, createdAt, durationMs, cells: cells.join('') };
+  });
+  return jsonReply({ steps: names, runs: columns, nextCursor });
+};

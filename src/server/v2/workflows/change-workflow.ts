@@ -1,46 +1,34 @@
 import { given } from '#core/data/collections.ts';
 import { diagnosticJson } from '#render/data-views.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
+import { shownSource } from '../../both-versions.ts';
 import { entityTag } from '../../reply/send.ts';
-import type { ApiRequest, Handler, Reply } from '../../route.ts';
-import { HttpError, jsonReply, readBody, readQuery } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { readMoment } from '../v2-parts.ts';
+import { type ApiRequest, HttpError, jsonReply, noContent, type Reply, readBody, readQuery } from '../../route.ts';
+import { readMoment, type V2Handler, type V2Parts } from '../v2-parts.ts';
 
 /** `POST /api/v2/workflows/{name}/rename`. */
-export function renameWorkflow({ workflows }: V2Parts): Handler {
-  return async (request) => {
-    const listed = workflows.get(request.params['name'] ?? '');
-    const { to, group } = readBody('renameWorkflow', request.body);
-    const file = await workflows.rename(listed, to, {
-      check: expectedText(request),
-      ...given({ group }),
-    });
-    const renamed = workflows.list().find((each) => each.file === file);
-    if (renamed === undefined) throw new HttpError(409, 'the file was removed again');
-    return jsonReply({ id: workflows.nameOf(renamed), file });
-  };
-}
+export const renameWorkflow: V2Handler = async (request, { workflows }) => {
+  const listed = workflows.get(request.params['name'] ?? '');
+  const { to, group } = readBody('renameWorkflow', request.body);
+  const file = await workflows.rename(listed, to, { check: expectedText(request), ...given({ group }) });
+  return jsonReply({ id: workflows.nameOf(listedFile(file, workflows)), file });
+};
 
 /** `DELETE /api/v2/workflows/{name}`. */
-export function deleteWorkflow({ workflows }: V2Parts): Handler {
-  return async (request) => {
-    const listed = workflows.get(request.params['name'] ?? '');
-    await workflows.remove(listed, expectedText(request));
-    return { status: 204, body: null };
-  };
-}
+export const deleteWorkflow: V2Handler = async (request, { workflows }) => {
+  const listed = workflows.get(request.params['name'] ?? '');
+  await workflows.remove(listed, expectedText(request));
+  return noContent();
+};
 
 /** `PUT /api/v2/workflows/{name}/suspended`. */
-export function suspendWorkflow({ workflows, clock }: V2Parts): Handler {
-  return ({ params: { name = '' }, body }) => {
-    const { file } = workflows.get(name);
-    const { suspended, until } = readBody('suspendWorkflow', body);
-    const end = readEnd(suspended, until, clock.now());
-    workflows.suspend(file, suspended ? (end ?? Number.POSITIVE_INFINITY) : null);
-    return jsonReply({ suspended, until: end === null ? null : new Date(end) });
-  };
-}
+export const suspendWorkflow: V2Handler = ({ params: { name = '' }, body }, { workflows, clock }) => {
+  const { file } = workflows.get(name);
+  const { suspended, until } = readBody('suspendWorkflow', body);
+  const end = readEnd(suspended, until, clock.now());
+  workflows.suspend(file, suspended ? (end ?? Number.POSITIVE_INFINITY) : null);
+  return jsonReply({ suspended, until: end === null ? null : new Date(end) });
+};
 
 function readEnd(isSuspended: boolean, until: string | null, now: number): number | null {
   const end = readMoment('until', until);
@@ -51,39 +39,25 @@ function readEnd(isSuspended: boolean, until: string | null, now: number): numbe
 }
 
 /** `GET /api/v2/workflows/{name}/source`. */
-export function showSource(parts: V2Parts): Handler {
-  return ({ params: { name = '' }, access }) => {
-    const listed = parts.workflows.get(name);
-    const text = access === 'write' ? parts.workflows.read(listed) : maskedText(listed, parts);
-    return {
-      status: 200,
-      headers: {
-        'Content-Type': 'text/yaml; charset=utf-8',
-        ETag: entityTag(text),
-        'Cache-Control': 'private, no-cache',
-      },
-      body: text,
-    };
-  };
-}
+export const showSource: V2Handler = ({ params: { name = '' }, access }, { workflows }) => {
+  const listed = workflows.get(name);
+  // For a read-only login not the newest text, which could contain a secret that the catalog cannot mask.
+  const text = access === 'write' ? workflows.read(listed) : shownSource(listed, access, workflows);
+  if (text === null) throw new HttpError(403, 'a read-only login cannot see the text of a file with errors');
+  const kept = { ETag: entityTag(text), 'Cache-Control': 'private, no-cache' };
+  return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', ...kept }, body: text };
+};
 
 /** `PUT /api/v2/workflows/{name}/source`. */
-export function saveSource(parts: V2Parts): Handler {
-  return (request) => (request.headers['if-none-match'] === undefined ? save(request, parts) : create(request, parts));
-}
-
-/** The text as read by the catalog: a newer one on the disk could contain a secret that the catalog cannot mask. */
-function maskedText({ workflow, sources }: ListedWorkflow, { workflows }: Pick<V2Parts, 'workflows'>): string {
-  if (workflow !== null) return workflows.shownText(sources[0]?.text ?? '', workflow);
-  throw new HttpError(403, 'a read-only login cannot see the text of a file with errors');
-}
+export const saveSource: V2Handler = (request, parts) =>
+  request.headers['if-none-match'] === undefined ? save(request, parts) : create(request, parts);
 
 async function save(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   const listed = parts.workflows.get(request.params['name'] ?? '');
   const text = textIn(request);
   const { allowInvalid } = readQuery('saveSource', request.query);
   await parts.workflows.save(listed, text, { check: expectedText(request), allowInvalid });
-  return savedReply(listed.file, text, { status: 200, parts });
+  return savedReply(200, listed.file, text, parts);
 }
 
 async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
@@ -95,28 +69,26 @@ async function create(request: ApiRequest, parts: V2Parts): Promise<Reply> {
   if (parts.workflows.has(name)) throw new HttpError(412, `a workflow "${name}" exists already`);
   const text = textIn(request);
   const file = await parts.workflows.create(name, { text, allowInvalid, group: group ?? '' });
-  return savedReply(file, text, { status: 201, parts });
+  return savedReply(201, file, text, parts);
 }
 
 function textIn({ body }: ApiRequest): string {
   return typeof body === 'string' ? body : '';
 }
 
-function savedReply(
-  file: string,
-  text: string,
-  { status, parts }: { readonly status: 200 | 201; readonly parts: V2Parts },
-): Reply {
-  const listed = parts.workflows.list().find((each) => each.file === file);
-  if (listed === undefined) throw new HttpError(409, 'the file was removed again');
-  const id = parts.workflows.nameOf(listed);
-  const location = `${parts.basePath}/api/v2/workflows/${encodeURIComponent(id)}`;
+function savedReply(status: 200 | 201, file: string, text: string, { workflows, basePath }: V2Parts): Reply {
+  const listed = listedFile(file, workflows);
+  const id = workflows.nameOf(listed);
+  const location = status === 201 ? { Location: `${basePath}/api/v2/workflows/${encodeURIComponent(id)}` } : {};
   const body = { id, file, diagnostics: listed.diagnostics.map(diagnosticJson) };
-  return {
-    status,
-    headers: { ETag: entityTag(text), ...(status === 201 ? { Location: location } : {}) },
-    body: `${JSON.stringify(body)}\n`,
-  };
+  return { ...jsonReply(body, status), headers: { ETag: entityTag(text), ...location } };
+}
+
+/** Returns a file that was just written. Throws an `HttpError` 409 if it is gone. */
+function listedFile(file: string, workflows: V2Parts['workflows']): ListedWorkflow {
+  const listed = workflows.list().find((each) => each.file === file);
+  if (listed === undefined) throw new HttpError(409, 'the file was removed again');
+  return listed;
 }
 
 /**

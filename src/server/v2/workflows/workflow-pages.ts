@@ -2,18 +2,12 @@ import { basename } from 'node:path';
 import { buildGraph } from '#core/graph.ts';
 import { usualDurationMs } from '#core/summary/summarize.ts';
 import { hasTag } from '#core/tags.ts';
-import type { Step, Workflow } from '#core/workflow.ts';
-import { noSchedule } from '#core/workflow.ts';
+import { noSchedule, type Step } from '#core/workflow.ts';
 import { diagnosticJson, graphView } from '#render/data-views.ts';
 import type { ListedWorkflow } from '#service/workflows.ts';
-import { parameterViews, shownDiagnostics } from '../../both-versions.ts';
-import { entityTag } from '../../reply/send.ts';
-import type { ApiRequest, Handler } from '../../route.ts';
-import { jsonReply, readQuery } from '../../route.ts';
-import type { V2Parts } from '../v2-parts.ts';
-import { badCursor, readCursor, toCursor } from '../v2-parts.ts';
-
-const mostCached = 32;
+import { PageCache, parameterViews, shownDiagnostics, shownSource, shownWorkflow } from '../../both-versions.ts';
+import { type ApiRequest, type Handler, jsonReply, readQuery } from '../../route.ts';
+import { badCursor, readCursor, toCursor, type V2Handler, type V2Parts } from '../v2-parts.ts';
 
 /** The request: a page of the matching workflows. `after` is the position of the last one of the previous page. */
 type Wanted = {
@@ -26,37 +20,24 @@ type Wanted = {
   readonly access: ApiRequest['access'];
 };
 
-type Page = { readonly body: Buffer; readonly tag: string };
-
 /** `GET /api/v2/workflows`. */
-export function listWorkflowsRoute(parts: V2Parts): Handler {
-  const { runIndex, workflows, clock } = parts;
+export function listWorkflows(parts: V2Parts): Handler {
   const items = createWorkflowItems(parts);
-  const cache = new Map<string, Page>();
-  let cacheKey = '';
-  let validUntil = 0;
-  const cached = (name: string): Page | undefined => {
-    const key = `${workflows.version()} ${runIndex.version()} ${workflows.suspensionStamp()}`;
-    if (key !== cacheKey || cache.size > mostCached || clock.now() >= validUntil) {
-      cache.clear();
-      validUntil = Number.POSITIVE_INFINITY;
-    }
-    cacheKey = key;
-    return cache.get(name);
-  };
+  const cache = new PageCache(parts);
   return async ({ query, access }) => {
     const wanted = { ...wantedIn(query), access };
-    await runIndex.refresh();
+    await parts.runIndex.refresh();
     const name = JSON.stringify(wanted);
-    if (cached(name) === undefined) await readRecent(wanted, parts);
-    let page = cached(name);
-    if (page === undefined) {
-      const made = makePage(wanted, parts, items);
-      validUntil = Math.min(validUntil, made.validUntil);
-      page = made.page;
-      cache.set(name, page);
-    }
-    return { status: 200, headers: { ETag: page.tag, 'Cache-Control': 'private, no-cache' }, body: page.body };
+    if (cache.find(name, parts.clock.now()) === null) await readRecent(wanted, parts);
+    const known = cache.find(name, parts.clock.now());
+    if (known !== null) return known;
+    const { shown, isLast } = pageOf(wanted, parts);
+    const entries = shown.map((listed) => items(listed, access));
+    const last = shown.at(-1);
+    const nextCursor = last !== undefined && !isLast ? toCursor([positionOf(last)]) : null;
+    const texts = entries.map(({ text }) => text).join(',');
+    const text = `{"workflows":[${texts}],"nextCursor":${JSON.stringify(nextCursor)}}\n`;
+    return cache.add(name, text, Math.min(...entries.map(({ validUntil }) => validUntil)));
   };
 }
 
@@ -68,7 +49,7 @@ function wantedIn(query: URLSearchParams): Omit<Wanted, 'access'> {
 }
 
 /** Reads the last runs of the workflows of a page, and of those that files which change meanwhile add to it. */
-async function readRecent(wanted: Wanted, parts: Pick<V2Parts, 'workflows' | 'runIndex'>): Promise<void> {
+async function readRecent(wanted: Wanted, parts: V2Parts): Promise<void> {
   const { workflows, runIndex } = parts;
   for (let version: number | null = null; version !== workflows.version(); ) {
     version = workflows.version();
@@ -76,21 +57,7 @@ async function readRecent(wanted: Wanted, parts: Pick<V2Parts, 'workflows' | 'ru
   }
 }
 
-function makePage(wanted: Wanted, parts: V2Parts, items: WorkflowItems): { page: Page; validUntil: number } {
-  const { shown, isLast } = pageOf(wanted, parts);
-  const entries = shown.map((listed) => items(listed, wanted.access));
-  const last = shown.at(-1);
-  const nextCursor = last !== undefined && !isLast ? toCursor([positionOf(last)]) : null;
-  const body = Buffer.from(
-    `{"workflows":[${entries.map(({ text }) => text).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}\n`,
-  );
-  return { page: { body, tag: entityTag(body) }, validUntil: Math.min(...entries.map(({ validUntil }) => validUntil)) };
-}
-
-function pageOf(
-  wanted: Wanted,
-  { workflows }: Pick<V2Parts, 'workflows'>,
-): { readonly shown: readonly ListedWorkflow[]; readonly isLast: boolean } {
+function pageOf(wanted: Wanted, { workflows }: V2Parts): { shown: readonly ListedWorkflow[]; isLast: boolean } {
   const { after, limit: count } = wanted;
   const isAfter = (listed: ListedWorkflow) => after === null || positionOf(listed) > after;
   const fitting = workflows.list().filter((listed) => isAfter(listed) && fits(listed, wanted));
@@ -118,7 +85,7 @@ type WorkflowItems = (
 const scheduleDelayMs = 1000;
 
 /** Keeps the serialized data of files as long as the catalog keeps the files. */
-export function createWorkflowItems(parts: Pick<V2Parts, 'workflows' | 'runIndex' | 'clock'>): WorkflowItems {
+export function createWorkflowItems(parts: V2Parts): WorkflowItems {
   const texts = { read: new WeakMap<ListedWorkflow, string>(), write: new WeakMap<ListedWorkflow, string>() };
   return (listed, access) => {
     const text = texts[access].get(listed) ?? JSON.stringify(fileJson(listed, access, parts));
@@ -141,10 +108,9 @@ const NEXT_STARTS = 3;
  * The data of a workflow from its file alone, kept as long as the catalog keeps the file. The `id` is not among it: it
  * depends on the names of other files.
  */
-function fileJson(listed: ListedWorkflow, access: ApiRequest['access'], parts: Pick<V2Parts, 'workflows'>): object {
-  const { workflows } = parts;
+function fileJson(listed: ListedWorkflow, access: ApiRequest['access'], { workflows }: V2Parts): object {
   const { name, group, file } = listed;
-  const workflow = listed.workflow === null ? null : workflows.shown(listed.workflow);
+  const workflow = shownWorkflow(listed, workflows);
   return {
     name,
     group,
@@ -158,13 +124,9 @@ function fileJson(listed: ListedWorkflow, access: ApiRequest['access'], parts: P
 }
 
 /** The data of a workflow that changes while its file stays the same. */
-type PresentView = {
-  readonly next: Date | null;
-  readonly suspended: boolean;
-  readonly suspendedUntil: Date | null;
-};
+type PresentView = { readonly next: Date | null; readonly suspended: boolean; readonly suspendedUntil: Date | null };
 
-function presentView(listed: ListedWorkflow, { workflows }: Pick<V2Parts, 'workflows'>): PresentView {
+function presentView(listed: ListedWorkflow, { workflows }: V2Parts): PresentView {
   const end = workflows.suspendedUntil(listed.file);
   return {
     next: workflows.nextOf(listed),
@@ -174,21 +136,21 @@ function presentView(listed: ListedWorkflow, { workflows }: Pick<V2Parts, 'workf
 }
 
 /** The current view and the last runs, as in lists. */
-function presentJson({ file }: ListedWorkflow, present: PresentView, { runIndex }: Pick<V2Parts, 'runIndex'>): object {
+function presentJson({ file }: ListedWorkflow, present: PresentView, { runIndex }: V2Parts): object {
   const recent = runIndex.recent.of(file);
   return { ...present, lastRun: runIndex.lastRunOf(file), recent, medianMs: usualDurationMs(recent ?? []) };
 }
 
 /** A workflow with the whole content of its file, as written: nothing is evaluated. */
 function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts: V2Parts): object {
-  const workflow = listed.workflow === null ? null : parts.workflows.shown(listed.workflow);
+  const workflow = shownWorkflow(listed, parts.workflows);
   return {
     id: parts.workflows.nameOf(listed),
     ...fileJson(listed, access, parts),
     ...presentJson(listed, presentView(listed, parts), parts),
     nextStarts: parts.workflows.startsOf(listed, NEXT_STARTS),
     scheduleWords: parts.workflows.scheduleWordsOf(listed),
-    definition: definition(listed, access, parts),
+    definition: shownSource(listed, access, parts.workflows),
     params: workflow?.params.map(({ name, value, open }) => ({ name, value, open: open === true })) ?? [],
     parameters: workflow === null ? [] : parameterViews(workflow),
     env: workflow?.env ?? [],
@@ -202,19 +164,8 @@ function detailView(listed: ListedWorkflow, access: ApiRequest['access'], parts:
   };
 }
 
-/** A read-only login gets no secrets, and nothing of an invalid file, whose secrets cannot be identified. */
-function definition(
-  { sources, workflow }: ListedWorkflow,
-  access: ApiRequest['access'],
-  { workflows }: Pick<V2Parts, 'workflows'>,
-): string | null {
-  const text = sources[0]?.text ?? null;
-  if (access === 'write' || text === null) return text;
-  return workflow === null ? null : workflows.shownText(text, workflow);
-}
-
-function stepView(step: Step): Pick<Workflow['steps'][number], StepKey> {
-  return Object.fromEntries(stepKeys.map((key) => [key, step[key]])) as Pick<Step, StepKey>;
+function stepView(step: Step): object {
+  return Object.fromEntries(stepKeys.map((key) => [key, step[key]]));
 }
 
 const stepKeys = [
@@ -237,27 +188,20 @@ const stepKeys = [
   'signalOnStop',
   'timeoutMs',
 ] as const satisfies readonly (keyof Step)[];
-type StepKey = (typeof stepKeys)[number];
 
 /** `GET /api/v2/workflows/{name}`. */
-export function showWorkflowRoute(parts: V2Parts): Handler {
-  return async ({ params: { name = '' }, access }) => {
-    const listed = parts.workflows.get(name);
-    await parts.runIndex.refresh();
-    await parts.runIndex.recent.read([listed.file]);
-    return jsonReply(detailView(listed, access, parts));
-  };
-}
+export const showWorkflow: V2Handler = async ({ params: { name = '' }, access }, parts) => {
+  const listed = parts.workflows.get(name);
+  await parts.runIndex.refresh();
+  await parts.runIndex.recent.read([listed.file]);
+  return jsonReply(detailView(listed, access, parts));
+};
 
 /** `POST /api/v2/validate`. */
-export function validateRoute({ workflows }: V2Parts): Handler {
-  return async ({ body, query }) => {
-    const { workflow } = readQuery('validate', query);
-    if (workflow !== null) await workflows.seek(workflow);
-    const beside = workflow === null ? null : workflows.get(workflow).file;
-    const { isValid, diagnostics } = await workflows.check(typeof body === 'string' ? body : '', beside);
-    return jsonReply({
-      files: [{ file: '-', valid: isValid, diagnostics: diagnostics.map(diagnosticJson) }],
-    });
-  };
-}
+export const validate: V2Handler = async ({ body, query }, { workflows }) => {
+  const { workflow } = readQuery('validate', query);
+  if (workflow !== null) await workflows.seek(workflow);
+  const beside = workflow === null ? null : workflows.get(workflow).file;
+  const { isValid, diagnostics } = await workflows.check(typeof body === 'string' ? body : '', beside);
+  return jsonReply({ files: [{ file: '-', valid: isValid, diagnostics: diagnostics.map(diagnosticJson) }] });
+};
