@@ -3,6 +3,8 @@ import { type AttemptSignals, type EndRequest, EndSignal } from '#processes/end-
 import type { Clock } from '#system/clock.ts';
 
 type Running = {
+  /** The fan-out of an instance; absent: it is a step. */
+  readonly fanOut: string | undefined;
   readonly end: EndSignal;
   readonly kill: EndSignal;
   /**
@@ -30,8 +32,10 @@ export class RunningAttempts {
   }
 
   /** Adds an attempt that waits to start. */
-  enter({ name, executor, graceMs = this.#graceMs }: Pick<Step, 'name' | 'executor' | 'graceMs'>): AttemptSignals {
+  enter(step: Pick<Step, 'name' | 'executor' | 'graceMs' | 'instanceOf'>): AttemptSignals {
+    const { name, executor, graceMs = this.#graceMs, instanceOf } = step;
     const running: Running = {
+      fanOut: instanceOf,
       end: new EndSignal(),
       kill: new EndSignal(),
       finishesWhenStopped: false,
@@ -65,10 +69,13 @@ export class RunningAttempts {
     this.#running.delete(step);
   }
 
-  /** Asks all attempts to end, or those at some steps. The last first: an attempt may start when an earlier one ends. */
-  stop(isMeant: (step: string) => boolean = () => true): void {
-    for (const [step, running] of [...this.#running].reverse()) {
-      if (running.end.aborted || running.isEnding || !isMeant(step)) continue;
+  /**
+   * Asks all attempts to end, or those at the instances of a fan-out. The last first: an attempt may start when an earlier
+   * one ends.
+   */
+  stop(fanOut?: string): void {
+    for (const running of [...this.#running.values()].reverse()) {
+      if (running.end.aborted || running.isEnding || (fanOut !== undefined && running.fanOut !== fanOut)) continue;
       if (running.finishesWhenStopped) this.#killAfterGrace(running);
       else this.#end(running, 'stop');
     }

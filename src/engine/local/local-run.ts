@@ -1,6 +1,6 @@
 import { buildGraph } from '#core/graph.ts';
 import type { CancelReason, FinishedStatus, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
-import { initialRun, type RunState, stepNode } from '#core/run/run-state.ts';
+import { initialRun, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
@@ -192,10 +192,7 @@ export class LocalRun {
       orders: {
         attempt: (task) => this.#guard(this.#stepAttempts.make(task)),
         end: (step) => this.#attempts.end(step),
-        stop: (fanOut) => {
-          const isMeant = (step: string) => stepNode(this.result, step).instanceOf === fanOut;
-          this.#attempts.stop(fanOut === undefined ? undefined : isMeant);
-        },
+        stop: (fanOut) => this.#attempts.stop(fanOut),
         stopPreparation: () => void this.#preparation.abort('stop'),
         kill: () => this.#attempts.kill(),
         set: (outputs) => this.#set(outputs),
