@@ -3,10 +3,7 @@ import type { Outcome } from '#core/run/run.ts';
 /** Why an attempt is asked to end; `unready`: a service that is not ready in time. */
 export type EndRequest = 'stop' | 'timeout' | 'unready';
 
-/**
- * Requests an end, once. A cheap AbortSignal: creating and observing a real one costs more than everything else about
- * the end of a step, so one is only made for interfaces that need it.
- */
+/** Requests an end, once. A cheap AbortSignal: a real one costs more than everything else about the end of a step. */
 export class EndSignal {
   #reason: EndRequest | null = null;
   #abortSignal: AbortSignal | null = null;

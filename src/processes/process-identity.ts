@@ -10,10 +10,7 @@ type ProcessScope = {
   readonly boot: string | null;
   /** The PID and time namespaces, which process numbers and start times refer to; null if unknown. */
   readonly namespace: string | null;
-  /**
-   * A digest of the host's name and machine-id(5), the same after a reboot; null in a container, where many share the
-   * ids of their image.
-   */
+  /** A digest of the host's name and machine-id(5); null in a container, where many share the ids of their image. */
   readonly machine: string | null;
   /** Whether /proc shows this namespace. `unshare --pid` without `--mount-proc` leaves another's in place. */
   readonly hasOwnProc: boolean;
@@ -255,10 +252,7 @@ function numbers(line: string): (field: number) => number {
   return (field) => Number(fields[field - 3] ?? Number.NaN);
 }
 
-/**
- * The line from its third field. The second is the program's name in parentheses and may contain any character,
- * parentheses included.
- */
+/** The line from its third field: the second is the program's name in parentheses and may contain any character. */
 function afterName(line: string): string {
   return line.slice(line.lastIndexOf(')') + 2);
 }
@@ -303,9 +297,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
 /** Processes of other namespaces or machines known to be gone, by other means than their number. */
 const foundGone = new Set<string>();
 
-/**
- * Whether /proc of this process cannot show if the other is running: it belongs to another namespace, boot or machine.
- */
+/** Whether /proc cannot show if the other is running: it belongs to another namespace, boot or machine. */
 export function isElsewhere(identity: ProcessIdentity): boolean {
   if (foundGone.has(keyOf(identity))) return false;
   return !isInThisScope(identity) || (!processScope().hasOwnProc && identity.startTime !== null && !isAlive(identity));
@@ -323,8 +315,7 @@ export function mayBeAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Where to look for processes left by one that is gone: a namespace ends with its first process, and everything ends
- * with the boot.
+ * Where to look for what a gone process left: a namespace ends with its first process, and everything with the boot.
  */
 export function leftBy(identity: ProcessIdentity): 'here' | 'elsewhere' | 'none' {
   if (isInThisScope(identity)) return 'here';

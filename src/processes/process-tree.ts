@@ -4,10 +4,7 @@ import { os } from '#fast/os.ts';
 import { areGone, findMarked, groupBy, sendSignal, toIdentities, withDescendants } from './attempt-tree.ts';
 import { answers, isInThisScope, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
 
-/**
- * A process that led the processes of a step. With `endedAt`, when its end was noticed (milliseconds since 1970), its
- * leftovers are found even without a mark in their environment.
- */
+/** The leader of a step. With `endedAt`, when its end was noticed, its leftovers are found even without a mark. */
 type RecordedProcess = ProcessIdentity & { readonly endedAt?: number | undefined };
 
 /** Where to search. */

@@ -50,10 +50,7 @@ export function shellWords(shell: string, scope: Scope): readonly string[] | nul
   return words.length > 0 ? words : null;
 }
 
-/**
- * The arguments that run a text in a shell. The text is not changed; `params` become `$1`, `$2`...; values reach it
- * only as parameters and environment.
- */
+/** The arguments that run an unchanged text in a shell; `params` become `$1`, `$2`..., never a part of the code. */
 export function shellArgv(shell: readonly string[], code: string, params: readonly string[]): readonly string[] {
   // The shell would take a leading dash or plus for an option.
   const text = /^[-+]/.test(code) ? ` ${code}` : code;
@@ -113,10 +110,7 @@ async function runChild(attempt: Attempt, program: Program, feed?: (input: Writa
   return follow({ identity: identityFor(pid), ended: exitOf(child), abandon: () => child.unref() }, program, attempt);
 }
 
-/**
- * Starts a program in its own session and group, so that a signal reaches everything it starts and the terminal's
- * signals do not.
- */
+/** Starts a program in its own session and group: signals reach all it starts, and those of the terminal do not. */
 export function spawnDetached({ argv: [file = '', ...args], cwd, env }: Program, stdio: StdioOptions): ChildProcess {
   // Loaded with the first program: commands that start none are faster without it.
   const { spawn } = process.getBuiltinModule('node:child_process');

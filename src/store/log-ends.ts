@@ -20,8 +20,8 @@ export function includesLog(wanted: LogStream | null, stream: LogStream): boolea
 }
 
 /**
- * The start of the last lines of a log, found from its end, and their number. A last line without a line end counts, or
- * comes after them: `onlyWhole`.
+ * The start of the last lines of a log and their number. A last line without a line end counts, or follows:
+ * `onlyWhole`.
  */
 export async function findTail(
   file: LogFile,

@@ -11,10 +11,7 @@ export type Snapshot = {
   readonly workflow: Workflow;
   /** The texts that the workflow was read from, so that positions in them can be shown later. */
   readonly sources: readonly Source[];
-  /**
-   * Present: secrets in its texts are masked as `***`. It can be shown but not run again; the file itself has to be
-   * read.
-   */
+  /** Present: secrets in its texts are masked as `***`, so that it can be shown but not run again. */
   readonly masked?: true;
 };
 
@@ -61,9 +58,7 @@ export type RunJournal = RunFiles & {
    * all are gone. Rejects with a `WfError` `storage`.
    */
   readonly close: () => Promise<string | null>;
-  /**
-   * Flushes and gives up the ownership of a waiting run, whose scratch files stay. Rejects with a `WfError` `storage`.
-   */
+  /** Flushes and gives up the ownership of a waiting run, whose scratch files stay. */
   readonly handBack: () => Promise<void>;
 };
 
@@ -112,10 +107,7 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
   readonly listNew: (isKnown: (runId: string) => boolean) => NewRuns;
   /** Returns a stamp that changes with the list of runs; null if a change could be missed, so that the list must be read. */
   readonly listStamp: () => string | null;
-  /**
-   * Reads a run as `read` does. `before`: the result of an earlier call, of which only the events since then are read;
-   * the same object if there are none.
-   */
+  /** Reads like `read`, but only the events since an earlier result; the same object if there are none. */
   readonly readAgain: (runId: string, before: StoredRun | null) => StoredRun | null;
   /** When the run was created, in milliseconds since 1970-01-01 UTC, without reading it; 0 if unknown. */
   readonly timeOf: (runId: string) => number;
@@ -155,10 +147,7 @@ export type RunArchive = Pick<RunStore, 'read' | 'list'> & {
    * `gone`, `openForRecovery` and `remove` accept the run. Rejects with a `WfError` `storage`.
    */
   readonly judgeOwner: (runId: string) => Promise<OwnerVerdict>;
-  /**
-   * Accepts a user's statement that the owner is gone, which cannot be determined from here. Throws a `WfError`
-   * `storage`.
-   */
+  /** Accepts a user's statement that the owner is gone, which cannot be determined from here. */
   readonly declareGone: (runId: string) => void;
   /** False for a run that has certainly finished, judged by its directory alone. */
   readonly mayGoOn: (runId: string) => boolean;
@@ -170,8 +159,7 @@ export type NewRuns = { readonly fresh: readonly string[]; readonly known: numbe
 /** Remembered statuses of finished runs. Never throws: lost entries are read from the runs again. */
 export type RunStatuses = {
   /**
-   * Null for a run that has changed since its status was remembered, or without a remembered status. Runs are asked for
-   * in the order of the ids that the statuses were opened with.
+   * Null for a run that has changed or has none. Runs are asked for in the order that the statuses were opened with.
    */
   readonly of: (runId: string) => FinishedStatus | null;
   /** The duration of the run whose status `of` has just returned; null: unknown, or it was never started. */
@@ -231,10 +219,7 @@ export type RunQueue = {
 export type RunControl = {
   /** Writes the request to disk, where the owner finds it at any later time. Throws a `WfError` `storage`. */
   readonly requestStop: (runId: string, request: StopRequest) => void;
-  /**
-   * Writes an answer to disk, where the owner finds it at any later time. False if the step had an answer before. Throws a
-   * `WfError` `storage`.
-   */
+  /** Writes an answer to disk, where the owner finds it at any later time. False if the step had an answer before. */
   readonly requestAnswer: (runId: string, request: AnswerRequest) => boolean;
   /** Removes the content of an answer that no longer counts; it may contain secrets. Throws a `WfError` `storage`. */
   readonly clearAnswer: (runId: string, step: string) => void;

@@ -16,8 +16,7 @@ import type { Attempt, Executor, Scope } from '../executor.ts';
 export type CommandLine = Program | { readonly problem: string };
 
 /**
- * The program named by a step's `command`, with words appended verbatim. `isNamed`: the file names the shell, which then runs
- * every text.
+ * The program of a step's `command`, with words appended verbatim. `isNamed`: the file names a shell for every text.
  */
 export function commandLine(
   command: Template | readonly Template[],
@@ -80,8 +79,8 @@ export function throughShell(
 }
 
 /**
- * The code of a text with words appended, and the variables that it needs. Appended words travel in variables, `args`, and only
- * the variables' names are appended, so their values are never parsed as shell code.
+ * The code of a text with words appended. They travel in variables, `args`, and only the names of these are appended,
+ * so that no value is parsed as code.
  */
 export function appendedCode(
   text: string,
@@ -109,7 +108,7 @@ function writeScript(directory: string, step: string, text: string): string {
 
 /**
  * The interpreter in the first line of a script, with its one argument, parsed like Linux does; null if there is none.
- * It gets the file as an argument, which also works where files must not be executed.
+ * It gets the file as an argument: files may not be executable there.
  */
 export function interpreterLine(script: string): readonly string[] | null {
   const line = /^#![ \t]*([^ \t\n]+)(?:[ \t]+([^\n]*))?/.exec(script);

@@ -12,10 +12,7 @@ type CopiedOutput = { readonly done: Promise<void>; readonly finish: () => void 
 /** Time limit for remaining output after the program's end: other holders of the output are not waited for. */
 const drainTimeoutMs = 2000;
 
-/**
- * Copies a container's output; reading waits for writing, so that nothing accumulates. A terminal has a single stream, without
- * frames.
- */
+/** Copies a container's output; reading waits for writing, so that nothing accumulates. A terminal has no frames. */
 export function copyOutput(stream: NodeJS.ReadableStream, hasTerminal: boolean, write: WriteOutput): CopiedOutput {
   const output = stream as NodeJS.ReadableStream & { destroy: (error?: Error) => void };
   const take = hasTerminal ? (chunk: Buffer) => write('stdout', chunk) : demultiplexer(write);
@@ -89,10 +86,7 @@ export function demultiplexer(write: WriteOutput): (chunk: Buffer) => void {
   };
 }
 
-/**
- * Waits for the end of a container; resolves to its exit code. Rejects if the daemon is lost; one that returns at once
- * may still know how the container ended.
- */
+/** Resolves to the exit code of a container. A daemon that was lost and returns at once may still know it. */
 export async function containerExitCode(container: Container, { docker, over }: Daemon): Promise<number> {
   try {
     const { text } = await ask(docker, 'POST', `/containers/${container.id}/wait`, over);

@@ -29,8 +29,8 @@ import { type Invocation, invocationOf } from './invocation.ts';
 import { keepKey, ownerKey, ownerLabel } from './orphans.ts';
 
 /**
- * Runs a step in a container of its own and always removes the container, unless it is to be kept and ended by itself.
- * Throws a `DockerProblem`, or a request error.
+ * Runs a step in a container of its own, and removes it unless it is to be kept. Throws a `DockerProblem`, or a request
+ * error.
  */
 export async function runInContainer(daemon: Daemon, settings: ContainerSettings, attempt: Attempt): Promise<Outcome> {
   const [image, engine] = await Promise.all([
@@ -201,10 +201,7 @@ export async function engineDefaults({ docker, over }: Daemon, { isKept }: Conta
 
 const blockLength = 512;
 
-/**
- * Creates a tar archive of one file that everyone may read and execute. Source: POSIX.1-2017, pax, ustar interchange
- * format.
- */
+/** A tar archive of one file that everyone may execute. Source: POSIX.1-2017, pax, ustar interchange format. */
 export function tarOfFile(name: string, text: string): Buffer {
   const content = Buffer.from(text);
   const padding = Buffer.alloc((blockLength - (content.length % blockLength)) % blockLength);

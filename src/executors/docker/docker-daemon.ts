@@ -11,10 +11,7 @@ import type { EndSignal } from '#processes/end-signal.ts';
 import { messageOf, tryOr } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 
-/**
- * Why a step cannot continue: one line for the user, with the exit code a shell would return if there is one (127: not
- * found).
- */
+/** Why a step cannot continue: one line for the user, and the exit code that a shell would return (127: not found). */
 export class DockerProblem extends Error {
   readonly exitCode: number | null;
   readonly reason: Extract<FailureReason, 'exit' | 'error' | 'unready'>;
@@ -86,10 +83,7 @@ export function objectIn<T extends object>(text: string): Partial<T> {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-/**
- * Whether the server is Docker, according to a header of its ping answer or, if a proxy removes that, its version.
- * Rejects if it does not respond, or is Docker and refuses.
- */
+/** Whether the server is Docker, by a header of its ping answer or, if a proxy removes that, its version. */
 async function isDocker(docker: Docker, abortSignal: AbortSignal): Promise<boolean> {
   try {
     const { headers } = await ask(docker, 'GET', '/_ping', abortSignal);
@@ -123,10 +117,7 @@ export type Daemon = {
 
 const elsewhere = 'or set DOCKER_HOST to the address of another one';
 
-/**
- * A signal for requests that is aborted some time after an end is requested, unless it is released before. Any number of
- * requests may listen.
- */
+/** Aborts any number of requests some time after an end is requested, unless released before. */
 export function patience(end: EndSignal, ms: number): { readonly over: AbortController; readonly release: () => void } {
   const over = new AbortController();
   setMaxListeners(0, over.signal);
@@ -144,10 +135,7 @@ export function patience(end: EndSignal, ms: number): { readonly over: AbortCont
 /** Time limit for a ping in milliseconds; a healthy daemon responds at once, however busy it is. */
 const pingTimeoutMs = 3000;
 
-/**
- * Finds and pings the daemon named by an environment. `stop` aborts the ping, `over` any later request. Throws a
- * `DockerProblem` with the address and what to do.
- */
+/** Pings the daemon of an environment. `stop` aborts the ping, `over` any later request. Throws a `DockerProblem`. */
 export async function connect(
   env: Environment,
   { stop, over }: { readonly stop: AbortSignal; readonly over: AbortSignal },
@@ -194,10 +182,7 @@ function explain(error: unknown, { label, options }: DockerAddress): string {
 
 type Environment = Readonly<Record<string, string>>;
 
-/**
- * The address of a daemon: its name in messages, and every option that dockerode would otherwise read from this
- * process.
- */
+/** A name for messages, and every option that dockerode would otherwise read from this process. */
 type DockerAddress = { readonly label: string; readonly options: DockerOptions };
 
 /**

@@ -100,10 +100,7 @@ export type Variables = Readonly<Record<string, string | null>>;
 /** The context for evaluating the settings of a container. */
 type SettingsScope = Pick<Attempt, 'expand' | 'scope' | 'env' | 'cwd'>;
 
-/**
- * Expands the variables of a checked `config` and translates every setting to its name in the API. Throws a
- * `DockerProblem`.
- */
+/** Expands a checked `config` and translates every setting to its name in the API. Throws a `DockerProblem`. */
 export function readSettings(config: JsonObject, attempt: SettingsScope): ContainerSettings | ExecSettings {
   // Before variables are expanded: their values are never split.
   const entrypoint = readEntrypoint(mapAt(config, 'container')['entrypoint'], attempt);

@@ -15,10 +15,7 @@ import { type ExecUser, isMarkedLeft, recordExec, removeFile, signalMarkedProces
 /** The variable that marks every process a command starts. */
 const markName = 'WF_EXEC';
 
-/**
- * Runs a step in a running container and leaves the container itself alone. Throws a `DockerProblem`, or a request
- * error.
- */
+/** Runs a step in a running container, which stays. Throws a `DockerProblem`, or a request error. */
 export async function runInRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Outcome> {
   const container = await findRunning(daemon, settings, attempt);
   const { script, command, entrypoint, env, mention } = invocationOf(attempt, {
@@ -135,10 +132,7 @@ function connectionOf(output: NodeJS.ReadableStream): Connection {
   return connection;
 }
 
-/**
- * A program may close its output and keep running; Docker offers no way to wait for it, so poll. Rejects if its output
- * was cut off.
- */
+/** Polls: a program may close its output and keep running. Rejects if its output was cut off. */
 async function untilEnded(exec: Exec, connection: Connection, abortSignal: AbortSignal): Promise<ExecInspectInfo> {
   for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, 1000)) {
     const state = await exec.inspect({ abortSignal });

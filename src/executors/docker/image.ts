@@ -82,10 +82,7 @@ function loginAdvice(host: string, isGiven: boolean): string {
 /** A line of the daemon's pull report. */
 type PullEvent = { readonly id: string; readonly status: string; readonly error: string };
 
-/**
- * Prints the progress of a pull: a line at the start, one per fetched layer, and the result; skips the reports on
- * single chunks. Rejects with the daemon's message if the pull fails.
- */
+/** Prints the progress of a pull: its start, each fetched layer and the result. Rejects with the daemon's message. */
 export async function reportPull(
   progress: NodeJS.ReadableStream,
   image: string,
@@ -182,10 +179,7 @@ function hostOf(registry: string): string {
   return registry.replace(/^https?:\/\//, '').replace(/\/.*$/, '');
 }
 
-/**
- * Queries a credential helper by its protocol: the registry on standard input, an object with `Username` and `Secret`
- * back.
- */
+/** Asks a credential helper by its protocol: the registry on standard input, `Username` and `Secret` back. */
 async function askHelper(helper: string, registry: string, attempt: Attempt): Promise<RegistryLogin | undefined> {
   if (!/^[\w.-]+$/.test(helper)) return undefined;
   const { ok, stdout } = await capture(`printf %s "$1" | docker-credential-${helper} get`, {

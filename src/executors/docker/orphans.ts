@@ -10,10 +10,7 @@ import type { Attempt } from '../executor.ts';
 import { copyOutput } from './container-end.ts';
 import { type Daemon, objectIn, requestMessage, requestStatus, whyFailed } from './docker-daemon.ts';
 
-/**
- * The process responsible for a container, and the context of its number: many machines, users and containers (each
- * with its own process numbers) may share a daemon.
- */
+/** The process responsible for a container, and its context: many machines, users and containers may share a daemon. */
 type ContainerOwner = ProcessIdentity & { readonly machine: string; readonly uid: number | null };
 
 /** Label with the owner of a container, or of the record of a command in another container. */
@@ -77,10 +74,7 @@ type Marked = {
   readonly mark: string;
 };
 
-/**
- * Signals the processes with a mark, as the same user; resolves to the problem if that fails. A container that has
- * stopped has no processes, which is no problem.
- */
+/** Signals the processes with a mark, as the same user; resolves to the problem. A stopped container has none. */
 export async function signalMarkedProcesses(
   { daemon, container, exec, mark }: Marked,
   signal: string,
@@ -100,8 +94,8 @@ function hasStopped(container: Container, { over }: Daemon): Promise<boolean> {
 }
 
 /**
- * Whether a process with the mark is still running in the container. Docker lists processes from outside: one request,
- * and no program needed in the container. True if Docker cannot tell.
+ * Whether a process with the mark is running in the container; true if Docker cannot tell. It lists processes from
+ * outside: no program is needed inside.
  */
 export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'exec'>): Promise<boolean> {
   try {
@@ -230,10 +224,7 @@ export const keepKey = 'wf.keep';
 
 type Note = (line: string) => void;
 
-/**
- * Removes containers, and ends commands in other containers, whose `wf` was killed before it could. Several processes
- * may do so at the same time.
- */
+/** Removes containers and ends commands whose `wf` was killed before it could; several processes may do so at once. */
 export async function reapOrphans(daemon: Daemon, note: Note): Promise<void> {
   await Promise.all([removeOrphanedContainers(daemon, note), endOrphanedExecs(daemon, note)]);
 }

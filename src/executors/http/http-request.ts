@@ -48,10 +48,7 @@ const maxRedirects = 10;
 /** Longest delay of a Node timer in milliseconds; with a longer one it fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/**
- * Makes a request and follows its redirects, with got. Never throws and never retries: problems are returned, and
- * nothing stays open.
- */
+/** Makes a request and follows its redirects, with got. Never throws or retries, and leaves nothing open. */
 export async function sendRequest(first: Hop, options: RequestOptions, reader: ResponseReader): Promise<RequestEnd> {
   const deadline = new AbortController();
   const { timeoutMs } = options;
@@ -273,10 +270,7 @@ function requestThroughProxy(proxy: URL, url: URL, options: PlainRequestOptions)
   return requestTo(proxy, { ...options, agent: false, path: `${url.origin}${url.pathname}${url.search}`, headers });
 }
 
-/**
- * Connects to the host of a URL through a proxy and speaks TLS with the host. Existing agent packages keep waiting for
- * the proxy when the request is aborted.
- */
+/** Speaks TLS with a host through a proxy. Agent packages would keep waiting for the proxy after an abort. */
 function tunnelThroughProxy(proxy: URL, url: URL, tls: ConnectionOptions, signal: AbortSignal): Promise<Socket> {
   const host = `${url.hostname}:${portOf(url)}`;
   const headers = { host, ...proxyAuthorization(proxy) };

@@ -27,8 +27,7 @@ export type HttpSettings = {
 export const httpKeys = ['timeout', 'headers', 'query', 'body', 'silent', 'json', 'skipTLSVerify', 'debug'] as const;
 
 /**
- * The expanded settings of a step: those of `config`, overridden by those in `script`, which is a JSON object. Throws a
- * `SettingProblem`.
+ * The settings of `config`, overridden by those in `script`, a JSON object, all expanded. Throws a `SettingProblem`.
  */
 export function expandedSettings(config: JsonObject, keys: readonly string[], attempt: Attempt): JsonObject {
   const { script } = attempt.step;
@@ -101,8 +100,8 @@ function contentType(headers: Json | undefined): string | undefined {
 export type Target = { readonly method: string; readonly url: URL };
 
 /**
- * The method and URL in a step's `command` (`METHOD url`) and `args`; a single URL means GET. Everything after the
- * method is the URL, including blanks. Throws a `SettingProblem`.
+ * The method (by default GET) and URL of a step; all after the method is the URL, blanks too. Throws a
+ * `SettingProblem`.
  */
 export function stepTarget(attempt: Attempt): Target {
   const words = stepWords(attempt);

@@ -17,10 +17,7 @@ import {
   withQuery,
 } from './http-settings.ts';
 
-/**
- * Makes the request in `command` (`METHOD url`) with the settings of `config` or of `script`, and prints the answer. A
- * status outside 2xx fails the step.
- */
+/** Makes the request in `command` (`METHOD url`) and prints the answer. A status outside 2xx fails the step. */
 export const executor: Executor = {
   run: (config, attempt) =>
     makeCall(attempt, () => ({

@@ -8,8 +8,8 @@ const lookAgainMs = 5;
 const maxWaitMs = 10_000;
 
 /**
- * Kills the members of a control group, or moves them to another one, and removes the group. Works in other threads: while the
- * kernel changes groups, looking at one may take a second.
+ * Kills the members of a control group, or moves them, and removes it; in other threads, since a look may take a
+ * second.
  */
 export async function endGroup(group: string, spareIn: string | null): Promise<void> {
   const deadline = performance.now() + maxWaitMs;

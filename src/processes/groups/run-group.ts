@@ -21,8 +21,8 @@ export type RunGroup = {
 export const groupKinds = { killed: 'wf-run', spared: 'wf-spare' } as const;
 
 /**
- * Moves this process into a new group below its current one. Null if it may not create groups, move between them or
- * kill them (Linux before 5.14). `spares`: some step leaves processes that must survive the run.
+ * Moves this process into a new group below its own. Null if it may not create, enter or kill groups (Linux before
+ * 5.14). `spares`: some step leaves processes that must survive the run.
  */
 export function enterRunGroup(runId: string, { spares }: { readonly spares: boolean }): RunGroup | null {
   const parent = ownGroup();
@@ -97,10 +97,7 @@ function remove(group: string): void {
 /** The highest number, of the lowest priority. */
 const lowest = 19;
 
-/**
- * Lowers the priority of this thread and of the processes that it starts from now on. A user without special rights cannot
- * raise it again.
- */
+/** Lowers the priority of this thread and of what it starts from now on. Most users cannot raise it again. */
 export function lowerPriority(by: number): void {
   const priority = Math.min(os().getPriority() + by, lowest);
   // Some sandboxes forbid the call.

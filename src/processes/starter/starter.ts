@@ -57,8 +57,7 @@ export class ProgramStarter {
   }
 
   /**
-   * Requests a flush of a file before the start of any program requested later. Resolves to its duration in nanoseconds; to
-   * null if it failed. Null: there is no starter that could do it.
+   * Flushes a file before any program requested later starts; see `SharedStarter.flush`. Null: no starter could do it.
    */
   flush(path: string): Promise<number | null> | null {
     return this.#shared?.state === 'ready' && hasNoNul([path]) ? this.#shared.flush(path) : null;
@@ -111,8 +110,8 @@ type Asked = {
 const lost: FailedStart = { error: new Error('the process that started it was ended from outside') };
 
 /**
- * A small process that starts programs on behalf of this one, any number at once. It keeps this process alive only while
- * it has something to report, and ends with it.
+ * Starts programs in a small process, which ends with this one and keeps it alive only while it has something to
+ * report.
  */
 export class SharedStarter {
   readonly #python: PythonProcess;
@@ -124,10 +123,7 @@ export class SharedStarter {
   readonly #flushing: ((nanoseconds: number | null) => void)[] = [];
   readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
 
-  /**
-   * `python`: its path. `env`, without a NUL, is the usual environment of programs: each request sends only
-   * differences.
-   */
+  /** `env`, without a NUL, is the usual environment of programs: each request sends only differences. */
   constructor(python: string, env: Readonly<Record<string, string>>) {
     this.#env = env;
     this.#python = new PythonProcess(python, sharedStarterProgram, env, { take: this.#take, lost: this.#lost });

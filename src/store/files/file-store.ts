@@ -103,10 +103,7 @@ function openJournal(run: OpenRun): RunJournal {
   return createRunJournal({ ...run, file, logs });
 }
 
-/**
- * Whether a run may be unfinished, judged by its directory: it has an owner, alive or dead, or waits for one. Throws a
- * `WfError` `storage`.
- */
+/** Whether a run has an owner, alive or dead, or waits for one. Throws a `WfError` `storage`. */
 function mayGoOn(directory: string): boolean {
   return storing('read', directory, () => {
     const names = namesIn(directory);

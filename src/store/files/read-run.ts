@@ -65,10 +65,7 @@ type FoundJournal = JournalContent & {
   readonly isBlank: boolean;
 };
 
-/**
- * The second reading contains everything that the owner wrote until it gave the run up, even if the first found
- * nothing.
- */
+/** The second reading contains all that the owner wrote until it gave the run up, even if the first found nothing. */
 function readJournal(directory: string, path: string, isAlive: Processes['isAlive']): FoundJournal {
   const read = () => {
     const bytes = readJournalBytes(path);
@@ -205,10 +202,7 @@ const marks: JournalMarks = new WeakMap();
 /** The snapshots of the runs with a mark, which change only by damage. */
 const snapshots = new WeakMap<JournalMark, string>();
 
-/**
- * Reads a run from its directory; of one that was read before, only the events since then, and the same object if there
- * are none. Throws as `readRun` does.
- */
+/** Reads a run; of one that was read before, only the events since then, and the same object if there are none. */
 export function readAgain(
   directory: string,
   runId: string,

@@ -133,7 +133,7 @@ export function journalStats(directory: string): JournalStats | null {
 }
 
 /**
- * The creation time of a run or, if its snapshot is lost, a time at which it existed; null for a directory without a
+ * The creation time of a run, or a time at which it existed if its snapshot is lost; null for a directory without a
  * run.
  */
 export function timeOfRun(runsDir: string, runId: string): number | null {

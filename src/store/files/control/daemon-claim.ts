@@ -18,10 +18,7 @@ import {
   thisOwner,
 } from './owner.ts';
 
-/**
- * The daemon of a directory, if it is running, has created a token, and listens at the address; otherwise null. Any
- * other program on this machine may listen at an address too: it must not get the token.
- */
+/** The daemon of a directory, if it listens at the address; any other program may do so, and must not get the token. */
 export function findOwnDaemon(directory: string, address: string, isAlive: Processes['isAlive']): OwnDaemon | null {
   const holder = holderOf(directory);
   const listens = holder === null || !isAlive(holder) ? null : addressOf(directory, holder);
@@ -49,8 +46,7 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Makes this process the daemon of a directory, and creates the directory if missing. If several processes try, one
- * succeeds; a dead daemon is replaced. Throws a `WfError`: `conflict`, which names the running daemon, or `storage`.
+ * Makes this process the only daemon of a directory; a dead one is replaced. Throws a `WfError`: `conflict`, `storage`.
  */
 export function claimDaemon(directory: string, processes: Processes) {
   const owner = thisOwner(processes);
@@ -129,10 +125,7 @@ function addressOf(directory: string, { pid }: ProcessOwner): string | null {
   });
 }
 
-/**
- * The token of the daemon of a directory; null if none was created. Throws a `WfError`: `usage` for a file without a
- * token, `storage` for a file that cannot be read.
- */
+/** The token; null if none was created. Throws a `WfError`: `usage` for a file without a token, `storage`. */
 function readDaemonToken(directory: string): DaemonToken | null {
   const { path, read } = durableText(join(directory, 'token'));
   const text = read();

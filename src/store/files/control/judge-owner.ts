@@ -35,10 +35,7 @@ export async function judgeOwner(
   return verdict;
 }
 
-/**
- * Makes this process the owner of a directory, which is created if missing. Returns the function that gives it up; null
- * if another process owns it, or may own it. Throws a `WfError` `storage`.
- */
+/** Becomes the owner of a directory; returns the function that gives it up, null if another owns or may own it. */
 export async function claimOwn(directory: string, processes: Processes): Promise<(() => void) | null> {
   storing('claim', directory, () => makePrivateDirectory(directory));
   await judgeOwner(directory, processes);
@@ -96,10 +93,7 @@ try: fcntl.fcntl(file, 1024, fcntl.F_RDLCK)
 except OSError as error: sys.exit(1 if error.errno == 11 else 2)
 `;
 
-/**
- * Whether any process of this kernel has a file open for writing; null if that cannot be determined, for example
- * without Python.
- */
+/** Whether any process of this kernel has a file open for writing; null if that cannot be known, as without Python. */
 async function isOpenForWriting(path: string): Promise<boolean | null> {
   if (process.platform !== 'linux') return null;
   const { spawn } = process.getBuiltinModule('node:child_process');

@@ -80,10 +80,7 @@ function connected(path: string): Promise<Socket | string> {
 /** Maximum length of a socket path in bytes: an address holds 108 on Linux, 104 elsewhere, including a final zero. */
 const longestPath = 103;
 
-/**
- * Uses a socket whose path may be too long for an address by a shorter path: a link in a private directory that exists
- * only during this call. The link is not visible to others; the socket stays at its own path.
- */
+/** Uses a socket by a path that fits an address: by a link in a private directory that exists only during this call. */
 async function withShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= longestPath) return use(path);
   const short = makeShortDirectory(basename(path));

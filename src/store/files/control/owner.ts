@@ -48,8 +48,8 @@ export function writeFirstOwner(directory: string, owner: ProcessOwner): Ownersh
 }
 
 /**
- * Makes `owner` the owner of a run whose owner is dead or has given it up. If several processes try, one succeeds.
- * Throws a `WfError` `run-active` if the owner is alive, or cannot be judged.
+ * Makes `owner` the owner of a run whose owner is dead or has given it up; of several processes one succeeds. Throws a
+ * `WfError` `run-active` if the owner is alive, or cannot be judged.
  */
 export function takeOver(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership {
   for (;;) {
@@ -61,10 +61,7 @@ export function takeOver(directory: string, owner: ProcessOwner, isAlive: Proces
   }
 }
 
-/**
- * Makes `owner` the only owner of a directory, whose owners are many in the course of time: the files of earlier ones are
- * removed. Throws as `takeOver` does.
- */
+/** Takes over a directory that has many owners in the course of time: the files of earlier ones are removed. */
 export function claimDirectory(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership {
   for (;;) {
     try {

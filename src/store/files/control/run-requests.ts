@@ -62,8 +62,7 @@ export function createRunControl(runsDir: string): RunControl {
 }
 
 /**
- * How often the owner polls for a request if a socket does not reach every process that may write one, and how long it
- * waits after an error.
+ * The poll interval where a socket does not reach every process that may write a request, and the pause after an error.
  */
 const pollMs = 500;
 
@@ -152,10 +151,7 @@ function writeAnswer(directory: string, request: AnswerRequest): boolean {
   }
 }
 
-/**
- * Passes each answer on, then empties its file, since it may contain secrets. The empty file stays, so that a second
- * answer to the same step finds it.
- */
+/** Passes each answer on, then empties its file, which may contain secrets, and stays for a second answer to find. */
 function takeAnswers(directory: string, take: (request: AnswerRequest) => void): void {
   for (const name of readdirSync(directory)) {
     if (!ANSWER_FILE.test(name)) continue;

@@ -26,10 +26,7 @@ const trial = Buffer.alloc(16 * 1024);
 /** How long a result is kept, so that frequent requests do not load the disk. */
 const keptMs = 1000;
 
-/**
- * Checks whether a start would fail on this machine, by writing a file in a directory and removing it; null if not.
- * The message contains no path.
- */
+/** Writes and removes a file to see whether a start would fail; null if not. The message contains no path. */
 export function createTrialWrite(directory: string, now: () => number): () => SystemProblem | null {
   let last: { readonly at: number; readonly problem: SystemProblem | null } | null = null;
   return () => {

@@ -17,8 +17,8 @@ export type JournalPosition = {
 };
 
 /**
- * A disk that flushes within this time is flushed synchronously: waking a thread and being woken by it takes longer. A
- * slower disk is flushed in the thread pool, where it blocks nothing.
+ * A disk that flushes within this time is flushed synchronously: waking a thread takes longer. A slower one blocks
+ * nothing.
  */
 const quickFlushMs = 0.5;
 
@@ -96,10 +96,7 @@ export class JournalFile {
     this.#isDiskQuick = nanoseconds < quickFlushMs * 1e6;
   }
 
-  /**
-   * Refuses to continue if this process is no longer the only writer. A process that takes over a run replaces this
-   * file, so that a writer wrongly believed dead does no harm and finds its file without a name.
-   */
+  /** Refuses to continue if this process is no longer the only writer: one that takes over a run replaces this file. */
   #checkEnd(): void {
     const { size, nlink } = this.#stat();
     if (nlink === 0) throw this.#removal();

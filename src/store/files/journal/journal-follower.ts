@@ -24,10 +24,7 @@ export class JournalFollower {
   #offset = 0;
   /** Checksums of the returned lines: a line with the same checksum is unchanged. */
   #delivered: string[] = [];
-  /**
-   * Size and time at which an invalid line followed by others was found: until either changes, it cannot have been
-   * repaired.
-   */
+  /** Size and time of a file with an invalid line: until either changes, that cannot have been repaired. */
   #stuckAt: string | null = null;
 
   constructor(path: string) {
@@ -58,10 +55,7 @@ export class JournalFollower {
     return [...events, ...this.#compare(this.#bytes(0, size))];
   }
 
-  /**
-   * Whether it is still the same file. The old file stays open until this check, so that its inode number is not
-   * reused.
-   */
+  /** Whether it is still the same file, which stays open until this check, so that its inode number is not reused. */
   #open(): boolean {
     const { ino, dev } = statSync(this.#path);
     if (this.#file?.ino === ino && this.#file.dev === dev) return true;

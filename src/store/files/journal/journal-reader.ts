@@ -89,10 +89,7 @@ export function markOf(bytes: Buffer, { seq, length }: Pick<JournalMark, 'seq' |
   return { seq, length, end: Buffer.from(bytes.subarray(Math.max(0, length - endBytes), length)) };
 }
 
-/**
- * The events of a journal after a mark. Null if the journal has to be read as a whole: it is missing, damaged, or was
- * replaced. Throws a `WfError` `storage`.
- */
+/** The events after a mark; null if the journal is missing, damaged or replaced, so that all of it has to be read. */
 export function readAfter(
   path: string,
   mark: JournalMark,

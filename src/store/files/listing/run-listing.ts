@@ -46,10 +46,7 @@ function readListing(runsDir: string, stamp: string): readonly string[] | null {
   return text?.slice(stamp.length + 1).split(' ') ?? null;
 }
 
-/**
- * Overwritten in place, since a rename, like its creation, would change the directory; after its creation it stays
- * empty. Two simultaneous writers damage it, and the next one writes it again.
- */
+/** Overwritten in place: a rename, like its creation, would change the directory. Two writers at once damage it. */
 function writeListing(runsDir: string, stamp: string, ids: readonly string[]): void {
   const path = join(runsDir, LISTING);
   // If it fails, the next caller reads the directory, too.
@@ -68,9 +65,7 @@ const timeDigits = 17;
 /** Up to this number of runs, reading the times of their files is faster than reading the index. */
 const fewRuns = 20;
 
-/**
- * The ids of all runs in a directory, newest first: by the time in the id if there is one, otherwise by the file time.
- */
+/** The ids of all runs in a directory, newest first: by the time in the id, or else of the file. */
 export function listRunIds(runsDir: string): readonly string[] {
   const found: RunIds = { uuids: [], given: [] };
   const entries = ifThere(() => readdirSync(runsDir, { withFileTypes: true })) ?? [];
@@ -81,8 +76,8 @@ export function listRunIds(runsDir: string): readonly string[] {
 }
 
 /**
- * The ids of the runs that are not known, newest first, and the number of those that are. Objects for all entries would
- * take much more memory than their names.
+ * The ids of the unknown runs, newest first, and the number of the others. By names: objects would take much more
+ * memory.
  */
 export function listNewRunIds(runsDir: string, isKnown: (runId: string) => boolean): NewRuns {
   let known = 0;
@@ -123,10 +118,7 @@ function isPlainUuid(runId: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(runId);
 }
 
-/**
- * Yields at once, and whenever an entry of a directory was added or removed, until the signal is aborted. The
- * directory need not exist yet.
- */
+/** Yields at once, and whenever an entry of a directory, which need not exist yet, was added or removed. */
 export async function* followRuns(runsDir: string, signal: AbortSignal): AsyncGenerator<void, void> {
   let wakeups = openWakeups(runsDir);
   let seen = directoryStamp(runsDir);

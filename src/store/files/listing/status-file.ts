@@ -96,8 +96,8 @@ class StatusTable {
   }
 
   /**
-   * Takes the entries of the listed runs from the content of a file, and returns the numbers of its lines and entries.
-   * Positions are looked up here, all at once: between system calls, a look-up takes three times as long.
+   * Takes the entries of the listed runs; returns the numbers of lines and entries. Positions are looked up here, all
+   * at once: between system calls, that takes three times as long.
    */
   load(content: string): { readonly lines: number; readonly entries: number } {
     const positions = new Map<string, number>();

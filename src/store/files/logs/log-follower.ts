@@ -157,9 +157,8 @@ function key(step: string, attempt: number): string {
 }
 
 /**
- * A file that another process appends to, read repeatedly up to its end. It is opened only once it has content, since
- * many steps print nothing. A failed read is retried at the next call: following is for display
- * only, and the log itself loses nothing.
+ * A file that another process appends to, opened only once it has content: many steps print nothing. A failed read is
+ * retried at the next call.
  */
 class FollowedFile {
   readonly #path: string;

@@ -63,8 +63,7 @@ function readIfPossible(directory: string): SnapshotFile | null {
 }
 
 /**
- * Works in a directory by a path through its descriptor, if the system supports that: replacing a directory on the way
- * then has no effect.
+ * Works in a directory through its descriptor, if the system can: replacing a directory on the way then has no effect.
  */
 function withDirectory<T>(path: string, otherwise: T, work: (path: string) => T): T {
   let parent: number | null = null;
@@ -108,7 +107,7 @@ function removeFile(path: string): void {
 const blockBytes = 512;
 
 /**
- * The disk usage of a file, or of a directory with all its content, in bytes; links are not followed. 0 if it does not
+ * The disk usage of a file, or of a directory with its content, in bytes; links are not followed. 0 if it does not
  * exist.
  */
 export function diskUsage(path: string): number {

@@ -81,8 +81,8 @@ function own(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive
 }
 
 /**
- * Whether the runs in a directory were not tidied for `everyMs`; if so, they count as tidied now. Two simultaneous
- * callers may both get true. For a new directory the answer is false at first. Never throws: the next call tries again.
+ * Whether the runs were not tidied for `everyMs`; they count as tidied now. False at first for a new directory. Never
+ * throws: the next call tries again.
  */
 function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   const path = join(runsDir, '.tidied');
@@ -102,10 +102,7 @@ function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
  * `emptyTrash`, finishes it.
  */
 
-/**
- * Moves a run out of the history, so that it is gone for every reader; returns its path in the trash, or null if it is gone
- * already. Throws a `WfError` `storage`.
- */
+/** Moves a run out of the history of every reader; returns its path in the trash, or null if it is gone already. */
 function moveToTrash(runsDir: string, runId: string): string | null {
   const trash = join(runsDir, '.trash');
   const directory = join(runsDir, runId);
@@ -139,8 +136,8 @@ async function emptyTrash(runsDir: string): Promise<{ readonly bytes: number; re
 }
 
 /**
- * Removes a run in the trash with its logs; resolves to the freed bytes. The logs outside go first: without the entry,
- * nothing would point to them. Another process may be removing it, too. Rejects with a `WfError` `storage`.
+ * Removes a run in the trash; resolves to the freed bytes. The logs outside go first: without the entry, nothing would
+ * point to them.
  */
 async function removeFromTrash(runsDir: string, entry: string): Promise<number> {
   try {
@@ -226,10 +223,7 @@ async function removeDirectory(directory: string): Promise<number> {
   }
 }
 
-/**
- * A process that opened a file in the directory before it was moved may add files: so an emptied directory may not
- * stay empty.
- */
+/** A process with a file open in the directory may add others: so an emptied directory may not stay empty. */
 async function emptyAndRemove(directory: string): Promise<number> {
   let bytes = 0;
   for (let attempt = 1; ; attempt++) {
