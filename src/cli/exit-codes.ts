@@ -1,11 +1,9 @@
 import type { CommanderError } from 'commander';
-import type { RunSummary } from '#core/summary/summary.ts';
-import { failedSteps } from '#core/summary/summary.ts';
+import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import type { ErrorCode } from '#system/errors.ts';
-import { errorCode, systemProblem, WfError } from '#system/errors.ts';
+import { type ErrorCode, errorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { Console } from './terminal/console.ts';
 
@@ -54,26 +52,6 @@ export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
   }
 }
 
-/** The exit code for an error before or outside a run. */
-function exitCodeOfError(code: ErrorCode): number {
-  switch (code) {
-    case 'usage':
-    case 'invalid-params':
-    case 'not-found':
-    case 'invalid-workflow':
-    case 'run-exists':
-    case 'run-active':
-    case 'not-built':
-    case 'storage':
-    case 'busy':
-    case 'conflict':
-    case 'denied':
-    case 'forbidden':
-    case 'unreachable':
-      return exitCodes.unusable;
-  }
-}
-
 function firstFailedExitCode(summary: RunSummary): number | null {
   const all = failedSteps(summary);
   const untolerated = all.filter(({ tolerated }) => tolerated === undefined);
@@ -107,7 +85,7 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
     const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
     const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];
     err.write(lines.map((line) => `${escapeControls(line)}\n`).join(''));
-    return exitCodeOfError(error.code);
+    return exitCodes.unusable;
   }
   const problem = systemProblem(error);
   if (problem !== null) {

@@ -4,8 +4,7 @@ import type { Workflow } from '#core/workflow.ts';
 import { reporterKinds } from '#render/reporters.ts';
 import { defaultWorkflow, getWorkflowOnDemand } from '#service/workflows.ts';
 import { configFor } from '../reference.ts';
-import type { Candidates, Expected, Given } from './expected.ts';
-import { plain } from './expected.ts';
+import { type Candidates, type Expected, type Given, plain } from './expected.ts';
 
 type ExpectedValue = Extract<Expected, { type: 'value' }>;
 

@@ -5,12 +5,12 @@ import { templateNames } from '../asset.ts';
 import { version } from '../version.ts';
 import type { AddCommand } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
-import type { Shell } from './options.ts';
 import {
   append,
   choice,
   count,
   runArgument,
+  type Shell,
   shells,
   withAny,
   withClientSettings,

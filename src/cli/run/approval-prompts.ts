@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
-import type { RunState } from '#core/run/run-state.ts';
-import { stepNode, stepState } from '#core/run/run-state.ts';
+import { type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import type { ApprovalInput } from '#core/workflow.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import type { Prompt } from '#render/reporters.ts';

@@ -10,19 +10,21 @@ import type { ActiveRun, ChildWatcher, OnChild, RunHost, RunWatcher } from '#eng
 import type { Reporter, ReporterKind } from '#render/reporters.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
-import type { StartRequest } from '#service/start-runs.ts';
-import { startRun, withDotenv } from '#service/start-runs.ts';
-import type { LoadedWorkflow } from '#service/workflows.ts';
-import { shownWorkflow } from '#service/workflows.ts';
+import { type StartRequest, startRun, withDotenv } from '#service/start-runs.ts';
+import { type LoadedWorkflow, shownWorkflow } from '#service/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import type { ChosenReporter } from '../reporters/reporters.ts';
-import { createReporter, isInteractive } from '../reporters/reporters.ts';
+import { type ChosenReporter, createReporter, isInteractive } from '../reporters/reporters.ts';
 import type { Console, Output } from '../terminal/console.ts';
-import type { PresentedEvent, PresentedResult, PresentedWorkflow } from './presenter.ts';
-import { listenForSignals, Presenter } from './presenter.ts';
+import {
+  listenForSignals,
+  type PresentedEvent,
+  type PresentedResult,
+  type PresentedWorkflow,
+  Presenter,
+} from './presenter.ts';
 
 /** The options that decide how a run in the foreground ends; the rest is settings. */
 export type ForegroundOptions = {

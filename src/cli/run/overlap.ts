@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { escapeControls, shortId } from '#render/text.ts';
-import type { History, PastRun } from '#service/history.ts';
-import { anyRun } from '#service/history.ts';
+import { anyRun, type History, type PastRun } from '#service/history.ts';
 import { WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 import type { PreparedRun } from './prepare-run.ts';

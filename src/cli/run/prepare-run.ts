@@ -1,21 +1,32 @@
-import type { Config } from '#config/config.ts';
-import { workflowDirectories } from '#config/config.ts';
+import { type Config, workflowDirectories } from '#config/config.ts';
 import type { StepSelection } from '#core/graph.ts';
 import type { Param } from '#core/run/run.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { keepProcessSmall } from '#fast/small-process.ts';
 import { escapeControls } from '#render/text.ts';
-import type { StartRequest } from '#service/start-runs.ts';
-import { acceptParams, openParams, paramFault, selectSteps, takesPositions, unsetParams } from '#service/start-runs.ts';
+import {
+  acceptParams,
+  openParams,
+  paramFault,
+  type StartRequest,
+  selectSteps,
+  takesPositions,
+  unsetParams,
+} from '#service/start-runs.ts';
 import { getWorkflow, workflowBytes } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { workflowReference } from '../reference.ts';
 import type { Console } from '../terminal/console.ts';
 import type { ForegroundOptions } from './foreground.ts';
-import type { ApprovalOption, ParameterOptions } from './parameters.ts';
-import { approvalPolicy, envFilesOf, givenParameters } from './parameters.ts';
+import {
+  type ApprovalOption,
+  approvalPolicy,
+  envFilesOf,
+  givenParameters,
+  type ParameterOptions,
+} from './parameters.ts';
 
 /** The options that select a part of the workflow. */
 export type PartOptions = { readonly only?: readonly string[]; readonly skip?: readonly string[] };

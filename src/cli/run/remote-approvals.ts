@@ -6,8 +6,7 @@ import type { Reporter } from '#render/reporters.ts';
 import { mayAnswer, userName } from '#service/control-runs.ts';
 import type { Service } from '#service/service.ts';
 import { messageOf } from '#system/errors.ts';
-import type { Asked } from './approval-prompts.ts';
-import { ApprovalPrompts } from './approval-prompts.ts';
+import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
 
 /** Asks the person at the terminal about the steps of a daemon's run that wait for approval. */
 export type RemoteApprovals = {

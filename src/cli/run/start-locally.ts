@@ -7,8 +7,7 @@ import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
-import type { ForegroundOptions } from './foreground.ts';
-import { runInForeground } from './foreground.ts';
+import { type ForegroundOptions, runInForeground } from './foreground.ts';
 import type { ApprovalOption, ParameterOptions } from './parameters.ts';
 
 /** The options of `wf retry`, as the command line names them. */

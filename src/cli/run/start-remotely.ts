@@ -8,8 +8,7 @@ import type { ClientSettings } from '#config/part-settings.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { Param, StoredEvent } from '#core/run/run.ts';
-import type { RunState } from '#core/run/run-state.ts';
-import { initialRun } from '#core/run/run-state.ts';
+import { initialRun, type RunState } from '#core/run/run-state.ts';
 import { type Failures, failedNodes, failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { failuresIn, shortId } from '#render/text.ts';
@@ -24,15 +23,12 @@ import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts
 import type { ChosenReporter } from '../reporters/reporters.ts';
 import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
-import type { ForegroundOptions } from './foreground.ts';
-import { promptOf, reporterFor } from './foreground.ts';
+import { type ForegroundOptions, promptOf, reporterFor } from './foreground.ts';
 import { givenParameters, hasParameters } from './parameters.ts';
 import type { RunOptions } from './prepare-run.ts';
-import type { PresentedResult } from './presenter.ts';
-import { listenForSignals, Presenter } from './presenter.ts';
+import { listenForSignals, type PresentedResult, Presenter } from './presenter.ts';
 import type { RemoteApprovals } from './remote-approvals.ts';
-import type { RetryOptions } from './start-locally.ts';
-import { printDetached, printNothingToDo } from './start-locally.ts';
+import { printDetached, printNothingToDo, type RetryOptions } from './start-locally.ts';
 
 /**
  * Starts a workflow of a daemon and shows the run like a local one, or prints its id with `--detach`. Throws a `WfError` if the

@@ -1,5 +1,4 @@
-import type { FSWatcher } from 'node:fs';
-import { readdirSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import type { Param } from '#core/run/run.ts';
@@ -7,17 +6,14 @@ import type { Source } from '#language/diagnostic.ts';
 import { escapeControls } from '#render/text.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
-import type { WatchPattern } from '#system/glob.ts';
-import { besidePattern, watchPattern } from '#system/glob.ts';
+import { besidePattern, type WatchPattern, watchPattern } from '#system/glob.ts';
 import { pause } from '#system/time-limit.ts';
-import type { StopSignal } from '../exit-codes.ts';
-import { printError, stopSignals } from '../exit-codes.ts';
+import { printError, type StopSignal, stopSignals } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
 import { parseReporters } from '../reporters/reporter-list.ts';
 import type { Console } from '../terminal/console.ts';
 import { runInForeground } from './foreground.ts';
-import type { PreparedRun, RunOptions } from './prepare-run.ts';
-import { prepareRun } from './prepare-run.ts';
+import { type PreparedRun, prepareRun, type RunOptions } from './prepare-run.ts';
 
 const mostNamed = 5;
 

@@ -4,6 +4,7 @@ import type { ApprovalInput, Step } from '#core/workflow.ts';
 import { answerText, attemptText, settlesLeftOut, stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { neededInputs } from '../text/suggested-commands.ts';
+import { paintStatus } from '../text/terminal-style.ts';
 import { formatDuration, formatInterval } from '../text/value-text.ts';
 
 /** The step of an event. */
@@ -93,30 +94,22 @@ function finishedText(
   { step, startedAt, isStrict, colors }: PlainContext,
 ): string {
   const { status, at, attempt } = event;
-  const [name, color] = settledWord(status, colors);
   const message = escapeControls(event.message);
   const said =
     status === 'succeeded' && startedAt !== undefined
       ? formatDuration(at - startedAt)
       : afterTime(message, at, startedAt);
   const isTolerated = status === 'failed' && event.tolerated !== undefined && !isStrict;
-  return `${word(name, color)} ${joined(said, bracketed(step, attempt))}${isTolerated ? ', tolerated' : ''}`.trimEnd();
+  return `${paintStatus(status, colors, settledWords[status].padEnd(6))} ${joined(said, bracketed(step, attempt))}${isTolerated ? ', tolerated' : ''}`.trimEnd();
 }
 
-function settledWord(status: SettledStatus, colors: ChalkInstance): [string, (text: string) => string] {
-  switch (status) {
-    case 'succeeded':
-      return ['OK', colors.green];
-    case 'failed':
-      return ['FAIL', colors.red];
-    case 'skipped':
-      return ['SKIP', colors.yellow];
-    case 'canceled':
-      return ['CANCEL', colors.yellow];
-    case 'upstream_failed':
-      return ['NOTRUN', colors.yellow];
-  }
-}
+const settledWords: { readonly [status in SettledStatus]: string } = {
+  succeeded: 'OK',
+  failed: 'FAIL',
+  skipped: 'SKIP',
+  canceled: 'CANCEL',
+  upstream_failed: 'NOTRUN',
+};
 
 /** Keywords are padded to one width, so that the rest forms a column. */
 function word(text: string, color: (text: string) => string): string {

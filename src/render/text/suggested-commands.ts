@@ -9,9 +9,12 @@ export type SuggestedCommands = { readonly logs: boolean; readonly retry: boolea
 
 /** Returns the command that prints the output of a step. */
 export function suggestLogs(runId: string, step: string, options = ''): string {
-  // A name that starts with a dash must not be parsed as an option.
-  const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
-  return `wf logs${options} ${shellQuote(shortId(runId))} ${name}`;
+  return ofStep(`wf logs${options}`, runId, step);
+}
+
+/** A name that starts with a dash must not be parsed as an option. */
+function ofStep(command: string, runId: string, step: string): string {
+  return `${command} ${shellQuote(shortId(runId))} ${step.startsWith('-') ? '-- ' : ''}${shellQuote(step)}`;
 }
 
 /** Returns the command that shows a run. */
@@ -38,9 +41,7 @@ export function commandLines(label: string, command: string, columns: number, sh
 
 /** Returns the command that approves a step. */
 export function suggestApprove(runId: string, step: string, options = ''): string {
-  // A name that starts with a dash must not be parsed as an option.
-  const name = step.startsWith('-') ? `-- ${shellQuote(step)}` : shellQuote(step);
-  return `wf approve${options} ${shellQuote(shortId(runId))} ${name}`;
+  return ofStep(`wf approve${options}`, runId, step);
 }
 
 /** A step that waits for approval: `go waits for approval: Ship it?`, and the commands to answer. */

@@ -1,9 +1,25 @@
 import { Chalk, type ChalkInstance } from 'chalk';
-import type { SettledStatus, StepStatus } from '#core/run/run.ts';
+import type { RunStatus, SettledStatus, StepStatus } from '#core/run/run.ts';
 
 /** Colours for the text of `wf`: the 16 that every theme defines, or none, as the `Terminal` of the caller says. */
 export function createColors(color: boolean): ChalkInstance {
   return new Chalk({ level: color ? 1 : 0 });
+}
+
+/** The colour of a final status of a step or run; none for others. */
+const statusColors: Readonly<Record<string, 'green' | 'red' | 'yellow'>> = {
+  succeeded: 'green',
+  failed: 'red',
+  partially_succeeded: 'yellow',
+  skipped: 'yellow',
+  canceled: 'yellow',
+  upstream_failed: 'yellow',
+};
+
+/** Paints a text in the colour of a status; that of an active step or run has none. */
+export function paintStatus(status: StepStatus | RunStatus, colors: ChalkInstance, text: string): string {
+  const color = statusColors[status];
+  return color === undefined ? text : colors[color](text);
 }
 
 /** Red is reserved for failures. */

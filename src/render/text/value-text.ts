@@ -45,10 +45,15 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
+/** Returns a count with its noun: `1 step`, `2 steps`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
 /** A number of bytes for display: `812 bytes`, `64 KiB`, `4.8 GiB`. */
 export function byteText(bytes: number): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
-  if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`;
+  if (bytes < 1024) return counted(bytes, 'byte');
   let value = bytes;
   let unit = '';
   while (value >= 1024 && units.length > 0) {

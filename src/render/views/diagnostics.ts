@@ -4,6 +4,7 @@ import { githubCommand, githubPosition } from '../reporters/github-command.ts';
 import { positionText } from '../text/position-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs, createColors, type Glyphs } from '../text/terminal-style.ts';
+import { counted } from '../text/value-text.ts';
 import { type Cluster, clusters } from '../text/width.ts';
 
 /** The style of diagnostics. File names are relative to `cwd`. */
@@ -98,10 +99,6 @@ function countLine(diagnostics: readonly Diagnostic[], sources: readonly Source[
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   return `${counts.join(', ')} in ${counted(files.size, 'file')}`;
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 /**

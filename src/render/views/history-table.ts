@@ -6,9 +6,8 @@ import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { pendingApprovals } from '../text/suggested-commands.ts';
 import { renderTable } from '../text/table.ts';
-import { createColors } from '../text/terminal-style.ts';
+import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { dateAndTime, formatDuration, shortId } from '../text/value-text.ts';
-import { paintStatus } from './recap.ts';
 
 const plain = (text: string): string => text;
 

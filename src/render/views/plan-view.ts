@@ -6,6 +6,7 @@ import { columnsOf } from '../text/pack-lines.ts';
 import { paramValueText, withType } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { createColors } from '../text/terminal-style.ts';
+import { counted } from '../text/value-text.ts';
 import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
 /**
@@ -129,8 +130,4 @@ function skippedText({ skipped }: PlannedStep): string {
 
 function elsewhere(dir: string, usual: string): string {
   return dir === usual ? '' : `(in ${escapeControls(dir)})`;
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -1,12 +1,12 @@
 import type { ChalkInstance } from 'chalk';
-import type { FinishedStatus, StepStatus, StoredEvent } from '#core/run/run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
 import { type Failure, failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { failureCommand, failuresIn } from '../text/failures.ts';
 import { behindGutter, columnsOf, type LinePart, packLines } from '../text/pack-lines.ts';
 import { fileText, positionText } from '../text/position-text.ts';
-import { answerText, hideSecretParams, paramsText, statusText } from '../text/run-text.ts';
+import { answerText, hideSecretParams, paramsText, statusText, stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import {
   commandLines,
@@ -16,7 +16,7 @@ import {
   suggestApprove,
   suggestRetry,
 } from '../text/suggested-commands.ts';
-import { chooseGlyphs, createColors, type Glyphs } from '../text/terminal-style.ts';
+import { chooseGlyphs, createColors, type Glyphs, paintStatus } from '../text/terminal-style.ts';
 import { formatDuration, shortId } from '../text/value-text.ts';
 import { cut, nameText } from '../text/width.ts';
 
@@ -67,51 +67,20 @@ function headline(summary: RunSummary, { colors, glyphs, columns }: RecapStyle):
   return packLines([title, ...(counts === '' ? [] : [{ text: counts, paint: (text: string) => text }])], 3, columns);
 }
 
-/** Paints a text in the colour of a status; the status of an active run has none. */
-export function paintStatus(status: RunSummary['status'], colors: ChalkInstance, text: string): string {
-  return isFinished(status) ? finishedColor(status, colors)(text) : text;
-}
-
-function isFinished(status: RunSummary['status']): status is FinishedStatus {
-  return status !== 'queued' && status !== 'running' && status !== 'canceling' && status !== 'handling';
-}
-
-function finishedColor(status: FinishedStatus, colors: ChalkInstance): (text: string) => string {
-  switch (status) {
-    case 'succeeded':
-      return colors.green;
-    case 'partially_succeeded':
-    case 'canceled':
-    case 'skipped':
-      return colors.yellow;
-    case 'failed':
-      return colors.red;
-  }
-}
-
-/** The statuses in the order of the counts. */
-const countWords: Readonly<Record<StepStatus | 'tolerated', string>> = {
-  succeeded: 'succeeded',
-  failed: 'failed',
-  tolerated: 'failed (tolerated)',
-  skipped: 'skipped',
-  canceled: 'canceled',
-  upstream_failed: 'not run',
-  running: 'running',
-  waiting: 'waiting',
-  scheduled: 'scheduled',
-  pending: 'not reached',
-};
+/** The statuses in words, in the order of the counts. */
+const countOrder = [
+  ...['succeeded', 'failed', 'failed (tolerated)', 'skipped', 'canceled', 'not run'],
+  ...['running', 'waiting', 'scheduled', 'not reached'],
+];
 
 function countsText({ steps, strict }: RunSummary, separator: string): string {
-  const counts = new Map<keyof typeof countWords, number>();
+  const counts = new Map<string, number>();
   for (const { status, tolerated } of steps) {
-    const counted = status === 'failed' && tolerated !== undefined && strict !== true ? 'tolerated' : status;
-    counts.set(counted, (counts.get(counted) ?? 0) + 1);
+    const isTolerated = status === 'failed' && tolerated !== undefined && strict !== true;
+    const word = isTolerated ? 'failed (tolerated)' : stepStatusText(status);
+    counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  return (Object.keys(countWords) as (keyof typeof countWords)[])
-    .flatMap((counted) => (counts.has(counted) ? [`${counts.get(counted)} ${countWords[counted]}`] : []))
-    .join(separator);
+  return countOrder.flatMap((word) => (counts.has(word) ? [`${counts.get(word)} ${word}`] : [])).join(separator);
 }
 
 /** Returns the reason for the result, if the steps do not show it. */

@@ -4,9 +4,8 @@ import type { LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { renderTable } from '../text/table.ts';
-import { createColors } from '../text/terminal-style.ts';
-import { dateAndTime, shortId } from '../text/value-text.ts';
-import { paintStatus } from './recap.ts';
+import { createColors, paintStatus } from '../text/terminal-style.ts';
+import { byteText, counted, dateAndTime, shortId } from '../text/value-text.ts';
 
 /** A removed run; unknown values are null. */
 export type RemovedRunView = {
@@ -49,18 +48,10 @@ export function renderRemovedRuns(
 
 function conclusion(count: number, bytes: number, dryRun: boolean): string {
   if (count === 0 && bytes === 0) return 'nothing to remove';
-  const runs = count === 1 ? '1 run' : `${count} runs`;
-  return dryRun ? `would remove ${runs}, ${formatBytes(bytes)}` : `removed ${runs}, ${formatBytes(bytes)}`;
+  return `${dryRun ? 'would remove' : 'removed'} ${counted(count, 'run')}, ${formatBytes(bytes)}`;
 }
 
-/** Formats bytes in binary units: `512 B`, `20 KiB`, `4.2 MiB`. */
+/** Bytes as in a table: `512 B`, `20 KiB`. */
 function formatBytes(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+  return bytes < 1024 ? `${bytes} B` : byteText(bytes);
 }

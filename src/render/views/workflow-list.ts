@@ -6,9 +6,8 @@ import { columnsOf, type LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { renderTable } from '../text/table.ts';
-import { createColors } from '../text/terminal-style.ts';
-import { dateAndTime, formatDuration } from '../text/value-text.ts';
-import { paintStatus } from './recap.ts';
+import { createColors, paintStatus } from '../text/terminal-style.ts';
+import { counted, dateAndTime, formatDuration } from '../text/value-text.ts';
 
 /** A workflow in `wf list`. */
 export type ListedWorkflowView = {
@@ -81,7 +80,7 @@ function row(
     { text: escapeControls(queue ?? ''), paint: plain },
     { text: escapeControls(tags.join(', ')), paint: plain },
     errors > 0
-      ? { text: `not valid: ${errors} ${errors === 1 ? 'error' : 'errors'} (wf validate)`, paint: colors.red }
+      ? { text: `not valid: ${counted(errors, 'error')} (wf validate)`, paint: colors.red }
       : { text: escapeControls(description), paint: colors.dim },
   ];
 }

@@ -1,12 +1,17 @@
 import { relative } from 'node:path';
 import { workflowDirectories } from '#config/config.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import type { GraphFormat } from '#render/data-views.ts';
-import { diagnosticJson } from '#render/data-views.ts';
+import { diagnosticJson, type GraphFormat } from '#render/data-views.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
-import type { CheckedFile, WorkflowDirectories } from '#service/workflows.ts';
-import { checkFile, filesToCheck, getWorkflow, unreadable } from '#service/workflows.ts';
+import {
+  type CheckedFile,
+  checkFile,
+  filesToCheck,
+  getWorkflow,
+  unreadable,
+  type WorkflowDirectories,
+} from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

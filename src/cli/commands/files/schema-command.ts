@@ -1,6 +1,5 @@
 import { documentationOf, editorSchema, type KeyDoc, nearPaths, type SchemaDoc } from '#language/schema/schema-doc.ts';
-import type { Terminal } from '#render/terminal.ts';
-import { createColors } from '#render/terminal.ts';
+import { createColors, type Terminal } from '#render/terminal.ts';
 import { padEnd, textWidth } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean } from '#system/near-names.ts';

@@ -1,13 +1,10 @@
 import { workflowDirectories } from '#config/config.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
-import type { RemovedRunView } from '#render/views.ts';
-import { views } from '#render/views.ts';
-import type { RemovedRun, RetentionReport, RetentionRule } from '#service/history.ts';
-import { requireKnownWorkflow } from '#service/history.ts';
+import { type RemovedRunView, views } from '#render/views.ts';
+import { type RemovedRun, type RetentionReport, type RetentionRule, requireKnownWorkflow } from '#service/history.ts';
 import { WfError } from '#system/errors.ts';
-import type { AccessOptions } from '../../access/open-service.ts';
-import { reachOf, requireLocal } from '../../access/open-service.ts';
+import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';

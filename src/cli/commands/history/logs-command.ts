@@ -5,8 +5,7 @@ import { dateAndTime, escapeControls } from '#render/text.ts';
 import type { LogReader } from '#service/logs.ts';
 import type { LogAnswer } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
-import type { AccessOptions } from '../../access/open-service.ts';
-import { withService } from '../../access/open-service.ts';
+import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console, Output } from '../../terminal/console.ts';
 

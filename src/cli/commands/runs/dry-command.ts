@@ -4,10 +4,8 @@ import { getWorkflow, planRun } from '#service/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
-import type { ParameterOptions } from '../../run/parameters.ts';
-import { envFilesOf, givenParameters } from '../../run/parameters.ts';
-import type { PartOptions } from '../../run/prepare-run.ts';
-import { selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
+import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
+import { type PartOptions, selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf dry`. */

@@ -5,8 +5,7 @@ import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
-import type { ParameterOptions } from '../../run/parameters.ts';
-import { envFilesOf, givenParameters } from '../../run/parameters.ts';
+import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf notify`. */

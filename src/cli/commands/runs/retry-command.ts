@@ -1,16 +1,14 @@
 import { workflowDirectories } from '#config/config.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import { escapeControls } from '#render/text.ts';
-import type { PastRun } from '#service/history.ts';
-import { requireRunOf } from '#service/history.ts';
+import { type PastRun, requireRunOf } from '#service/history.ts';
 import { fileOf, retryRequest, workflowChanges } from '#service/start-runs.ts';
 import type { LoadedWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { reachOf, serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { approvalPolicy, envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
-import type { RetryOptions } from '../../run/start-locally.ts';
-import { printNothingToDo, startLocally } from '../../run/start-locally.ts';
+import { printNothingToDo, type RetryOptions, startLocally } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */

@@ -1,7 +1,6 @@
 import { type ListedDirectories, type ListedSetting, listDirectories, listSettings } from '#config/part-settings.ts';
 import { canonicalKey } from '#language/schema/schema-type.ts';
-import type { Terminal } from '#render/terminal.ts';
-import { createColors, renderTable } from '#render/terminal.ts';
+import { createColors, renderTable, type Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';

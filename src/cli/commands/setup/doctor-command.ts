@@ -1,8 +1,7 @@
 import { untrustedPaths } from '#config/config.ts';
 import { cacheDirectory, findDirectories } from '#config/directories.ts';
 import { type Check, checkMachine } from '#doctor/machine.ts';
-import type { Terminal } from '#render/terminal.ts';
-import { chooseGlyphs, createColors } from '#render/terminal.ts';
+import { chooseGlyphs, createColors, type Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';

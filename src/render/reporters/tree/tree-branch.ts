@@ -3,6 +3,7 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import { behindGutter } from '../../text/pack-lines.ts';
+import { stepStatusText } from '../../text/run-text.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
 import type { OutputChunk } from '../reporter.ts';
@@ -120,9 +121,7 @@ export class TreeBranch {
   /** Prints unfinished lines and the count of steps without a line. */
   end(): void {
     if (this.#isLive) this.#put(this.#lines.end(null));
-    const counts = [...this.#folded].map(
-      ([status, count]) => `${count} ${status === 'upstream_failed' ? 'not run' : status}`,
-    );
+    const counts = [...this.#folded].map(([status, count]) => `${count} ${stepStatusText(status)}`);
     if (counts.length > 0) this.#emit(`${this.#indent()}${this.style.glyphs.ellipsis} and ${counts.join(', ')}`);
     this.#folded.clear();
   }

@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk';
-import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
+import type { StoredEvent } from '#core/run/run.ts';
 import type { Step } from '#core/workflow.ts';
 import { type Answered, answerText, attemptState, attemptText, settlesLeftOut } from '../../text/run-text.ts';
 import { escapeControls } from '../../text/sanitize.ts';
-import type { Glyphs } from '../../text/terminal-style.ts';
+import { type Glyphs, paintStatus } from '../../text/terminal-style.ts';
 import { formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { cut, nameText, padEnd, textWidth } from '../../text/width.ts';
 import type { NodesByName } from '../step-lines.ts';
@@ -48,7 +48,7 @@ export function finishedLine(
       event.type === 'step.restored'
         ? keptDetail(event)
         : finishedDetail(event, steps.get(event.step), { isTolerated, approved }),
-    paintGlyph: isTolerated ? colors.yellow : statusColor(event.status, colors),
+    paintGlyph: isTolerated ? colors.yellow : (text) => paintStatus(event.status, colors, text),
     paintDetail: event.status === 'failed' && !isTolerated ? colors.red : colors.dim,
   };
 }
@@ -87,19 +87,6 @@ function finishedDetail(
 
 function labelled(word: string, message: string): string {
   return message === '' || message === word ? word : `${word}: ${message}`;
-}
-
-function statusColor(status: SettledStatus, colors: ChalkInstance): (text: string) => string {
-  switch (status) {
-    case 'succeeded':
-      return colors.green;
-    case 'failed':
-      return colors.red;
-    case 'skipped':
-    case 'canceled':
-    case 'upstream_failed':
-      return colors.yellow;
-  }
 }
 
 /** Renders a running step with its last line of output, or its unfinished line if complete lines are shown anyway. */

@@ -5,7 +5,7 @@ import { failuresIn } from '../../text/failures.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { suggestLogs } from '../../text/suggested-commands.ts';
 import { chooseGlyphs, createColors, type Glyphs } from '../../text/terminal-style.ts';
-import { formatDuration, formatElapsed } from '../../text/value-text.ts';
+import { counted, formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { clusters, cut, textWidth } from '../../text/width.ts';
 import { headerLine, type RecapOptions, renderRecap } from '../../views/recap.ts';
 import type { OutputMode } from '../left-output.ts';
@@ -188,7 +188,7 @@ class Tree {
   #restHint(count: number, runId: string, step: string): string {
     const { commands } = this.#options;
     const { columns, style } = { columns: this.#terminal.size().columns, style: this.#context.style };
-    const text = `${style.glyphs.ellipsis} ${count} ${count === 1 ? 'line' : 'lines'} more`;
+    const text = `${style.glyphs.ellipsis} ${counted(count, 'line')} more`;
     const whole = `${text}: ${suggestLogs(runId, step, commands.options)}`;
     return commands.logs && textWidth(whole) + 6 < columns ? whole : text;
   }
