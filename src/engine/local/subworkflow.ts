@@ -3,20 +3,32 @@ import { stepState } from '#core/run/run-state.ts';
 import type { Secrets } from '#core/secrets/secrets.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
+import type { AttemptSignals } from '#processes/end-signal.ts';
 import { WfError } from '#system/errors.ts';
 import type { ActiveRun, ChildRetryRequest, FailedChild, RetryChild, RunHost, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 
+/** What starts a child run. */
+type ChildOptions = Pick<LocalEngineOptions, 'findSubworkflow' | 'retryChild' | 'newRunId' | 'onChild'> & {
+  readonly host: Pick<RunHost, 'start'>;
+  readonly family: Secrets;
+  readonly keepFailed: (step: string, child: FailedChild) => void;
+};
+
+/** What a child run needs of the attempt that asks for it, which may be made in another process. */
+type AskingAttempt = Pick<
+  Attempt,
+  'runId' | 'step' | 'number' | 'expand' | 'holdsSecret' | 'started' | keyof AttemptSignals
+> & {
+  readonly write: (stream: 'stderr', text: string) => void;
+};
+
 /** Runs another workflow for a step, as a run of its own that stops with the step. */
 export async function runSubworkflow(
-  options: LocalEngineOptions & {
-    readonly host: RunHost;
-    readonly family: Secrets;
-    readonly keepFailed: (step: string, child: FailedChild) => void;
-  },
+  options: ChildOptions,
   parent: RunRequest,
   asked: SubworkflowRequest,
-  attempt: Attempt,
+  attempt: AskingAttempt,
 ): Promise<SubworkflowResult> {
   const { number, step } = attempt;
   let isStarted = false;
@@ -79,9 +91,9 @@ function isFailedAttempt(event: StoredEvent): event is Extract<StoredEvent, { ty
  * Returns null for a handler, which belongs to its own run, and for further attempts, which start from the beginning.
  */
 function earlierRun(
-  { retryChild }: LocalEngineOptions,
+  { retryChild }: ChildOptions,
   { retryOf }: RunRequest,
-  { number, step }: Attempt,
+  { number, step }: AskingAttempt,
   child: Pick<ChildRetryRequest, 'workflow' | 'params'>,
 ): ReturnType<RetryChild> | null {
   if (retryOf === null || number > 1 || handlerKind(step.name) !== null) return null;
@@ -94,7 +106,7 @@ function refuseCircle(ancestors: readonly string[], { file, name }: Workflow): v
   throw new WfError('invalid-workflow', `workflow "${name}" runs itself: ${path}`);
 }
 
-async function endWith(child: ActiveRun, { signal, kill }: Attempt): Promise<void> {
+async function endWith(child: ActiveRun, { signal, kill }: AttemptSignals): Promise<void> {
   const stop = () => child.cancel({ reason: 'stop', message: 'the step that runs it was stopped', force: false });
   const force = () => child.cancel({ reason: 'stop', message: 'the step that runs it was killed', force: true });
   const releases = [signal.onAbort(stop), kill.onAbort(force)];
