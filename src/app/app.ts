@@ -61,6 +61,14 @@ export type AppOptions = {
 
 /** Wires the parts together: the only place that picks the host of runs and the store. */
 export function createApp(config: Config, options: AppOptions): App {
+  return {
+    host: createRunHost(hostOptions(config, options)),
+    forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
+  };
+}
+
+/** What a host of runs needs of this machine. */
+export function hostOptions(config: Config, options: AppOptions): LocalEngineOptions {
   const { keepHistory } = options;
   const summaryOf = noticeSummary(keepHistory);
   const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf });
@@ -69,7 +77,7 @@ export function createApp(config: Config, options: AppOptions): App {
     summaryOf,
     failedBefore: failedBefore(config, keepHistory),
   });
-  const host = createRunHost({
+  return {
     store: keepHistory
       ? fileStore(config, { queueSync: queueFlush })
       : createMemoryStore({ tempDir: () => os().tmpdir() }),
@@ -94,10 +102,6 @@ export function createApp(config: Config, options: AppOptions): App {
     newRunId,
     openPipe: pipesWith(config.processEnv),
     notify: options.notify ?? joinNotifiers(mail, chat),
-  });
-  return {
-    host,
-    forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
   };
 }
 
