@@ -27,8 +27,11 @@ const LONGEST_TEXT = 2000;
 /** Maximum number of related positions of one problem. */
 const MOST_RELATED = 20;
 
-/** A problem with its file, as an index in the order of loading, and its offset there; -1 for the file as a whole. */
-type Placed = { readonly problem: Problem; readonly file: number; readonly offset: number };
+/**
+ * A problem with its file, as an index in the order of loading; the offset of its value there, -1 for the file as a whole; and
+ * that of its word in a text: searching for the words of all problems would take long.
+ */
+type Placed = { readonly problem: Problem; readonly file: number; readonly offset: number; readonly word: number };
 
 /** The data for showing problems: the files in the order of loading, the imports that led to each, and its document. */
 type Loaded = {
@@ -47,9 +50,10 @@ export function toDiagnostics(problems: readonly Problem[], loaded: Loaded): Dia
   const order = new Map(loaded.sources.map((source, index) => [source, index]));
   const placed = problems.map((problem): Placed => {
     const file = order.get(problem.spot.source) ?? 0;
-    return { problem, file, offset: locator.rangeOf(problem.spot)?.[0] ?? -1 };
+    const word = 'word' in problem.spot ? (problem.spot.word?.at ?? 0) : 0;
+    return { problem, file, offset: locator.rangeOf(problem.spot)?.[0] ?? -1, word };
   });
-  placed.sort((a, b) => a.file - b.file || a.offset - b.offset);
+  placed.sort((a, b) => a.file - b.file || a.offset - b.offset || a.word - b.word);
   const shown = placed.length > MOST ? keepErrors(placed) : placed;
   const diagnostics = shown.map(({ problem }) => toDiagnostic(problem, locator, loaded));
   if (shown.length === placed.length) return diagnostics;
@@ -114,7 +118,7 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
   };
 }
 
-/** Finds a spot as offsets in its text and as a position; null for the file as a whole. */
+/** Finds the value or key of a spot as offsets in its text, and a spot as a position; null for the file as a whole. */
 type Locator = {
   readonly rangeOf: (spot: Spot) => Range | null;
   readonly positionOf: (spot: Spot) => Position | null;
@@ -132,19 +136,24 @@ function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
     if (!('path' in spot)) return null;
     const found = positions.get(spot.source) ?? positionsOf(spot.source, documents.get(spot.source));
     positions.set(spot.source, found);
-    const range = rangeAt(found, spot.path, spot.part);
-    if (range === null) return null;
-    const word = spot.word === undefined ? null : wordIn(spot.source.text, range, spot.word);
-    return word ?? [range[0], endOfFirstLine(spot.source.text, range)];
+    return rangeAt(found, spot.path, spot.part);
   };
   const positionOf = (spot: Spot): Position | null => {
     const range = rangeOf(spot);
     if (range === null) return null;
     const toPosition = indexes.get(spot.source) ?? lineIndex(spot.source);
     indexes.set(spot.source, toPosition);
-    return toPosition(range[0], range[1]);
+    return toPosition(...markOf(spot, range));
   };
   return { rangeOf, positionOf };
+}
+
+/** The marked part of the value or key of a spot: its word, or its first line. */
+function markOf(spot: Spot, range: Range): Range {
+  if (!('path' in spot)) return range;
+  const { text } = spot.source;
+  const word = spot.word === undefined ? null : wordIn(text, range, spot.word);
+  return word ?? [range[0], endOfFirstLine(text, range)];
 }
 
 type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;

@@ -48,6 +48,23 @@ describe('names are suggested only for problems that are shown', () => {
   });
 });
 
+describe('a long line is read in time that grows with its length', () => {
+  it.each([
+    ['warnings', 'A=1 '],
+    ['open quotes', "A='b "],
+    ['open paths', '${A.b'],
+    ['open brackets', '${A['],
+    ['braces', '{ '],
+  ])(
+    'with many %s',
+    (_, part) => {
+      const text = `steps: [{name: a, command: x}]\nparams: "${part.repeat(700_000 / part.length)}"\n`;
+      expect(loadWorkflow({ text, file: null, dir: '/', environment: [] }).workflow).not.toBeNull();
+    },
+    60_000,
+  );
+});
+
 describe('similar names', () => {
   it('are searched for among a limited number of candidates', () => {
     let asked = 0;

@@ -126,7 +126,8 @@ function isScheduled({ raw: { schedule } }: SpecFile): boolean {
 
 /** A JSON object in a text, which is read as several words; null for any other text. */
 function jsonProblems(file: SpecFile, { path, content }: Part): Problem[] | null {
-  if (typeof content !== 'string' || !/^\s*\{.*\s.*\}/s.test(content) || jsonMistake(content) !== null) return null;
+  if (typeof content !== 'string' || !/^\s*\{/.test(content) || !/\s/.test(content.trim())) return null;
+  if (jsonMistake(content) !== null) return null;
   return [
     problem('wrong-value', spotIn(file, path), '"params" is a JSON object in a text, whose words are the parameters', {
       severity: 'warning',
@@ -178,7 +179,7 @@ function commaProblems({ source, path, text, subject }: ParamText): Problem[] {
 function looseQuote({ source, path, text, subject }: ParamText, at: number): Problem {
   const quote = text.charAt(at);
   const kind = quote === "'" ? 'single' : 'double';
-  const name = /\S*$/.exec(text.slice(0, at))?.[0].slice(-20) ?? '';
+  const name = /\S*$/.exec(text.slice(Math.max(0, at - 20), at))?.[0] ?? '';
   const where = name === '' ? `before "${text.slice(at + 1, at + 20).split(/\s/, 1)[0]}"` : `after "${name}"`;
   const next = text.indexOf(quote, at + 1);
   const isClosed = next !== -1 && /\S/.test(text.charAt(next - 1));

@@ -100,7 +100,7 @@ export function at(path: Path, uses: readonly VariableUse[]): LocatedUse[] {
 }
 
 /** An escaped dollar, `$NAME`, `${NAME}`, `${NAME.key}`; `${NAME:-` handles a missing value itself. */
-const TEMPLATE_REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*)(?:[.[][^}:]*)?\}|([A-Za-z_]\w*))/g;
+const TEMPLATE_REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*)(?:[.[][^{}:]*)?\}|([A-Za-z_]\w*))/g;
 const WHOLE_WORD = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/;
 const SHELL = /^(?:.*\/)?(?:a|ba|da|k|mk|z)?sh$/;
 /** Options of a login or interactive shell, which reads files that set variables. */
