@@ -44,22 +44,14 @@ export function startByHandle(program: Program, [stdout, stderr]: readonly [numb
       resolve(signal === '' ? { code, signal: null } : { code: null, signal: signal as NodeJS.Signals });
     };
   });
-  if (handle.spawn(spawnOptions(program, [stdout, stderr])) !== 0) {
+  const { argv, cwd, env } = program;
+  const envPairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const stdio = [{ type: 'ignore' }, { type: 'fd', fd: stdout }, { type: 'fd', fd: stderr }];
+  if (handle.spawn({ file: argv[0], args: argv, cwd, envPairs, detached: true, stdio }) !== 0) {
     handle.close();
     return null;
   }
   return { pid: handle.pid, ended, abandon: () => handle.unref() };
-}
-
-function spawnOptions({ argv, cwd, env }: Program, [stdout, stderr]: readonly [number, number]): object {
-  return {
-    file: argv[0],
-    args: argv,
-    cwd,
-    envPairs: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    detached: true,
-    stdio: [{ type: 'ignore' }, { type: 'fd', fd: stdout }, { type: 'fd', fd: stderr }],
-  };
 }
 
 /** Whether a text cannot be passed on, which the handle does not check. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { StoredEvent } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
-import { makeTemporaryDirectory, type TemporaryDirectory } from './files/disk/private-files.ts';
+import { removeDirectory } from '#system/files.ts';
+import { makePrivateDirectory, makeTemporaryDirectory, storing } from './files/disk/private-files.ts';
 import { createRunLogs } from './files/logs/run-logs.ts';
 import { checkRunId } from './files/run-directory.ts';
 import type { LogStore } from './logs.ts';
@@ -20,7 +21,7 @@ export function createMemoryStore({ tempDir }: { readonly tempDir: () => string 
       checkRunId(snapshot.runId);
       if (runs.has(snapshot.runId)) throw new WfError('run-exists', `a run "${snapshot.runId}" exists already`);
       const directory = makeTemporaryDirectory(tempDir());
-      const logs = createRunLogs(join(directory.path, 'logs'), snapshot.workflow);
+      const logs = createRunLogs(join(directory, 'logs'), snapshot.workflow);
       const run = { snapshot, logs, events: [] };
       runs.set(snapshot.runId, run);
       return createMemoryJournal(run, directory);
@@ -33,7 +34,7 @@ export function createMemoryStore({ tempDir }: { readonly tempDir: () => string 
   };
 }
 
-function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: TemporaryDirectory): RunJournal {
+function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: string): RunJournal {
   let isOpen = true;
   return {
     runId: snapshot.runId,
@@ -47,12 +48,16 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: T
     flush: () => Promise.resolve(),
     queueFlush: () => ({ done: Promise.resolve(), queued: null }),
     logs,
-    scratch: () => directory.make('scratch'),
+    scratch: () => {
+      const scratch = join(directory, 'scratch');
+      storing('create', scratch, () => makePrivateDirectory(scratch));
+      return scratch;
+    },
     // No other process knows of the run.
     listen: () => Promise.resolve(),
     close: async () => {
       isOpen = false;
-      return directory.remove();
+      return removeDirectory(directory);
     },
     handBack: async () => {
       isOpen = false;

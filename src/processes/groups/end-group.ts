@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readFile, rmdir } from 'node:fs/promises';
+import { readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -38,17 +38,10 @@ function members(group: string): Promise<readonly string[]> {
 }
 
 /** False for a missing file or process, or if not permitted. */
-async function write(path: string, text: string): Promise<boolean> {
-  try {
-    // Write-only: `cgroup.kill` cannot be read.
-    const file = await open(path, constants.O_WRONLY);
-    try {
-      await file.write(text);
-    } finally {
-      await file.close();
-    }
-    return true;
-  } catch {
-    return false;
-  }
+function write(path: string, text: string): Promise<boolean> {
+  // Write-only: `cgroup.kill` cannot be read.
+  return writeFile(path, text, { flag: constants.O_WRONLY }).then(
+    () => true,
+    () => false,
+  );
 }

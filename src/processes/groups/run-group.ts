@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmdirSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { os } from '#fast/os.ts';
 import { tryOr } from '#system/errors.ts';
@@ -113,5 +123,5 @@ export function lowerPriority(by: number): void {
  */
 function lowerSession(priority: number): void {
   // Fails without autogroups, and for too many changes.
-  tryOr(null, () => closing(openSync('/proc/self/autogroup', 'r+'), (fd) => writeSync(fd, String(priority))));
+  tryOr(null, () => writeFileSync('/proc/self/autogroup', String(priority), { flag: 'r+' }));
 }

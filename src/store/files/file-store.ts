@@ -1,19 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { WfError } from '#system/errors.ts';
-import type { RunArchive, RunControl, RunJournal, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
+import type { RunArchive, RunControl, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { judgeOwner } from './control/judge-owner.ts';
 import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunControl } from './control/run-requests.ts';
 import { ifThere, storing } from './disk/private-files.ts';
-import { type JournalCalls, JournalFile, journalCalls, type QueueSync } from './journal/journal-file.ts';
+import { type JournalCalls, journalCalls, type QueueSync } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/journal-reader.ts';
 import { createRunJournal } from './journal/run-journal.ts';
 import { indexNewRun, knownRuns, readLabel } from './listing/known-runs.ts';
 import { followRuns, listingOf, listNewRunIds, listRunIds } from './listing/run-listing.ts';
 import { openStatuses } from './listing/status-file.ts';
-import { createRunLogs } from './logs/run-logs.ts';
 import { createRun, createRunQueue, type OpenRun, type WaitingContent } from './new-run.ts';
 import { readAgain, readRun, recoverRun } from './read-run.ts';
 import { createRunRemoval } from './removal/run-removal.ts';
@@ -23,7 +22,6 @@ import {
   journalStamp,
   launchPath,
   listStamp,
-  logsPath,
   outsideLogs,
   readSnapshot,
   scratchPath,
@@ -61,7 +59,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ...createRunQueue(runsDir, make),
     ...createRunControl(runsDir),
     ...createRunRemoval(options),
-    create: (snapshot, { logDir }) => openJournal(make(snapshot, logDir, null)),
+    create: (snapshot, { logDir }) => createRunJournal(make(snapshot, logDir, null)),
     read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, { isAlive }) : null),
     readAgain: (runId, before) => (isRunId(runId) ? readAgain(join(runsDir, runId), runId, { before, isAlive }) : null),
     list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRunIds(runsDir))),
@@ -92,15 +90,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (snapshot === null) throw new WfError('not-found', `there is no run "${runId}"`);
       const { workflow, logs } = snapshot;
       const recovered = storing('recover', directory, () => recoverRun(directory, thisOwner(options), isAlive));
-      return openJournal({ ...recovered, runId, directory, workflow, logs, calls });
+      return createRunJournal({ ...recovered, runId, directory, workflow, logs, calls });
     },
   };
-}
-
-function openJournal(run: OpenRun): RunJournal {
-  const file = new JournalFile(run.position, run.calls);
-  const logs = createRunLogs(logsPath(run.directory, run.logs), run.workflow);
-  return createRunJournal({ ...run, file, logs });
 }
 
 /** Whether a run has an owner, alive or dead, or waits for one. Throws a `WfError` `storage`. */

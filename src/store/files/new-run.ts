@@ -52,8 +52,8 @@ type NewRunRequest = {
 /** The first events of a run, and the launch data for its carrier. */
 export type WaitingContent = { readonly events: readonly RunEvent[]; readonly launch: string };
 
-/** A run that was just created. */
-type NewRun = {
+/** A run with a new owner. */
+export type OwnedRun = {
   readonly position: JournalPosition;
   readonly ownership: Ownership;
   /** Paths that must be flushed before the run certainly survives a crash. */
@@ -65,7 +65,7 @@ type NewRun = {
  * several processes create the same run, the rename succeeds for one. Nothing is flushed here: the first flush covers
  * all of it at once.
  */
-export function createRun(request: NewRunRequest): NewRun {
+export function createRun(request: NewRunRequest): OwnedRun {
   const { directory, snapshot, logs, owner, waiting, calls, isAlive } = request;
   const runsDir = dirname(directory);
   const staging = openStaging(runsDir, owner, isAlive);
@@ -179,14 +179,11 @@ function readLaunch(directory: string): string | null {
 }
 
 /** A run whose journal this process may write. */
-export type OpenRun = {
+export type OpenRun = OwnedRun & {
   readonly runId: string;
   readonly directory: string;
   readonly workflow: Workflow;
   readonly logs: string | null;
-  readonly position: JournalPosition;
-  readonly ownership: Ownership;
-  readonly unsynced: readonly string[];
   readonly calls: JournalCalls;
 };
 

@@ -5,7 +5,7 @@ import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
 import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
-import { openPrivate, storageError } from './disk/private-files.ts';
+import { openPrivate, unlessRemoved } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
 import {
   type JournalContent,
@@ -16,6 +16,7 @@ import {
   readJournalBytes,
 } from './journal/journal-reader.ts';
 import { createRunLogs } from './logs/run-logs.ts';
+import type { OwnedRun } from './new-run.ts';
 import { journalPath, logsPath, readSnapshot, readSources, snapshotPath, sourcesPath } from './run-directory.ts';
 
 /** Journals as they were read, of runs without damage. */
@@ -84,22 +85,9 @@ function unknownText(path: string, problem: string): string {
 
 /** The owner of a run without an event has just created it. A run that is being removed has no owner. */
 function isHeld(directory: string, isAlive: Processes['isAlive']): boolean {
-  try {
-    const owner = ownerOf(directory);
-    return owner !== null && isAlive(owner);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw storageError('read', directory, error);
-  }
+  const owner = unlessRemoved(directory, () => ownerOf(directory));
+  return owner !== null && isAlive(owner);
 }
-
-/** A run with a new owner. */
-type RecoveredRun = {
-  readonly position: JournalPosition;
-  readonly ownership: Ownership;
-  /** As for a new run: the previous owner may not have flushed it. */
-  readonly unsynced: readonly string[];
-};
 
 /**
  * Makes `owner` the owner of a run and opens its journal after the last valid event. Everything after it is kept as
@@ -109,15 +97,20 @@ type RecoveredRun = {
  * without a name, does no harm and notices it. The new file is written before the takeover: if the disk is full, the
  * record of the dead owner remains, by which a daemon finds the run again.
  */
-export function recoverRun(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): RecoveredRun {
+export function recoverRun(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): OwnedRun {
   const path = journalPath(directory);
+  // As for a new run: the previous owner may not have flushed it.
   const unsynced = [snapshotPath(directory), sourcesPath(directory), directory, dirname(directory)];
   let draft = draftJournal(directory, owner);
   let ownership: Ownership | null = null;
   try {
     ownership = takeOver(directory, owner, isAlive);
     // Another process may have written before the takeover.
-    if (!draft.bytes.equals(bytesOf(path))) draft = draftAgain(directory, owner, draft);
+    if (!draft.bytes.equals(bytesOf(path))) {
+      const before = draft;
+      draft = draftJournal(directory, owner);
+      discard(before);
+    }
     renameSync(draft.path, path);
   } catch (error) {
     discard(draft);
@@ -135,12 +128,6 @@ type JournalDraft = JournalPosition & {
   /** The file with what the draft lacks; null if it lacks nothing. */
   readonly aside: string | null;
 };
-
-function draftAgain(directory: string, owner: ProcessOwner, before: JournalDraft): JournalDraft {
-  const draft = draftJournal(directory, owner);
-  discard(before);
-  return draft;
-}
 
 function draftJournal(directory: string, { pid }: ProcessOwner): JournalDraft {
   const path = journalPath(directory);

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import type { ProcessOwner } from '#core/run/run.ts';
 import { failedAs } from '#system/errors.ts';
 import type { OwnerVerdict } from '../../store.ts';
-import { ifThere, isOnLocalDisk, makePrivateDirectory, storing } from '../disk/private-files.ts';
+import { isOnLocalDisk, makePrivateDirectory, storing, unlessRemoved } from '../disk/private-files.ts';
 import {
   claimDirectory,
   lastOwnerPath,
@@ -40,9 +40,8 @@ export async function claimOwn(directory: string, processes: Processes): Promise
   storing('claim', directory, () => makePrivateDirectory(directory));
   await judgeOwner(directory, processes);
   try {
-    const ownership = storing('claim', directory, () =>
-      claimDirectory(directory, thisOwner(processes), processes.isAlive),
-    );
+    const owner = thisOwner(processes);
+    const ownership = storing('claim', directory, () => claimDirectory(directory, owner, processes.isAlive));
     return () => releaseOwner(ownership);
   } catch (error) {
     if (failedAs(error, 'run-active')) return null;
@@ -68,10 +67,6 @@ async function judgeElsewhere(
   if (answer === 'gone') return 'gone';
   const isOpen = await isOpenForWriting(path);
   return isOpen === null ? 'unknown' : isOpen ? 'alive' : 'gone';
-}
-
-function unlessRemoved<T>(path: string, read: () => T): T | null {
-  return storing('read', path, () => ifThere(read));
 }
 
 /** Connecting to any other kind of file is refused too. */

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   closeSync,
-  existsSync,
   fchmodSync,
   fstatSync,
   mkdirSync,
@@ -16,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { crc32, crc32OfText } from '#fast/crc32.ts';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
 import { errorCode, messageOf, systemReason, tryOr, WfError } from '#system/errors.ts';
-import { closing, removeDirectory } from '#system/files.ts';
+import { closing } from '#system/files.ts';
 
 const readWrite = 0o600;
 const readWriteSearch = 0o700;
@@ -131,6 +130,11 @@ export function storing<T>(action: string, path: string, work: () => T): T {
   }
 }
 
+/** Returns what `read` returns; null if the file or directory at the path is gone. Throws a `WfError` `storage`. */
+export function unlessRemoved<T>(path: string, read: () => T): T | null {
+  return storing('read', path, () => ifThere(read));
+}
+
 const head = '{"crc":"';
 const middle = '","data":';
 const dataStart = head.length + 8 + middle.length;
@@ -182,26 +186,9 @@ export function isOnLocalDisk(path: string): boolean {
   return tryOr(false, () => localTypes.has(statfsSync(path).type >>> 0));
 }
 
-/** A temporary directory of mode 0700. `make` throws a `WfError` `storage` on a disk error. */
-export type TemporaryDirectory = {
-  readonly path: string;
-  /** Returns the path of a directory inside, created on first use. */
-  readonly make: (name: string) => string;
-  /** Removes it with all its content. Returns why it still exists; null if it is gone. */
-  readonly remove: () => string | null;
-};
-
-/** Creates a temporary directory below `parent`. */
-export function makeTemporaryDirectory(parent: string): TemporaryDirectory {
+/** Creates a temporary directory of mode 0700 below `parent`. Throws a `WfError` `storage`. */
+export function makeTemporaryDirectory(parent: string): string {
   const path = storing('create a directory in', parent, () => mkdtempSync(join(parent, 'wf-')));
   keepOwnerBits(path);
-  return {
-    path,
-    make: (name) => {
-      const directory = join(path, name);
-      if (!existsSync(directory)) storing('create', directory, () => makePrivateDirectory(directory));
-      return directory;
-    },
-    remove: () => removeDirectory(path),
-  };
+  return path;
 }

@@ -4,45 +4,47 @@ import { durationOf } from '#core/summary/summarize.ts';
 import { systemProblem } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 import type { Flush } from '../../flush.ts';
-import type { LogStore } from '../../logs.ts';
 import type { RunJournal } from '../../store.ts';
-import { type Ownership, releaseOwner } from '../control/owner.ts';
+import { releaseOwner } from '../control/owner.ts';
 import { createRequestListener } from '../control/run-requests.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 import { addStatus } from '../listing/status-file.ts';
-import { journalPath, scratchPath } from '../run-directory.ts';
-import { createSync, type SyncParts } from './journal-file.ts';
-
-/** The parts of the hold on a run. */
-export type RunJournalParts = SyncParts & {
-  readonly runId: string;
-  readonly directory: string;
-  readonly logs: LogStore;
-  readonly ownership: Ownership;
-};
+import { createRunLogs } from '../logs/run-logs.ts';
+import type { OpenRun } from '../new-run.ts';
+import { journalPath, logsPath, scratchPath } from '../run-directory.ts';
+import { createSync, JournalFile } from './journal-file.ts';
 
 /** How often the owner checks that its files still exist: a run without them cannot be found or stopped by any command. */
 const removalPollMs = 5000;
 
 /** The owner's hold on a run in files. */
-export function createRunJournal(parts: RunJournalParts): RunJournal {
-  const { runId, directory, file, logs } = parts;
-  const commit = createGroupCommit(createSync(parts));
+export function createRunJournal(run: OpenRun): RunJournal {
+  const { runId, directory, ownership, unsynced, calls } = run;
+  const file = new JournalFile(run.position, calls);
+  const commit = createGroupCommit(createSync({ file, unsynced, calls }));
   const scratch = scratchPath(directory);
-  const requests = createRequestListener(directory, parts.ownership.path);
+  const requests = createRequestListener(directory, ownership.path);
   let closing: Promise<string | null> | null = null;
   let ending: Ending = { startedAt: null, end: null };
-  let looks: NodeJS.Timeout | null = null;
-  const stopLooking = () => {
-    if (looks !== null) clearInterval(looks);
-    looks = null;
+  let looks: NodeJS.Timeout | undefined;
+  /** Completes all steps even if one fails, and then throws the last failure. */
+  const release = async (tidyUp: () => string | null): Promise<string | null> => {
+    let left: string | null = null;
+    try {
+      await commit.flush();
+    } finally {
+      try {
+        left = tidyUp();
+        file.close();
+        storing('release', ownership.path, () => releaseOwner(ownership));
+      } finally {
+        clearInterval(looks);
+        // Last, so that processes that wait for the end of the run find it complete.
+        stopListening(requests.close);
+      }
+    }
+    return left;
   };
-  // Last, so that processes that wait for the end of the run find it complete.
-  const release = (end: (ended: RunJournalParts, flush: () => Promise<void>) => Promise<string | null>) =>
-    end(parts, commit.flush).finally(() => {
-      stopLooking();
-      stopListening(requests.close);
-    });
   return {
     runId,
     path: journalPath(directory),
@@ -55,7 +57,7 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
     },
     flush: commit.flush,
     queueFlush: commit.queue,
-    logs,
+    logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
     scratch: () => {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
       return scratch;
@@ -64,18 +66,24 @@ export function createRunJournal(parts: RunJournalParts): RunJournal {
       const look = () => {
         const removal = file.findRemoval();
         if (removal === null) return;
-        stopLooking();
+        clearInterval(looks);
         listener.gone(removal);
       };
       if (closing === null) looks = setInterval(look, removalPollMs).unref();
       return requests.listen(listener);
     },
     close: () => {
-      closing ??= release((ended, flush) => close(ended, flush, () => ending.end));
+      closing ??= release(() => {
+        // Checked first, since `rmSync` loads a module of its own even if there is nothing to remove.
+        const left = existsSync(scratch) ? removeDirectory(scratch) : null;
+        if (ending.end !== null) addStatus(directory, runId, { ...ending.end, fd: file.fd });
+        return left;
+      });
       return closing;
     },
     handBack: async () => {
-      closing ??= release(handBack);
+      // The scratch directory stays: it contains the launch data of the run.
+      closing ??= release(() => null);
       await closing;
     },
   };
@@ -88,17 +96,6 @@ function stopListening(close: () => void): void {
   } catch (error) {
     if (systemProblem(error) === null) throw error;
   }
-}
-
-/** Keeps the scratch directory, which contains the launch data of the run. */
-async function handBack({ file, ownership }: RunJournalParts, flush: () => Promise<void>): Promise<null> {
-  try {
-    await flush();
-  } finally {
-    file.close();
-    storing('release', ownership.path, () => releaseOwner(ownership));
-  }
-  return null;
 }
 
 type Ending = {
@@ -117,27 +114,6 @@ function endingAfter(events: readonly RunEvent[], { startedAt, end }: Ending): E
     } else if (event.type !== 'run.warned') end = null;
   }
   return { startedAt, end };
-}
-
-/** Completes all steps even if one fails, and then throws the last failure. */
-async function close(
-  { runId, directory, file, ownership }: RunJournalParts,
-  flush: () => Promise<void>,
-  endOf: () => Ending['end'],
-): Promise<string | null> {
-  const scratch = scratchPath(directory);
-  let left: string | null = null;
-  try {
-    await flush();
-  } finally {
-    // Checked first, since `rmSync` loads a module of its own even if there is nothing to remove.
-    if (existsSync(scratch)) left = removeDirectory(scratch);
-    const end = endOf();
-    if (end !== null) addStatus(directory, runId, { ...end, fd: file.fd });
-    file.close();
-    storing('release', ownership.path, () => releaseOwner(ownership));
-  }
-  return left;
 }
 
 /** Shares the flushes of one file, to which numbered entries are appended, among all callers. */

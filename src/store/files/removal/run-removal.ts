@@ -82,7 +82,7 @@ function own(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive
 
 /**
  * Whether the runs were not tidied for `everyMs`; they count as tidied now. False at first for a new directory. Never
- * throws: the next call tries again.
+ * throws: the next call repeats it.
  */
 function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   const path = join(runsDir, '.tidied');
