@@ -1,6 +1,6 @@
 import { formatDuration } from '#render/text.ts';
 import type { StepView } from './api/types.ts';
-import { stepLook } from './status.tsx';
+import { isEnd, stepLook } from './status.tsx';
 
 type EarlierStep = Pick<StepView, 'name' | 'status' | 'durationMs'>;
 
@@ -10,8 +10,6 @@ export type EarlierRun = { readonly runId: string; readonly steps: ReadonlyMap<s
 /** Smaller differences are not shown, in milliseconds and as a fraction of the earlier duration. */
 const LEAST_MS = 100;
 const LEAST_PART = 0.1;
-
-const unfinished: ReadonlySet<string> = new Set(['pending', 'scheduled', 'waiting', 'running']);
 
 /** Creates the earlier run for `earlierNote`. */
 export function earlierRunOf(run: {
@@ -28,7 +26,7 @@ export function earlierRunOf(run: {
  */
 export function earlierNote(step: EarlierStep, earlier: EarlierRun | null): string {
   const before = earlier?.steps.get(step.name);
-  if (before === undefined || unfinished.has(step.status)) return '';
+  if (before === undefined || !isEnd(step.status)) return '';
   if (before.status !== step.status) return `was ${stepLook(before.status).word}`;
   if (step.durationMs === null || before.durationMs === null) return '';
   const longerMs = step.durationMs - before.durationMs;

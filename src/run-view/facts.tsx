@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { formatDuration } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
-import { FactList } from './fact-list.tsx';
+import { type Fact, FactList } from './fact-list.tsx';
 import { type Instance, itemText } from './fan-out/instance.ts';
 import { countsText, presentLook, StatusIcon, stepLook } from './status.tsx';
 import { attemptsText, counted, MAX_TEXT, shortened } from './step-text.ts';
@@ -63,23 +63,33 @@ export function RunParams({ params }: Pick<RunView['run'], 'params'>) {
   const left = params.length - MAX_PARAMS;
   return (
     <>
-      <table class="values params">
-        <caption>Parameters</caption>
-        <tbody>
-          {params.slice(0, MAX_PARAMS).map(({ name, value }, index) => (
-            <tr key={name ?? index}>
-              <th scope="row">
-                <code>{name ?? `$${index + 1}`}</code>
-              </th>
-              <td>
-                <code>{shortened(value, MAX_TEXT)}</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ValueTable
+        kind="params"
+        caption="Parameters"
+        values={params
+          .slice(0, MAX_PARAMS)
+          .map(({ name, value }, index) => [name ?? `$${index + 1}`, <code>{shortened(value, MAX_TEXT)}</code>])}
+      />
       {left > 0 && <p class="note">{counted(left, 'more parameter')}</p>}
     </>
+  );
+}
+
+function ValueTable({ kind, caption, values }: { kind: string; caption: string; values: readonly Fact[] }) {
+  return (
+    <table class={`values ${kind}`}>
+      <caption>{caption}</caption>
+      <tbody>
+        {values.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td>{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -153,25 +163,20 @@ export function StepOutputs({ step: { outputs, maskedOutputs } }: { step: StepVi
   const known = Object.entries(outputs);
   if (known.length === 0) return null;
   return (
-    <table class="values outputs">
-      <caption>Outputs</caption>
-      <tbody>
-        {known.slice(0, MAX_OUTPUTS).map(([name, value]) => (
-          <tr key={name}>
-            <th scope="row">
-              <code>{name}</code>
-            </th>
-            <td>
-              {maskedOutputs.includes(name) ? (
-                <span class="quiet">hidden: it is or contains a secret</span>
-              ) : (
-                <pre tabIndex={0}>{shortened(value, MAX_OUTPUT)}</pre>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <ValueTable
+      kind="outputs"
+      caption="Outputs"
+      values={known
+        .slice(0, MAX_OUTPUTS)
+        .map(([name, value]) => [
+          name,
+          maskedOutputs.includes(name) ? (
+            <span class="quiet">hidden: it is or contains a secret</span>
+          ) : (
+            <pre tabIndex={0}>{shortened(value, MAX_OUTPUT)}</pre>
+          ),
+        ])}
+    />
   );
 }
 

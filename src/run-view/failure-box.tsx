@@ -16,29 +16,22 @@ type FailuresProps = {
 };
 
 /** What failed in a run: instances of fan-outs and steps of sub-workflows, with the reasons and the last lines. */
-export function FailureList({ view, hrefOf, positionOf, below }: FailuresProps) {
-  const { failures, moreFailures } = view;
+export function FailureList(props: FailuresProps) {
+  const { failures, moreFailures } = props.view;
   return (
     <>
       {failures.map((failure) => (
-        <FailureBox key={failurePath(failure)} failure={failure} href={hrefOf(failure)} position={positionOf(failure)}>
-          {below?.(failure)}
-        </FailureBox>
+        <FailureBox key={failurePath(failure)} failure={failure} {...props} />
       ))}
       {moreFailures > 0 && <p class="note">and {moreFailures.toLocaleString('en')} more failed</p>}
     </>
   );
 }
 
-type BoxProps = {
-  readonly failure: RunFailure;
-  readonly href: string | null;
-  readonly position: ComponentChildren;
-  readonly children: ComponentChildren;
-};
-
-function FailureBox({ failure, href, position, children }: BoxProps) {
+function FailureBox({ failure, hrefOf, positionOf, below }: FailuresProps & { failure: RunFailure }) {
   const { runId, step, tolerated, kept, lines } = failure;
+  const href = hrefOf(failure);
+  const position = positionOf(failure);
   const name = <bdi>{failurePath(failure)}</bdi>;
   return (
     <article class="failure">
@@ -59,7 +52,7 @@ function FailureBox({ failure, href, position, children }: BoxProps) {
         {position && <span class="quiet">at {position}</span>}
       </h3>
       <LastLines lines={lines.map((line) => line.slice(line.lastIndexOf('\r') + 1))} label={`Last lines of ${step}`} />
-      {children}
+      {below?.(failure)}
     </article>
   );
 }
@@ -73,17 +66,12 @@ export function LogText({ label, kind = '', children }: { label: string; kind?: 
   );
 }
 
-/** Coloured lines. */
-function LogSpans({ lines }: { lines: readonly string[] }) {
-  return <Spans spans={spansOfLines(lines)} />;
-}
-
 /** The last lines of the output of a step. */
 function LastLines({ lines, label }: { lines: readonly string[]; label: string }) {
   if (lines.length === 0) return null;
   return (
     <LogText label={label} kind="last-lines">
-      <LogSpans lines={lines.map((line) => line.slice(0, 2000))} />
+      <Spans spans={spansOfLines(lines.map((line) => line.slice(0, 2000)))} />
     </LogText>
   );
 }

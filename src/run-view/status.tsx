@@ -24,6 +24,11 @@ export function stepLook(status: StepStatus): StatusLook {
   return { kind: status, word: stepWords[status] };
 }
 
+/** Whether a step with this status has ended. */
+export function isEnd(status: StepStatus): boolean {
+  return !['pending', 'scheduled', 'running', 'waiting'].includes(status);
+}
+
 type StepAtWork = {
   readonly status: StepStatus;
   readonly waitingFor?: WaitingFor | undefined;

@@ -172,50 +172,33 @@ function Bar({ attempt, title, scale, now }: { attempt: StepAttempt; title: stri
   const from = Date.parse(startedAt ?? scheduledAt);
   const end = finishedAt === null ? now : Date.parse(finishedAt);
   if (end < scale.from || from > scale.to) return null;
-  const left = Math.min(percent(scale, from), 100 - NARROWEST);
-  const width = Math.max(NARROWEST, percent(scale, end) - left);
+  const shared = { scale, from, y: 4, title };
   return (
     <>
       {next !== null && (
         <Line kind="wait" scale={scale} from={end} to={Date.parse(next.until)} title={`waited to ${next.why}`} />
       )}
-      <rect
-        class={`bar ${attempt.status ?? 'running'}`}
-        x={`${left}%`}
-        y="4"
-        width={`${width.toFixed(2)}%`}
-        height="14"
-        rx="3"
-      >
-        <title>{title}</title>
-      </rect>
-      {readyAt !== undefined && (
-        <Segment kind="unready" scale={scale} from={from} to={Date.parse(readyAt)} y={4} height={7} title={title} />
-      )}
+      <Segment {...shared} kind={`bar ${attempt.status ?? 'running'}`} to={end} height={14} rx={3} />
+      {readyAt !== undefined && <Segment {...shared} kind="unready" to={Date.parse(readyAt)} height={7} />}
     </>
   );
 }
 
-type SegmentProps = Omit<LineProps, 'kind'> & {
-  readonly kind: 'held approval' | 'unready';
-  readonly y: number;
-  readonly height: number;
-};
+type SegmentProps = LineProps & { readonly y: number; readonly height: number; readonly rx?: number };
 
-/** A part of a row that differs in height from the bar of an attempt. */
-function Segment({ kind, scale, from, to, y, height, title }: SegmentProps) {
+function Segment({ kind, scale, from, to, title, ...shape }: SegmentProps) {
   if (to < scale.from || from > scale.to) return null;
   const left = Math.min(percent(scale, from), 100 - NARROWEST);
   const width = Math.max(NARROWEST, percent(scale, to) - left);
   return (
-    <rect class={kind} x={`${left}%`} y={y} width={`${width.toFixed(2)}%`} height={height}>
+    <rect class={kind} x={`${left}%`} width={`${width.toFixed(2)}%`} {...shape}>
       <title>{title}</title>
     </rect>
   );
 }
 
 type LineProps = {
-  readonly kind: 'queue' | 'wait';
+  readonly kind: string;
   readonly scale: TimeScale;
   readonly from: number;
   readonly to: number;

@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { StepView } from '../api/types.ts';
 import { Frame, type PlacedNode, StepBox } from '../graph/graph-box.tsx';
-import { drawing, fitName, type Grid } from '../graph/graph-items.ts';
-import { countsText, presentLook, StatusIcon } from '../status.tsx';
-import { stepDetail, stepTitle } from '../step-text.ts';
-import { countedName, FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
+import { drawing, type Grid } from '../graph/graph-items.ts';
+import { countsText, presentLook } from '../status.tsx';
+import { stepTitle } from '../step-text.ts';
+import { FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
 
 type BoxProps = {
   readonly node: PlacedNode;
@@ -20,53 +20,28 @@ type BoxProps = {
 
 /** A fan-out in a graph, which can be expanded to its instances. */
 export function FanOutBox({ node, step, href, hrefOfInstance, choose, selected, isCritical, unfolding }: BoxProps) {
-  const items = step.items ?? [];
+  const { items = [] } = step;
+  const { instances: grid } = node;
   const isSelected = selected === node.name || items.some(({ name }) => name === selected);
   return (
     <>
-      {node.instances === null ? (
-        <StepBox node={node} step={step} href={href} isSelected={isSelected} isCritical={isCritical} room={FOLD_ROOM} />
-      ) : (
-        <OpenBox node={node} step={step} href={href} isSelected={isSelected} isCritical={isCritical} />
-      )}
+      <StepBox node={node} step={step} href={href} isSelected={isSelected} isCritical={isCritical} room={FOLD_ROOM} />
       {items.length > 0 && <Fold node={node} step={step} unfolding={unfolding} />}
-      {node.instances?.isNamed === true &&
+      {grid?.isNamed === true &&
         items.map((instance, index) => (
           <NamedInstance
             key={instance.key}
             instance={instance}
-            grid={node.instances as Grid}
+            grid={grid}
             index={index}
             href={hrefOfInstance(instance.key)}
             isSelected={instance.name === selected}
           />
         ))}
-      {node.instances?.isNamed === false && (
-        <Squares items={items} grid={node.instances} hrefOf={hrefOfInstance} choose={choose} selected={selected} />
+      {grid?.isNamed === false && (
+        <Squares items={items} grid={grid} hrefOf={hrefOfInstance} choose={choose} selected={selected} />
       )}
     </>
-  );
-}
-
-type OpenBoxProps = Pick<BoxProps, 'node' | 'step' | 'href' | 'isCritical'> & { readonly isSelected: boolean };
-
-function OpenBox({ node, step, href, isSelected, isCritical }: OpenBoxProps) {
-  const look = presentLook(step);
-  const names = [look.kind, 'open', isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
-  return (
-    <a href={href} class={names.join(' ')}>
-      <title>{stepTitle(step, node.needs)}</title>
-      <Frame name="box" radius={9} width={node.width} height={node.height} />
-      <svg x={10} y={13} aria-hidden="true">
-        <StatusIcon look={look} />
-      </svg>
-      <text class="name" x={drawing.icon} y="18">
-        {fitName(countedName(step), node.width - drawing.icon - FOLD_ROOM)}
-      </text>
-      <text class="detail" x={drawing.icon} y="33">
-        {stepDetail(step)}
-      </text>
-    </a>
   );
 }
 
@@ -105,20 +80,11 @@ type CellProps = {
 };
 
 function NamedInstance({ instance, grid, index, href, isSelected }: CellProps) {
-  const look = presentLook(instance);
-  const { cellWidth: width, cellHeight: height } = grid;
+  const size = { width: grid.cellWidth, height: grid.cellHeight };
+  const node = { number: index, name: instance.name, needs: [], form: 'named', instances: null, ...size } as const;
   return (
-    <svg {...cellAt(grid, index)} width={width} height={height}>
-      <a href={href} class={isSelected ? `${look.kind} selected` : look.kind}>
-        <title>{stepTitle(instanceStep(instance), [])}</title>
-        <Frame name="box" radius={7} width={width} height={height} />
-        <svg x={7} y={5} aria-hidden="true">
-          <StatusIcon look={look} />
-        </svg>
-        <text class="name" x="29" y="17.5">
-          {fitName(instance.key, width - drawing.icon)}
-        </text>
-      </a>
+    <svg {...cellAt(grid, index)} {...size}>
+      <StepBox node={node} step={instanceStep(instance)} name={instance.key} href={href} isSelected={isSelected} />
     </svg>
   );
 }

@@ -1,4 +1,5 @@
 import type { StepView } from '../api/types.ts';
+import { isEnd } from '../status.tsx';
 
 /** Width of the control that expands a fan-out in a graph, in pixels. */
 export const FOLD_ROOM = 28;
@@ -17,10 +18,6 @@ export function countedName({ name, items }: Pick<StepView, 'name' | 'items'>): 
 /** How many instances have finished: `3/5`. */
 export function progressText(items: readonly Instance[]): string {
   return `${items.filter(({ status }) => isEnd(status)).length}/${items.length}`;
-}
-
-function isEnd(status: StepView['status']): boolean {
-  return !['pending', 'scheduled', 'running', 'waiting'].includes(status);
 }
 
 /** The item of an instance as text; null if it equals the key of the instance. */

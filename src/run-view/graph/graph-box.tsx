@@ -22,19 +22,21 @@ type StepBoxProps = {
   readonly step: StepView;
   readonly href: string;
   readonly isSelected?: boolean;
-  readonly isCritical: boolean;
+  readonly isCritical?: boolean;
   /** Width reserved on the right for a control, in pixels. */
   readonly room?: number;
+  readonly name?: string;
 };
 
 /** A step of a run, as a link that selects it. */
-export function StepBox({ node, step, href, isSelected = false, isCritical, room = 0 }: StepBoxProps) {
+export function StepBox({ node, step, href, isSelected, isCritical, room, name = countedName(step) }: StepBoxProps) {
   const look = presentLook(step);
-  const names = [look.kind, isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
+  const isOpen = node.instances !== null;
+  const names = [look.kind, isOpen && 'open', isSelected && 'selected', isCritical && 'critical'].filter(Boolean);
   return (
     <a href={href} class={names.join(' ')}>
       <title>{stepTitle(step, node.needs)}</title>
-      <Shape node={{ ...node, name: countedName(step) }} look={look} detail={stepDetail(step)} room={room} />
+      <Shape node={{ ...node, name }} look={look} detail={stepDetail(step)} room={room} />
     </a>
   );
 }
@@ -49,37 +51,25 @@ export function PlainBox({ node, executor }: { node: PlacedNode; executor: strin
   );
 }
 
-type ShapeProps = {
-  readonly node: PlacedNode;
-  readonly look: StatusLook | null;
-  readonly detail: string;
-  readonly room?: number;
-};
+type ShapeProps = { node: PlacedNode; look: StatusLook | null; detail: string; room?: number | undefined };
 
 /** A box with name and detail, one with the name alone, or a plain square. */
-function Shape({ node: { name, form, width, height }, look, detail, room = 0 }: ShapeProps) {
+function Shape({ node: { name, form, instances, width, height }, look, detail, room = 0 }: ShapeProps) {
+  if (form === 'square') return <Frame name="cell" radius={3} width={width} height={height} />;
   const icon = form === 'box' ? { x: 10, y: 13 } : { x: 7, y: 5 };
+  const radius = instances === null ? 7 : 9;
   const left = look === null ? 12 : form === 'box' ? drawing.icon : 29;
   return (
     <>
-      <Frame
-        name={form === 'square' ? 'cell' : 'box'}
-        radius={form === 'square' ? 3 : 7}
-        width={width}
-        height={height}
-      />
-      {form !== 'square' && (
-        <>
-          {look !== null && (
-            <svg {...icon} aria-hidden="true">
-              <StatusIcon look={look} />
-            </svg>
-          )}
-          <text class="name" x={left} y={form === 'box' ? 18 : 17.5}>
-            {shownName({ name, width }, room)}
-          </text>
-        </>
+      <Frame name="box" radius={radius} width={width} height={height} />
+      {look !== null && (
+        <svg {...icon} aria-hidden="true">
+          <StatusIcon look={look} />
+        </svg>
       )}
+      <text class="name" x={left} y={form === 'box' ? 18 : 17.5}>
+        {shownName({ name, width }, room)}
+      </text>
       {form === 'box' && (
         <text class="detail" x={left} y="33">
           {detail}

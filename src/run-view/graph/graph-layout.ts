@@ -133,7 +133,9 @@ function sortedBy(order: Layers['order'], towards: readonly (readonly number[])[
   const sorted: (readonly number[])[] = [];
   let before = new Map<number, number>();
   for (const layer of order) {
-    const wanted = new Map(layer.map((vertex, index) => [vertex, mean(towards[vertex] ?? [], before) ?? index]));
+    const wanted = new Map(
+      layer.map((vertex, index) => [vertex, mean(towards[vertex] ?? [], (near) => before.get(near)) ?? index]),
+    );
     const next = layer.toSorted((a, b) => (wanted.get(a) ?? 0) - (wanted.get(b) ?? 0));
     before = new Map(next.map((vertex, index) => [vertex, index]));
     sorted.push(next);
@@ -141,9 +143,9 @@ function sortedBy(order: Layers['order'], towards: readonly (readonly number[])[
   return sorted;
 }
 
-function mean(vertices: readonly number[], positions: ReadonlyMap<number, number>): number | null {
+function mean(vertices: readonly number[], positionOf: (vertex: number) => number | undefined): number | null {
   if (vertices.length === 0) return null;
-  return vertices.reduce((sum, vertex) => sum + (positions.get(vertex) ?? 0), 0) / vertices.length;
+  return vertices.reduce((sum, vertex) => sum + (positionOf(vertex) ?? 0), 0) / vertices.length;
 }
 
 /** The number of pairs of edges that cross. */
@@ -177,7 +179,7 @@ const rounds = 6;
 const bendWeight = 4;
 
 /**
- * The centre of each vertex across the layers: near the meanOf position of its neighbours, in the order of its layer, and
+ * The centre of each vertex across the layers: near the mean position of its neighbours, in the order of its layer, and
  * no closer to the next vertex than their sizes and the gap allow.
  */
 function positionsAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
@@ -187,7 +189,9 @@ function positionsAcross(layers: Layers, sizes: readonly number[], gap: number):
   const positions = new Array<number>(vertices.length).fill(0);
   const weights = vertices.map(({ item }) => (item === null ? bendWeight : 1));
   const settle = (layer: readonly number[], towards: readonly (readonly number[])[]): void => {
-    const wanted = layer.map((vertex) => meanOf(towards[vertex] ?? [], positions) ?? positions[vertex] ?? 0);
+    const wanted = layer.map(
+      (vertex) => mean(towards[vertex] ?? [], (near) => positions[near]) ?? positions[vertex] ?? 0,
+    );
     const offsets = offsetsOf(layer, sizes, gap);
     const free = wanted.map((position, index) => position - (offsets[index] ?? 0));
     const fitted = ascending(
@@ -206,11 +210,6 @@ function positionsAcross(layers: Layers, sizes: readonly number[], gap: number):
   const both = before.map((list, vertex) => [...list, ...(after[vertex] ?? [])]);
   for (const layer of order) settle(layer, both);
   return positions;
-}
-
-function meanOf(vertices: readonly number[], positions: readonly number[]): number | null {
-  if (vertices.length === 0) return null;
-  return vertices.reduce((sum, vertex) => sum + (positions[vertex] ?? 0), 0) / vertices.length;
 }
 
 /** The least distance of each vertex of a layer from the first. */
