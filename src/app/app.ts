@@ -149,9 +149,9 @@ async function forwardLogs(
   settings: LogForwarding,
   { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
 ): Promise<LogForwarder> {
-  const { openLogForwarder } = await import('#forwarding/log-forwarder.ts');
+  const { LogForwarder } = await import('#forwarding/log-forwarder.ts');
   const publish = forDaemon === null ? null : await notifyDaemon(forDaemon, config);
-  return openLogForwarder(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, publish });
+  return LogForwarder.open(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, publish });
 }
 
 async function notifyDaemon(runId: string, config: Config): Promise<LogForwarderOptions['publish']> {

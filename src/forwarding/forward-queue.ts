@@ -1,4 +1,4 @@
-import { type ClientRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import { explainRequestError, RequestProblem } from '#executors/http/http-problem.ts';
 import { pause } from '#system/time-limit.ts';
@@ -7,80 +7,69 @@ import type { ForwardedRecord } from './line-feed.ts';
 /** The result of a request: accepted, rejected for good, or worth a retry. */
 type SinkAnswer = 'taken' | 'refused' | 'unavailable';
 
-/** Destination of records. */
-type Sink = {
-  /** Name for messages, without secrets from the URL. */
-  readonly name: string;
-  /** Sends one request with a JSON body; resolves soon after the signal is aborted, and never rejects. */
-  readonly send: (body: string, signal: AbortSignal) => Promise<SinkAnswer>;
-  /** The reason of the last request that failed; null if none has failed. */
-  readonly problem: () => string | null;
-  readonly close: () => void;
-};
-
 /** Temporary statuses besides 5xx: timeout, too early, too many requests. */
 const temporary = new Set([408, 425, 429]);
 
-/** A sink that POSTs over keep-alive connections. */
-export async function openHttpSink(settings: Pick<LogForwarding, 'httpUrl' | 'headers' | 'timeoutMs'>): Promise<Sink> {
-  const { httpUrl, timeoutMs } = settings;
-  const { Agent, request } = httpUrl.startsWith('https:') ? await import('node:https') : await import('node:http');
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let problem: string | null = null;
-  const headers = { 'Content-Type': 'application/json', ...settings.headers };
-  return {
-    name: new URL(httpUrl).origin,
-    send: (body, signal) => {
-      const outgoing = () =>
-        request(httpUrl, { method: 'POST', agent, headers: { ...headers, 'Content-Length': Buffer.byteLength(body) } });
-      const failed = (why: unknown) => {
-        if (!signal.aborted)
-          problem = explainRequestError(why, { url: new URL(httpUrl), proxy: null, canSkipTls: false });
-      };
-      return post(outgoing, body, { signal, timeoutMs, failed });
-    },
-    problem: () => problem,
-    close: () => agent.destroy(),
-  };
-}
+type SinkSettings = Pick<LogForwarding, 'httpUrl' | 'headers' | 'timeoutMs'>;
+type Http = Pick<typeof import('node:http'), 'Agent' | 'request'>;
 
-function post(
-  start: () => ClientRequest,
-  body: string,
-  { signal, timeoutMs, failed }: { signal: AbortSignal; timeoutMs: number; failed: (why: unknown) => void },
-): Promise<SinkAnswer> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve('unavailable');
-    const request = start();
-    const giveUp = () => request.destroy(new RequestProblem('given up'));
-    const late = () => request.destroy(new RequestProblem(`no complete response within ${timeoutMs / 1000}s`));
-    const timer = setTimeout(late, timeoutMs);
-    const end = (answer: SinkAnswer) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-      resolve(answer);
-    };
-    signal.addEventListener('abort', giveUp, { once: true });
-    request.on('error', (error) => {
-      failed(error);
-      end('unavailable');
-    });
-    request.on('response', (response) => {
-      // Drain the body so that the connection can be reused.
-      response.resume();
-      response.on('close', () => {
-        const answer = response.complete ? answerOf(response) : 'unavailable';
-        if (answer !== 'taken')
-          failed(
-            response.complete
-              ? statusLine(response)
-              : (response.errored ?? new RequestProblem('the response is not complete')),
-          );
-        end(answer);
+/** A destination of records: it POSTs over keep-alive connections. */
+export class HttpSink {
+  /** Name for messages, without secrets from the URL. */
+  readonly name: string;
+  /** The reason of the last request that failed; null if none has failed. */
+  problem: string | null = null;
+  readonly #settings: SinkSettings;
+  readonly #request: Http['request'];
+  readonly #agent: InstanceType<Http['Agent']>;
+
+  static async open(settings: SinkSettings): Promise<HttpSink> {
+    const isSecure = settings.httpUrl.startsWith('https:');
+    return new HttpSink(settings, isSecure ? await import('node:https') : await import('node:http'));
+  }
+
+  private constructor(settings: SinkSettings, { Agent, request }: Http) {
+    this.name = new URL(settings.httpUrl).origin;
+    this.#settings = settings;
+    this.#request = request;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Sends one request with a JSON body; resolves soon after the signal is aborted, and never rejects. */
+  send(body: string, signal: AbortSignal): Promise<SinkAnswer> {
+    const { httpUrl, timeoutMs } = this.#settings;
+    const fixed = { 'Content-Type': 'application/json', ...this.#settings.headers };
+    const headers = { ...fixed, 'Content-Length': Buffer.byteLength(body) };
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve('unavailable');
+      const request = this.#request(httpUrl, { method: 'POST', agent: this.#agent, headers });
+      const giveUp = () => request.destroy(new RequestProblem('given up'));
+      const late = () => request.destroy(new RequestProblem(`no complete response within ${timeoutMs / 1000}s`));
+      const timer = setTimeout(late, timeoutMs);
+      const end = (answer: SinkAnswer, why: unknown) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', giveUp);
+        if (answer !== 'taken' && !signal.aborted)
+          this.problem = explainRequestError(why, { url: new URL(httpUrl), proxy: null, canSkipTls: false });
+        resolve(answer);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      request.on('error', (error) => end('unavailable', error));
+      request.on('response', (response) => {
+        // Drain the body so that the connection can be reused.
+        response.resume();
+        response.on('close', () => {
+          if (response.complete) end(answerOf(response), statusLine(response));
+          else end('unavailable', response.errored ?? new RequestProblem('the response is not complete'));
+        });
       });
+      request.end(body);
     });
-    request.end(body);
-  });
+  }
 }
 
 function statusLine({ statusCode = 0 }: IncomingMessage): string {
@@ -111,7 +100,7 @@ export type ForwardQueueOptions = Pick<
   LogForwarding,
   'queueSize' | 'batchSize' | 'maxRetries' | 'initialBackoffMs' | 'maxBackoffMs'
 > & {
-  readonly sink: Sink;
+  readonly sink: Pick<HttpSink, 'send'>;
   /** Milliseconds since an arbitrary time, whatever happens to the clock of the system. */
   readonly now: () => number;
   /** Called when the queue has room again. */

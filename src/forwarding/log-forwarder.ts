@@ -1,21 +1,11 @@
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
-import type { LogFollower, LogFollowerOptions, StoredLogs } from '#store/logs.ts';
+import type { LogChunk, LogFollower, StoredLogs } from '#store/logs.ts';
 import { nextTurn } from '#system/turns.ts';
-import { type ForwardCounts, ForwardQueue, openHttpSink } from './forward-queue.ts';
+import { type ForwardCounts, ForwardQueue, HttpSink } from './forward-queue.ts';
 import { eventLine, LineFeed, type LineSource, makeRecord } from './line-feed.ts';
 import { openMonitor } from './monitor.ts';
-
-/** Forwards the lines of a running run. */
-export type LogForwarder = {
-  /** Called for every stored event of the run. */
-  readonly watch: (event: StoredEvent) => void;
-  /** Call it in the turn in which the run starts. */
-  readonly attach: (logs: Pick<StoredLogs, 'follow'>) => void;
-  /** Sends what is left within the given time and until the signal; then stops. */
-  readonly close: (patienceMs: number, signal: AbortSignal) => Promise<void>;
-};
 
 export type LogForwarderOptions = {
   /** Receives problems as lines for the user; they do not affect the run. */
@@ -31,69 +21,56 @@ export type LogForwarderOptions = {
 /** How often to check for a stuck queue, in milliseconds. */
 const checkMs = 250;
 
-/** Opens the sink, and the monitor if configured. Nothing is sent until there is a line. */
-export async function openLogForwarder(settings: LogForwarding, options: LogForwarderOptions): Promise<LogForwarder> {
-  const { elapsed, warn } = options;
-  const sink = await openHttpSink(settings);
-  const queue = new ForwardQueue({
-    ...settings,
-    sink,
-    now: elapsed,
-    onRoom: () => forwarding.fill(),
-  });
-  const forwarding = new Forwarding(settings, queue, options);
-  const monitor = options.publish
-    ? reportCounts(() => queue.counts, options.publish, warn)
-    : settings.monitor && (await openMonitor(settings.monitor, () => queue.counts, { warn }));
-  return {
-    watch: (event) => forwarding.watch(event),
-    attach: (logs) => forwarding.attach(logs),
-    close: async (patienceMs, signal) => {
-      await forwarding.close(patienceMs, signal);
-      sink.close();
-      await monitor?.close();
-      const { queued, forwarded, dropped } = queue.counts;
-      const lost = queued - forwarded + dropped;
-      const why = sink.problem() ?? 'not sent in time';
-      if (lost > 0)
-        warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${sink.name} (${why})`);
-    },
-  };
-}
-
 /**
- * The pipeline: events and logs -> feed -> queue. While the queue is full, the logs are not read further, since they
- * keep everything anyway; when it is stuck, new lines are dropped and counted.
+ * Forwards the lines of a running run: events and logs -> feed -> queue. While the queue is full, the logs are not read
+ * further, since they keep everything anyway; when it is stuck, new lines are dropped and counted.
  */
-class Forwarding {
+export class LogForwarder {
   readonly #settings: LogForwarding;
+  readonly #warn: (message: string) => void;
+  readonly #sink: HttpSink;
   readonly #queue: ForwardQueue;
   readonly #feed: LineFeed;
   readonly #due: StoredEvent[] = [];
   readonly #check: NodeJS.Timeout;
+  #monitor: { readonly close: () => Promise<void> } | null = null;
   #source: LineSource = { requestId: '', dagName: '' };
   #follower: LogFollower | null = null;
   #isPublishing = false;
   #reported: Promise<void> = Promise.resolve();
   #whenEmpty: () => void = () => {};
 
-  constructor(settings: LogForwarding, queue: ForwardQueue, { now }: LogForwarderOptions) {
-    this.#settings = settings;
-    this.#queue = queue;
-    this.#feed = new LineFeed(now);
-    this.#check = setInterval(() => this.fill(), checkMs).unref();
+  /** Opens the sink, and the monitor if configured. Nothing is sent until there is a line. */
+  static async open(settings: LogForwarding, options: LogForwarderOptions): Promise<LogForwarder> {
+    const { publish, warn } = options;
+    const forwarder = new LogForwarder(settings, await HttpSink.open(settings), options);
+    const counts = () => forwarder.#queue.counts;
+    if (publish !== null) forwarder.#monitor = reportCounts(counts, publish, warn);
+    else if (settings.monitor !== null) forwarder.#monitor = await openMonitor(settings.monitor, counts, { warn });
+    return forwarder;
   }
 
+  private constructor(settings: LogForwarding, sink: HttpSink, { now, elapsed, warn }: LogForwarderOptions) {
+    this.#settings = settings;
+    this.#warn = warn;
+    this.#sink = sink;
+    this.#queue = new ForwardQueue({ ...settings, sink, now: elapsed, onRoom: () => this.#fill() });
+    this.#feed = new LineFeed(now);
+    this.#check = setInterval(() => this.#fill(), checkMs).unref();
+  }
+
+  /** Call it in the turn in which the run starts. */
   attach(logs: Pick<StoredLogs, 'follow'>): void {
     if (!this.#settings.includeStepOutput) return;
-    const deliver: LogFollowerOptions['deliver'] = (chunk) => {
+    const deliver = (chunk: LogChunk) => {
       if (this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.skip(chunk));
       else this.#feed.output(chunk);
-      this.fill();
+      this.#fill();
     };
     this.#follower = logs.follow({ deliver, isBlocked: () => !this.#feed.isEmpty });
   }
 
+  /** Called for every stored event of the run. */
   watch(event: StoredEvent): void {
     if (event.type === 'run.created') this.#source = { requestId: event.runId, dagName: event.workflow };
     if (event.type === 'step.started') this.#follower?.follow(event.step, event.attempt);
@@ -103,17 +80,7 @@ class Forwarding {
     this.#reported = this.#publishDue();
   }
 
-  /** Moves lines into the queue while it has room, and drops them if it is stuck. */
-  fill(): void {
-    if (!this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.drop());
-    while (!this.#queue.isFull) {
-      const line = this.#feed.take();
-      if (line === null) break;
-      this.#queue.add(makeRecord(this.#source, line, this.#settings.fields));
-    }
-    if (this.#feed.isEmpty) this.#whenEmpty();
-  }
-
+  /** Sends what is left within the given time and until the signal; then stops. */
   async close(patienceMs: number, signal: AbortSignal): Promise<void> {
     const giveUp = () => this.#giveUp();
     const timer = setTimeout(giveUp, patienceMs);
@@ -129,13 +96,30 @@ class Forwarding {
       clearInterval(this.#check);
       this.#follower?.close();
     }
+    this.#sink.close();
+    await this.#monitor?.close();
+    const { queued, forwarded, dropped } = this.#queue.counts;
+    const lost = queued - forwarded + dropped;
+    const why = `${this.#sink.name} (${this.#sink.problem ?? 'not sent in time'})`;
+    if (lost > 0) this.#warn(`log forwarding: ${lost} of ${queued + dropped} lines were not accepted by ${why}`);
+  }
+
+  /** Moves lines into the queue while it has room, and drops them if it is stuck. */
+  #fill(): void {
+    if (!this.#feed.isEmpty && this.#queue.isStuck) this.#queue.drop(this.#feed.drop());
+    while (!this.#queue.isFull) {
+      const line = this.#feed.take();
+      if (line === null) break;
+      this.#queue.add(makeRecord(this.#source, line, this.#settings.fields));
+    }
+    if (this.#feed.isEmpty) this.#whenEmpty();
   }
 
   /** The rest stays in the logs. */
   #giveUp(): void {
     this.#queue.abort();
     this.#follower?.close();
-    this.fill();
+    this.#fill();
   }
 
   /** An event is sent after the output written before it. */
@@ -147,7 +131,7 @@ class Forwarding {
       }
       const line = eventLine(event);
       if (line !== null) this.#feed.line(line);
-      this.fill();
+      this.#fill();
     }
     this.#isPublishing = false;
   }

@@ -29,8 +29,8 @@ export async function openMonitor(
   { warn, retryMs = RETRY_MS }: { readonly warn: (message: string) => void; readonly retryMs?: number },
 ): Promise<Monitor> {
   const { createServer } = await import('node:http');
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000 }, (request, response) => {
-    void respond(request, response, settings, counts);
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000 }, async (request, response) => {
+    respond(request, response, await answer(request, settings, counts));
   });
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -74,16 +74,10 @@ function closed(server: Server): Promise<void> {
   return whenClosed;
 }
 
-async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  settings: MonitorSettings,
-  counts: () => ForwardCounts,
-): Promise<void> {
-  const { status, type, body } = await answer(request, settings, counts);
+function respond({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
   const headers = { 'Content-Type': type, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
   response.writeHead(status, status === 405 ? { ...headers, Allow: 'GET, HEAD' } : headers);
-  response.end(request.method === 'HEAD' ? undefined : body);
+  response.end(method === 'HEAD' ? undefined : body);
 }
 
 async function answer(
@@ -95,17 +89,13 @@ async function answer(
   if (request.method !== 'GET' && request.method !== 'HEAD') return problem(405, 'only GET and HEAD are allowed');
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const { basePath, metricPrefix } = settings;
-  const prometheus = async () => {
-    const { contentType, text } = await createForwardingMetrics(metricPrefix, counts());
-    return { status: 200, type: contentType, body: text };
-  };
   switch (path.startsWith(basePath) ? path.slice(basePath.length).replace(/\/$/, '') : null) {
     case '/health':
       return ok(health(counts()));
     case '/metrics':
-      return wantsPrometheus(request, query) ? prometheus() : ok(counts());
+      return wantsPrometheus(request, query) ? prometheus(metricPrefix, counts()) : ok(counts());
     case '/metrics/prometheus':
-      return prometheus();
+      return prometheus(metricPrefix, counts());
     default:
       return problem(404, 'not found');
   }
@@ -144,10 +134,7 @@ function problem(status: number, message: string): Answer {
 const results = ['queued', 'forwarded', 'dropped', 'failed', 'retried'] as const;
 
 /** The counts in the text format of Prometheus, under names that existing dashboards know except for their prefix. */
-async function createForwardingMetrics(
-  prefix: string,
-  counts: ForwardCounts,
-): Promise<{ readonly contentType: string; readonly text: string }> {
+async function prometheus(prefix: string, counts: ForwardCounts): Promise<Answer> {
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -160,5 +147,5 @@ async function createForwardingMetrics(
   const help = 'Records by result.';
   const records = new Counter({ name, help, labelNames: ['result'], registers });
   for (const result of results) records.inc({ result }, counts[result]);
-  return { contentType: registry.contentType, text: await registry.metrics() };
+  return { status: 200, type: registry.contentType, body: await registry.metrics() };
 }

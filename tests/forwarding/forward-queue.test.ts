@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ForwardQueue, type ForwardQueueOptions, openHttpSink } from '#forwarding/forward-queue.ts';
+import { ForwardQueue, type ForwardQueueOptions, HttpSink } from '#forwarding/forward-queue.ts';
 import type { ForwardedRecord } from '#forwarding/line-feed.ts';
 import { until } from '../executors/attempt.ts';
 import { closedPort, httpServer, tcpServer } from '../support/http-server.ts';
@@ -12,7 +12,7 @@ function record(line: string): ForwardedRecord {
 
 /** A queue in front of a real sink. */
 async function queueTo(httpUrl: string, options: Partial<ForwardQueueOptions> = {}, timeoutMs = 2000) {
-  const sink = await openHttpSink({ httpUrl, headers: { 'X-Token': 'abc' }, timeoutMs });
+  const sink = await HttpSink.open({ httpUrl, headers: { 'X-Token': 'abc' }, timeoutMs });
   onTestFinished(() => sink.close());
   let now = 0;
   const queue = new ForwardQueue({ ...quick, sink, now: () => now, onRoom: () => {}, ...options });
@@ -99,7 +99,7 @@ describe('a sink that does not accept a record', () => {
       askedAt.push(Date.now() - start);
       return askedAt.length <= 6 ? ('unavailable' as const) : ('taken' as const);
     };
-    const sink = { name: '', send, problem: () => null, close: () => {} };
+    const sink = { send };
     const options = { ...quick, sink, maxRetries: 1, initialBackoffMs: 100, maxBackoffMs: 1000 };
     const queue = new ForwardQueue({ ...options, queueSize: 9, now: Date.now, onRoom: () => {} });
     for (const line of ['a', 'b', 'c', 'd', 'e']) queue.add(record(line));
@@ -131,7 +131,7 @@ describe('a sink that does not accept a record', () => {
     queue.add(record('a'));
     await queue.idle();
     expect(queue.counts).toMatchObject({ failed: 1, retried: 2 });
-    expect(sink.problem()).toBe('the connection was closed before the response was complete');
+    expect(sink.problem).toBe('the connection was closed before the response was complete');
   });
 
   test('because it does not respond in time', async () => {
@@ -141,7 +141,7 @@ describe('a sink that does not accept a record', () => {
     await queue.idle();
     expect(server.received.length).toBe(2);
     expect(queue.counts).toEqual({ ...empty, queued: 1, failed: 1, retried: 1 });
-    expect(sink.problem()).toBe('no complete response within 0.02s');
+    expect(sink.problem).toBe('no complete response within 0.02s');
   });
 
   test('because it does not complete its answer', async () => {
@@ -150,7 +150,7 @@ describe('a sink that does not accept a record', () => {
     queue.add(record('a'));
     await queue.idle();
     expect(queue.counts).toMatchObject({ failed: 1 });
-    expect(sink.problem()).toBe('no complete response within 0.02s');
+    expect(sink.problem).toBe('no complete response within 0.02s');
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import type { StoredEvent } from '#core/run/run.ts';
-import { openLogForwarder } from '#forwarding/log-forwarder.ts';
+import { LogForwarder } from '#forwarding/log-forwarder.ts';
 import type { LogFollowerOptions } from '#store/logs.ts';
 import { httpServer } from '../support/http-server.ts';
 
@@ -25,7 +25,7 @@ async function openToHangingSink() {
   const now = vi.fn(() => clock);
   const warnings: string[] = [];
   let follower: LogFollowerOptions | null = null;
-  const forwarder = await openLogForwarder(
+  const forwarder = await LogForwarder.open(
     { ...settings, httpUrl: server.url },
     { now, elapsed: now, publish: null, warn: (message) => void warnings.push(message) },
   );
