@@ -5,13 +5,6 @@ import type { SmtpSettings, Template } from '#core/workflow.ts';
 /** Why a mail was not sent, as one line for the user. */
 export class MailProblem extends Error {}
 
-/** Server fields used in messages. */
-type NamedServer = {
-  readonly host: string;
-  readonly port: number;
-  readonly login: { readonly username: string } | null;
-};
-
 /** A recipient rejected by the server, with its answer. */
 type RefusedRecipient = { readonly recipient?: string | undefined; readonly response?: string | undefined };
 
@@ -46,12 +39,6 @@ const byTimeout: { readonly [type: string]: string } = {
   SOCKET_TIMEOUT: 'it stopped responding',
 };
 
-/** Explains a mail server error in one line. */
-function explainMailError(error: unknown, server: NamedServer): string {
-  const cause: MailError = error instanceof Error ? error : new Error(String(error));
-  return `mail server ${server.host}:${server.port}: ${explain(cause, server)}`;
-}
-
 /** The recipient with the server's answer. */
 function refusedRecipient({ recipient = '', response = '' }: RefusedRecipient): string {
   return response === '' ? recipient : `${recipient} (${firstLine(response)})`;
@@ -63,27 +50,21 @@ function refused({ rejectedErrors = [], response = '', message }: MailError): st
   return response === '' ? firstLine(message) : `it rejected the sender: ${firstLine(response)}`;
 }
 
-function explain(error: MailError, { host, login }: NamedServer): string {
+/** Explains an error of a mail server in one line. */
+function explain(error: MailError, { host, login }: MailServer): string {
   const { code = '', originalCode = '', response = '', timeoutType = '', command = '' } = error;
   if (code === 'EENVELOPE') return refused(error);
-  if (code === 'EAUTH') return `it rejected the login as "${login?.username ?? ''}": ${said(error)}`;
+  if (code === 'EAUTH')
+    return `it rejected the login as "${login?.username ?? ''}": ${firstLine(response || error.message)}`;
   if (code === 'EDNS') return byCode[originalCode] ?? `unknown host "${host}"`;
   if (code === 'ETIMEDOUT') return byTimeout[timeoutType] ?? 'it stopped responding';
   const known = byCode[originalCode];
   if (known !== undefined) return known + certificateHelp(originalCode);
-  if (code === 'ETLS') return noTls(command, response);
+  const said = response === '' ? '' : ` (${firstLine(response)})`;
+  if (code === 'ETLS' && command !== 'STARTTLS') return `TLS negotiation failed${said}`;
+  if (code === 'ETLS') return `it offers no TLS${said}, and a password is not sent without it`;
   if (response !== '') return `it rejected the mail: ${firstLine(response)}`;
   return byCode[code] ?? firstLine(error.message);
-}
-
-function noTls(command: string, response: string): string {
-  const why = response === '' ? '' : ` (${firstLine(response)})`;
-  if (command !== 'STARTTLS') return `TLS negotiation failed${why}`;
-  return `it offers no TLS${why}, and a password is not sent without it`;
-}
-
-function said({ response = '', message }: MailError): string {
-  return firstLine(response === '' ? message : response);
 }
 
 function certificateHelp(code: string): string {
@@ -131,12 +112,9 @@ function splitList(text: string): readonly string[] {
 
 function parseAddress(text: string, key: string): Address {
   const [, name = '', address = text] = /^(.*?)\s*<([^<>]*)>$/.exec(text) ?? [];
-  if (/^[^\s<>@",;:()[\]\\]+(?:@[^\s<>@",;()\\]+)?$/.test(address)) return { name: unquoted(name), address };
+  if (/^[^\s<>@",;:()[\]\\]+(?:@[^\s<>@",;()\\]+)?$/.test(address))
+    return { name: name.replace(/^"(.*)"$/, (_, quoted) => quoted.replace(/\\(.)/g, '$1')), address };
   throw new MailProblem(`${JSON.stringify(text)} in "${key}" is not an address such as name@example.com`);
-}
-
-function unquoted(name: string): string {
-  return /^".*"$/.test(name) ? name.slice(1, -1).replace(/\\(.)/g, '$1') : name;
 }
 
 /** A mail server with every variable replaced. */
@@ -209,21 +187,16 @@ export type Sent = {
   readonly refused: readonly string[];
 };
 
-/** Timeouts in milliseconds. */
-export type MailPatience = {
-  readonly dnsTimeout: number;
-  readonly connectionTimeout: number;
-  readonly greetingTimeout: number;
-  /** Without any answer, including the time the server takes to scan a mail. */
-  readonly socketTimeout: number;
-};
-
-const usualPatience: MailPatience = {
+const usualPatience = {
   dnsTimeout: 20_000,
   connectionTimeout: 30_000,
   greetingTimeout: 30_000,
+  /** Without any answer, including the time the server takes to scan a mail. */
   socketTimeout: 120_000,
 };
+
+/** Timeouts in milliseconds. */
+export type MailPatience = typeof usualPatience;
 
 /**
  * Sends a mail. The login is never sent without TLS, except to this machine, whose certificate is not checked either.
@@ -244,15 +217,16 @@ export async function sendMail(
     const refused = rejectedErrors?.map((error) => refusedRecipient(error)) ?? rejected.map(addressText);
     return { messageId, accepted: accepted.map(addressText), refused };
   } catch (error) {
-    throw new MailProblem(signal.aborted ? 'stopped before the mail was sent' : explainMailError(error, server));
+    if (signal.aborted) throw new MailProblem('stopped before the mail was sent');
+    const why = explain(error instanceof Error ? error : new Error(String(error)), server);
+    throw new MailProblem(`mail server ${server.host}:${server.port}: ${why}`);
   } finally {
     transport.close();
   }
 }
 
-function connection(server: MailServer) {
-  const { host, port, secure, login } = server;
-  const isNear = isLocalServer(server);
+function connection({ host, port, secure, login }: MailServer) {
+  const isNear = isLocalServer({ host });
   return {
     host,
     port,

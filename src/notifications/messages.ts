@@ -95,13 +95,11 @@ export async function deliver(message: Message, options: DeliveryOptions): Promi
   }
 }
 
-type ResponseHead = Extract<RequestEnd, { readonly head: unknown }>['head'];
-
 /** Only the status counts; a truncated or oversized body is ignored. */
 async function send(message: Message, options: RequestOptions): Promise<RequestEnd> {
-  const heads: ResponseHead[] = [];
-  const onHead = (head: ResponseHead) => void heads.push(head);
-  const end = await sendRequest(message, options, { onHop: () => {}, onHead, onBody: () => {} });
+  const heads: Extract<RequestEnd, { readonly head: unknown }>['head'][] = [];
+  const on = { onHop: () => {}, onHead: (head: (typeof heads)[number]) => void heads.push(head), onBody: () => {} };
+  const end = await sendRequest(message, options, on);
   const [head] = heads;
   return head === undefined ? end : { hop: end.hop, head };
 }
@@ -155,9 +153,9 @@ export function messageFor(notification: Notification, scope: Scope, content: Co
     case 'discord':
       return post({ embeds: [discordEmbed(content)], allowed_mentions: { parse: [] } });
     case 'ntfy':
-      return ntfyMessage(notification, address, { scope, content });
+      return ntfyMessage(notification, address, scope, content);
     case 'webhook':
-      return webhookMessage(notification, address, { scope, content });
+      return webhookMessage(notification, address, scope, content);
   }
 }
 
@@ -181,9 +179,8 @@ function addressOf(text: string): Address {
 function slackText({ title, parts, runUrl }: Content): string {
   const escaped = (text: string) => text.replace(/[&<>]/g, (sign) => slackEscapes[sign] ?? sign);
   const lines = [`*${escaped(title)}*`, ...parts.map((part) => escaped(markdown(part)))];
-  return [cut(lines.join('\n'), lengths.slack), ...(runUrl === null ? [] : [`<${escaped(runUrl)}|Open the run>`])].join(
-    '\n',
-  );
+  const link = runUrl === null ? '' : `\n<${escaped(runUrl)}|Open the run>`;
+  return cut(lines.join('\n'), lengths.slack) + link;
 }
 
 const slackEscapes: { readonly [sign: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -194,12 +191,7 @@ function markdown(part: Part): string {
 
 /** An Adaptive Card. Mentions need entities, and it has none. */
 function teamsCard({ title, parts, runUrl }: Content): Json {
-  const block = (text: string, look: { readonly [key: string]: Json }) => ({
-    type: 'TextBlock',
-    text,
-    wrap: true,
-    ...look,
-  });
+  const block = (text: string, look: object) => ({ type: 'TextBlock', text, wrap: true, ...look });
   const body = parts.map((part) =>
     // A single line break is none in a card.
     'text' in part
@@ -238,17 +230,15 @@ function discordEmbed({ event, title, parts, runUrl }: Content): Json {
   };
 }
 
-type Texts = { readonly scope: Scope; readonly content: Content };
-
 const priorities: readonly string[] = ['', 'min', 'low', 'default', 'high', 'max'];
 
 /** Published as JSON to the root of the server, since headers cannot hold every text. */
-function ntfyMessage(notification: Notification, { url, headers }: Address, { scope, content }: Texts): Message {
+function ntfyMessage(to: Notification, { url, headers }: Address, scope: Scope, content: Content): Message {
   const [, root = '/', topic = ''] = /^(.*\/)([^/]+)\/*$/.exec(url.pathname) ?? [];
   if (topic === '') throw new SettingProblem('its "url" has no topic');
-  const token = expandText(notification.token ?? '', scope);
-  const tags = notification.tags.map((tag) => expandText(tag, scope)).filter((tag) => tag !== '');
-  const priority = priorityOf(expandText(notification.priority ?? '', scope).trim());
+  const token = expandText(to.token ?? '', scope);
+  const tags = to.tags.map((tag) => expandText(tag, scope)).filter((tag) => tag !== '');
+  const priority = priorityOf(expandText(to.priority ?? '', scope).trim());
   const body = {
     topic: decodeURIComponent(topic),
     title: content.title,
@@ -269,23 +259,20 @@ function priorityOf(text: string): number | null {
   throw new SettingProblem(`its "priority" is ${JSON.stringify(text)}, not min, low, default, high, max or 1 to 5`);
 }
 
-function webhookMessage(notification: Notification, address: Address, { scope, content }: Texts): Message {
+function webhookMessage(to: Notification, address: Address, scope: Scope, content: Content): Message {
   const { event, title, parts, runUrl: url, summary: run } = content;
-  const { body: template, secret } = notification;
-  const body =
-    template === null
-      ? JSON.stringify({ event, text: `${title}\n${plainText(parts)}`, url, run })
-      : bodyOf(template, scope);
+  const { body: template, secret } = to;
+  const usual = { event, text: `${title}\n${plainText(parts)}`, url, run };
+  const body = template === null ? JSON.stringify(usual) : bodyOf(template, scope);
   const key = secret === null ? '' : expandText(secret, scope);
   if (secret !== null && key === '') throw new SettingProblem('its "secret" is empty');
-  const given = headerPairs({
-    headers: Object.fromEntries(notification.headers.map(({ name, value }) => [name, expandText(value, scope)])),
-  });
+  const headers = Object.fromEntries(to.headers.map(({ name, value }) => [name, expandText(value, scope)]));
+  const given = headerPairs({ headers });
   const isGiven = (name: string) => given.some(([other]) => other.toLowerCase() === name);
   const signature = createHmac('sha256', key).update(body).digest('hex');
   return {
     url: address.url,
-    method: methodOf(expandText(notification.method, scope)),
+    method: methodOf(expandText(to.method, scope)),
     headers: [
       ...address.headers.filter(([name]) => !isGiven(name)),
       ...given,
@@ -314,10 +301,7 @@ function plainText(parts: readonly Part[]): string {
 
 /** A longer text would become an attachment. */
 function cutBytes(text: string, bytes: number): string {
-  return Buffer.byteLength(text) <= bytes
-    ? text
-    : `${Buffer.from(text)
-        .subarray(0, bytes - 3)
-        .toString()
-        .replace(/\ufffd$/, '')}...`;
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const start = Buffer.from(text).subarray(0, bytes - 3);
+  return `${start.toString().replace(/\ufffd$/, '')}...`;
 }

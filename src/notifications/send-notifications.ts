@@ -41,25 +41,24 @@ export async function sendNotifications(
   return (await Promise.all(sent)).flat();
 }
 
-/** The event of a notification. */
-export type Occasion = { readonly notice: Notice; readonly event: NotificationEvent };
-
 /** The result of sending a notification; `problem` is null if it was accepted. Shows no part of the URL but the host. */
 export type Delivery = { readonly to: string; readonly host: string | null; readonly problem: string | null };
 
 /** Sends one notification. */
 export async function sendOne(
   notification: Notification,
-  occasion: Occasion,
+  { notice, event }: { readonly notice: Notice; readonly event: NotificationEvent },
   { env, publicUrl, summaryOf }: Omit<NotifierOptions, 'failedBefore'>,
 ): Promise<Delivery> {
   const { to } = notification;
-  const { signal, scope } = occasion.notice;
+  const { signal, scope } = notice;
   let host: string | null = null;
   try {
-    const { lines, timeoutMs } = numbersOf(notification, scope);
-    const summary = await summaryOf(occasion.notice, lines);
-    const message = messageAbout({ ...notification, lines }, { ...occasion, summary }, publicUrl);
+    const read = numberValues(notification.numbers ?? [], scope);
+    if ('problem' in read) throw new SettingProblem(read.problem);
+    const { lines, timeoutMs } = withNotifyNumbers(notification, read.values);
+    const summary = await summaryOf(notice, lines);
+    const message = messageAbout({ ...notification, lines }, { notice, event, summary }, publicUrl);
     host = message.url.host;
     const problem = await deliver(message, { env, timeoutMs, signal, pause });
     return { to, host, problem: problem !== null && signal.aborted ? String(signal.reason) : problem };
@@ -69,17 +68,10 @@ export async function sendOne(
   }
 }
 
-/** The numbers of a notification. Throws a `SettingProblem` for a value outside of the range of its key. */
-function numbersOf(notification: Notification, scope: Notice['scope']): Pick<Notification, 'lines' | 'timeoutMs'> {
-  const read = numberValues(notification.numbers ?? [], scope);
-  if ('problem' in read) throw new SettingProblem(read.problem);
-  return withNotifyNumbers(notification, read.values);
-}
-
 /** Throws a `SettingProblem` or a `PathProblem`. */
 function messageAbout(
   notification: Notification,
-  { notice, event, summary }: Occasion & { readonly summary: RunSummary },
+  { notice, event, summary }: { notice: Notice; event: NotificationEvent; summary: RunSummary },
   publicUrl: string | null,
 ): Message {
   const { title, message } = notification;

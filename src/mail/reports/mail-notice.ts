@@ -16,7 +16,7 @@ import {
 } from '#render/text.ts';
 import { readExcerpt, readTail } from '#store/log-ends.ts';
 import type { LogFile, RunLogs } from '#store/logs.ts';
-import { type Attachment, addresses, type Mail, MailProblem, mailServer, type Sent, sendMail } from '../send-mail.ts';
+import { type Attachment, addresses, type Mail, MailProblem, mailServer, sendMail } from '../send-mail.ts';
 
 /** Facts about a run, or one of its steps, for a mail. */
 export type ReportFacts = {
@@ -32,9 +32,6 @@ export type ReportFacts = {
   readonly again: string | null;
 };
 
-/** The content of a mail: HTML, and the same as text. */
-type Report = { readonly subject: string; readonly message: string; readonly text: string };
-
 /** Limits: rows, and line length; further steps are only counted. */
 const most = { rows: 500, lineLength: 500 };
 
@@ -43,13 +40,14 @@ const most = { rows: 500, lineLength: 500 };
 const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** Renders the mail about a run or a step. `cut`: notes about truncated logs. */
-export function renderMailReport(prefix: string, facts: ReportFacts, cut: readonly string[]): Report {
+export function renderMailReport(prefix: string, facts: ReportFacts, cut: readonly string[]) {
   const heads = headRows(facts);
-  const rows = stepRows(facts);
+  const steps = [...facts.summary.steps, ...facts.summary.handlers];
+  const rows = [columns, ...steps.slice(0, most.rows).map(stepRow)];
   const failures = failureParts(facts);
   const notes = [
     ...approvalNotes(facts),
-    ...leftOut(facts),
+    ...(steps.length > most.rows ? [`${steps.length - most.rows} more steps are not shown.`] : []),
     ...cut,
     ...(facts.again === null ? [] : [`Retry with: ${facts.again}`]),
   ];
@@ -57,13 +55,13 @@ export function renderMailReport(prefix: string, facts: ReportFacts, cut: readon
     subject: subject(prefix, facts),
     message: htmlPage([
       htmlTable(heads),
-      htmlTable([columns, ...rows]),
+      htmlTable(rows),
       ...failures.map(([title, lines]) => `<h3>${escapeHtml(title)}</h3><pre>${escapeHtml(lines.join('\n'))}</pre>`),
       ...notes.map((note) => `<p>${escapeHtml(note)}</p>`),
     ]),
     text: [
       textTable(heads),
-      textTable([columns, ...rows]),
+      textTable(rows),
       ...failures.map(([title, lines]) => [title, ...lines.map((line) => `  ${line}`)].join('\n')),
       ...notes,
     ]
@@ -97,24 +95,19 @@ function headRows({ summary, host }: ReportFacts): readonly (readonly string[])[
 
 const columns = ['Step', 'Status', 'Started', 'Finished', 'Took', 'Error'];
 
-function stepRows({ summary: { steps, handlers } }: ReportFacts): readonly (readonly string[])[] {
-  return [...steps, ...handlers]
-    .slice(0, most.rows)
-    .map(({ name, status, startedAt, finishedAt, durationMs, error }) => [
-      name,
-      words(status),
-      startedAt === null ? '' : utcTime(startedAt),
-      startedAt === null || finishedAt === null ? '' : utcTime(finishedAt),
-      durationMs === null ? '' : formatDuration(durationMs),
-      error ?? '',
-    ])
-    .map((row) => row.map(oneLine));
+function stepRow({ name, status, startedAt, finishedAt, durationMs, error }: StepSummary): readonly string[] {
+  const [from, to] = [startedAt, startedAt && finishedAt].map((at) => (at === null ? '' : utcTime(at)));
+  const took = durationMs === null ? '' : formatDuration(durationMs);
+  return [name, words(status), from ?? '', to ?? '', took, error ?? ''].map(oneLine);
 }
 
 /** The failures with their last lines; in a mail about one step only those of that step, or its last lines. */
 function failureParts({ summary, step, tail }: ReportFacts): readonly (readonly [string, readonly string[]])[] {
   const { failures, moreFailures } = failuresIn(summary);
-  const shown = step === null ? failures : failures.filter(({ path }) => isOf(path[0] ?? '', step));
+  const shown =
+    step === null
+      ? failures
+      : failures.filter(({ path: [node = ''] }) => node === step || splitInstanceName(node)?.step === step);
   const own = shown.length === 0 && tail.length > 0 && step !== null;
   return [
     ...shown.map(
@@ -123,11 +116,6 @@ function failureParts({ summary, step, tail }: ReportFacts): readonly (readonly 
     ...(own ? [[`Last lines of "${oneLine(step)}"`, tail.map(oneLine)] as const] : []),
     ...(step === null && moreFailures > 0 ? [[`and ${moreFailures} more failed`, []] as const] : []),
   ];
-}
-
-/** Whether a node is a step or one of its instances. */
-function isOf(node: string, step: string): boolean {
-  return node === step || splitInstanceName(node)?.step === step;
 }
 
 function linesOf(failure: Failure): readonly string[] {
@@ -140,11 +128,6 @@ function approvalNotes({ summary }: ReportFacts): readonly string[] {
     `Approve with: ${approve}`,
     `Reject with: ${reject}`,
   ]);
-}
-
-function leftOut({ summary: { steps, handlers } }: ReportFacts): readonly string[] {
-  const count = steps.length + handlers.length - most.rows;
-  return count > 0 ? [`${count} more steps are not shown.`] : [];
 }
 
 function htmlPage(parts: readonly string[]): string {
@@ -193,7 +176,6 @@ export type MailNoticeOptions = {
 };
 
 const tailLines = 20;
-const noLogs: AttachedLogs = { attachments: [], cut: [] };
 
 /** Sends the mail; resolves to warnings about failed deliveries. */
 export async function sendNotice(
@@ -204,7 +186,8 @@ export async function sendNotice(
   const { workflow, signal } = notice;
   try {
     const server = mailServer(workflow.smtp, (text) => expandText(text, notice.scope));
-    return tellRefused(await sendMail(server, await makeMail(notice, occasion, options), { signal }));
+    const { refused } = await sendMail(server, await makeMail(notice, occasion, options), { signal });
+    return refused.map((receiver) => `the mail did not reach ${receiver}`);
   } catch (error) {
     if (!(error instanceof MailProblem || error instanceof PathProblem)) throw error;
     const why = signal.aborted ? String(signal.reason) : error.message;
@@ -223,7 +206,7 @@ async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNot
   const expand = (text: string) => expandText(text, notice.scope);
   const [key, settings] = settingsFor(notice, occasion);
   const facts = await factsOf(notice, options);
-  const logs = settings.attachLogs ? await attachLogs(facts.summary, notice.logs) : noLogs;
+  const logs = settings.attachLogs ? await attachLogs(facts.summary, notice.logs) : { attachments: [], cut: [] };
   return {
     from: addresses([settings.from], `${key}.from`, expand),
     // Joined first, since a name may contain a comma and is then split over two entries.
@@ -236,18 +219,14 @@ async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNot
 }
 
 function settingsFor({ workflow }: Notice, occasion: MailOccasion): readonly [key: string, settings: MailSettings] {
-  const key = mailKey(workflow, occasion);
+  const usual = occasion === 'success' || occasion === 'wait' ? 'infoMail' : 'errorMail';
+  const key = occasion === 'wait' && workflow.waitMail !== undefined ? 'waitMail' : usual;
   const settings = workflow[key] ?? null;
   if (settings === null) throw new MailProblem(`the workflow has no "${key}"`);
   for (const part of ['from', 'to'] as const) {
     if (settings[part].length === 0) throw new MailProblem(`"${key}" has no "${part}"`);
   }
   return [key, settings];
-}
-
-function mailKey({ waitMail }: Notice['workflow'], occasion: MailOccasion): 'errorMail' | 'infoMail' | 'waitMail' {
-  if (occasion === 'wait' && waitMail !== undefined) return 'waitMail';
-  return occasion === 'success' || occasion === 'wait' ? 'infoMail' : 'errorMail';
 }
 
 async function factsOf(notice: Notice, { host, commands, summaryOf }: MailNoticeOptions): Promise<ReportFacts> {
@@ -258,18 +237,8 @@ async function factsOf(notice: Notice, { host, commands, summaryOf }: MailNotice
     own === undefined || own.attempts === 0
       ? []
       : await readTail(logs, { step: own.name, attempt: own.attempts }, tailLines);
-  return {
-    summary,
-    step: step?.name ?? null,
-    status,
-    host,
-    tail,
-    again: commands.retry ? retryOf(summary, isMasked) : null,
-  };
-}
-
-function tellRefused({ refused }: Sent): readonly string[] {
-  return refused.map((receiver) => `the mail did not reach ${receiver}`);
+  const again = commands.retry ? retryOf(summary, isMasked) : null;
+  return { summary, step: step?.name ?? null, status, host, tail, again };
 }
 
 /** The command that retries an ended run; null for a success, and where a masked workflow has no file to take instead. */
@@ -279,18 +248,18 @@ function retryOf({ runId, status, file }: RunSummary, isMasked: boolean): string
   return file === null ? null : `wf retry ${runId} --file`;
 }
 
-/** Logs to attach, and a note for each truncated one. */
-type AttachedLogs = { readonly attachments: readonly Attachment[]; readonly cut: readonly string[] };
-
 const mebibyte = 1024 * 1024;
 /** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
 const maxBytes = { each: mebibyte, all: 10 * mebibyte };
 
-/** Attaches the output of every step's last attempt, truncated to its end if too long; skips empty logs. */
+/**
+ * Attaches the output of every step's last attempt, truncated to its end if too long, with a note for each truncated one;
+ * skips empty logs.
+ */
 export async function attachLogs(
   { steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>,
   logs: RunLogs,
-): Promise<AttachedLogs> {
+): Promise<{ readonly attachments: readonly Attachment[]; readonly cut: readonly string[] }> {
   const attachments: Attachment[] = [];
   const cut: string[] = [];
   let left = maxBytes.all;

@@ -19,13 +19,9 @@ export function createMailNotifier(options: MailNoticeOptions): Notify {
 function occasionFor({ status, step, state, workflow }: Notice): MailOccasion | null {
   if (state.cancellation?.force) return null;
   const mailOn: Partial<Workflow['mailOn']> & Step['mailOn'] = step === null ? workflow.mailOn : step.mailOn;
-  const occasion = occasionOf(status);
-  return occasion !== null && mailOn[occasion] ? occasion : null;
-}
-
-/** Skipped steps send no mail; steps that were not reached are covered by the mail about the run. */
-function occasionOf(status: Notice['status']): MailOccasion | null {
   const event = notificationEvent(status);
-  if (event === 'waiting') return 'wait';
-  return event === 'skipped' ? null : event;
+  // Skipped steps send no mail; steps that were not reached are covered by the mail about the run.
+  if (event === null || event === 'skipped') return null;
+  const occasion = event === 'waiting' ? 'wait' : event;
+  return mailOn[occasion] ? occasion : null;
 }
