@@ -154,10 +154,7 @@ export class LineFeed {
     return null;
   }
 
-  /**
-   * Drops waiting output and returns its number of lines. The beginning of an unfinished line is kept, since its end
-   * may arrive when lines are wanted again.
-   */
+  /** Drops waiting output and returns its number of lines; keeps the beginning of an unfinished line, whose end may follow. */
   drop(): number {
     let lines = 0;
     for (const item of this.#items.slice(this.#next)) lines += countDropped(item);

@@ -19,10 +19,7 @@ const json = 'application/json; charset=utf-8';
 /** How often to retry an address in use, in milliseconds. */
 const RETRY_MS = 1000;
 
-/**
- * Opens the monitor. If its address is unavailable, warns and continues without it; if another process (such as another
- * run) uses the address, takes it over when that process ends.
- */
+/** Opens the monitor. While another process uses its address it waits; any other problem is a warning. */
 export async function openMonitor(
   settings: MonitorSettings,
   counts: () => ForwardCounts,

@@ -80,10 +80,7 @@ function firstLine(text: string): string {
 /** A mail address; `name` is empty if only the address is known. */
 type Address = { readonly name: string; readonly address: string };
 
-/**
- * Trims a text for use in a header. Throws a `MailProblem` for a line break or NUL, which could inject headers and
- * recipients.
- */
+/** Trims a text for a header. Throws a `MailProblem` for a line break or NUL, which could inject headers. */
 export function headerText(text: string, key: string): string {
   const trimmed = text.trim();
   if (/[\r\n\0]/.test(trimmed))

@@ -67,10 +67,7 @@ function Failure({ failure, clear }: { failure: unknown; clear: () => void }) {
 const LoginScreen = lazy(() => import('./screens/login.tsx').then((screen) => screen.LoginScreen));
 const LoginDialog = lazy(() => import('./screens/login.tsx').then((screen) => screen.LoginDialog));
 
-/**
- * The children if the user is logged in, else the login. If the session ends later, the login covers the children,
- * which keep their state.
- */
+/** The children if the user is logged in, else the login, which covers them if the session ends later. */
 function SignedIn({ children }: { children: ComponentChildren }) {
   const { path, route } = useLocation();
   const isKnown = session.value !== null;

@@ -20,10 +20,7 @@ export function earlierRunOf(run: {
   return { runId: run.runId, steps: new Map([...run.steps, ...run.handlers].map((step) => [step.name, step])) };
 }
 
-/**
- * The difference of a finished step from the same step of an earlier run: `was succeeded`, `+1.2s`; empty if it is
- * small.
- */
+/** The difference of a finished step from an earlier run: `was succeeded`, `+1.2s`; empty if it is small. */
 export function earlierNote(step: EarlierStep, earlier: EarlierRun | null): string {
   const before = earlier?.steps.get(step.name);
   if (before === undefined || !isEnd(step.status)) return '';

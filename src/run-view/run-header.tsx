@@ -100,10 +100,7 @@ function Progress({ steps }: { steps: readonly StepView[] }) {
 
 type Timed = Pick<StepView, 'name' | 'startedAt' | 'finishedAt' | 'kept'>;
 
-/**
- * The critical path, from the first step to the last: each step is the dependency of the next one that finished last.
- * Empty if no step waited for another. `steps` are without handlers.
- */
+/** The critical path: each step is the dependency of the next that finished last. Empty if no step waited for another. */
 export function criticalPath(steps: readonly Timed[], edges: RunGraph['edges']): readonly string[] {
   const ran = steps.filter(({ startedAt, kept }) => startedAt !== null && !kept);
   const ends = new Map(

@@ -366,10 +366,7 @@ function heldFrom({ approval }: StepView): number | null {
   return approval?.since == null ? null : Date.parse(approval.since);
 }
 
-/**
- * The wait of a step for approval, in milliseconds since 1970-01-01 UTC; null if it has not begun. `now`: its end while
- * it lasts.
- */
+/** The wait of a step for approval, until `now` while it lasts; null if it has not begun. */
 function heldTime(step: StepView, now: number): { readonly from: number; readonly to: number } | null {
   const from = heldFrom(step);
   const end = step.approval?.at ?? step.finishedAt;

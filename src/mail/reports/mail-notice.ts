@@ -252,10 +252,7 @@ const mebibyte = 1024 * 1024;
 /** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
 const maxBytes = { each: mebibyte, all: 10 * mebibyte };
 
-/**
- * Attaches the output of every step's last attempt, truncated to its end if too long, with a note for each truncated one;
- * skips empty logs.
- */
+/** Attaches the output of the last attempts, truncated to its end if too long, and notes what was truncated. */
 export async function attachLogs(
   { steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>,
   logs: RunLogs,

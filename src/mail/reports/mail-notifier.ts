@@ -3,10 +3,7 @@ import type { Step, Workflow } from '#core/workflow.ts';
 import type { Notice, Notify } from '#engine/engine.ts';
 import type { MailNoticeOptions, MailOccasion } from './mail-notice.ts';
 
-/**
- * Sends mails about runs and steps according to `mailOn`. Failed deliveries are reported as lines and change no
- * outcome.
- */
+/** Sends mails about runs and steps according to `mailOn`; failed deliveries are reported and change no outcome. */
 export function createMailNotifier(options: MailNoticeOptions): Notify {
   return (notice) => {
     const occasion = occasionFor(notice);

@@ -11,9 +11,7 @@ export type StepComparison = {
   readonly longerMs: number | null;
 };
 
-/**
- * Compares the steps of two runs: first those with different statuses, then by difference of duration, largest first.
- */
+/** Compares the steps of two runs: those with different statuses first, then by difference of duration. */
 export function compareSteps(
   steps: readonly (ComparedStep & { readonly name: string })[],
   earlier: Pick<RunSummary, 'steps' | 'handlers'>,

@@ -47,9 +47,7 @@ export async function checkConnection(): Promise<void> {
   }
 }
 
-/**
- * Calls `act` each time the daemon answers again or the user has logged in again, until the returned function is called.
- */
+/** Calls `act` when the daemon answers again or the user has logged in again, until the returned function is called. */
 export function onReconnection(act: () => void): () => void {
   let wasConnected = true;
   return effect(() => {

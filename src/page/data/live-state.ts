@@ -8,10 +8,7 @@ export type Read = {
   readonly isObsolete: () => boolean;
 };
 
-/**
- * The reads and changes of a state, which is kept elsewhere: events change it, and may arrive before the response of an
- * older read.
- */
+/** The reads and changes of a state: events change it, and may arrive before the response of an older read. */
 export class LiveState {
   /** The changes since the first of the current reads began. */
   readonly #changes: (() => void)[] = [];

@@ -2,9 +2,7 @@ import type { DaemonStatus } from '#run-view/api/types.ts';
 import { checkConnection, connected, disconnected, isSignedOut, onReconnection } from './connection.ts';
 import { daemonStatus, readSession } from './login-session.ts';
 
-/**
- * Handlers of the event stream by event name. Each receives the new state of a run, step, workflow or of the daemon.
- */
+/** Handlers by event name; each receives the new state of a run, step, workflow or of the daemon. */
 export type LiveEvents = Readonly<Record<string, (data: never) => void>>;
 
 /** A hidden page closes its connection after this time: a browser allows six connections for all of its tabs. */

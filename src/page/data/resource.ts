@@ -14,10 +14,7 @@ export type Resource<T> = {
   readonly removeBy: (work: () => Promise<void>) => Promise<void>;
 };
 
-/**
- * Creates a resource that `load` reads; `first` is its value until then. Its value stays visible while the daemon does not
- * respond or a login is missing.
- */
+/** A resource that `load` reads. Its value stays visible while the daemon does not respond or a login is missing. */
 export function createResource<T>(load: () => Promise<T>, first: T | null = null): Resource<T> {
   const known = signal<Known<T>>({ value: first, problem: null });
   let running: Promise<void> | null = null;

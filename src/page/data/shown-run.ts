@@ -24,10 +24,7 @@ export class ShownRun {
   readonly step = keyed<StepView>();
   /** All steps, then the handlers, updated at most four times a second. */
   readonly steps = signal<readonly StepView[]>([]);
-  /**
-   * The sub-runs that wait for approval, with the step or instance that started them; null for a sub-run of a sub-run,
-   * which only a run that is not a sub-run itself has here.
-   */
+  /** The sub-runs that wait for approval, and the step that started each; null in a sub-run of a sub-run. */
   readonly waitingSubRuns = computed(() => {
     const known = this.#waiting.runs.value;
     if (known.size === 0) return [];

@@ -89,10 +89,7 @@ function flowKeyAt(text: string, { path, present, from }: YamlPosition): ReturnT
   return { position, from, to: from + written.length };
 }
 
-/**
- * Finds a location in a value in flow style that begins on this line or above. Undefined outside of such values, null
- * in texts within them.
- */
+/** A location in a value in flow style that begins here or above; undefined: outside, null: in a text. */
 function positionInFlow(
   lineAt: LineAt,
   { line, column }: { line: number; column: number },
@@ -124,10 +121,7 @@ function positionInFlow(
   return undefined;
 }
 
-/**
- * The lines that a value in flow style can span: those indented deeper than its key, and those that begin with a
- * bracket.
- */
+/** The lines that a value in flow style can span: those indented deeper than its key, and closing brackets. */
 function linesBelow(lineAt: LineAt, { line, parent }: { line: number; parent: number }): readonly string[] {
   const lines: string[] = [];
   for (let number = line + 1; ; number++) {
@@ -173,10 +167,7 @@ type Frame = {
   isWritten: boolean;
 };
 
-/**
- * Finds the location of a position in a value in flow style, such as `{limit: 2, intervalSec: 5}`. Its path begins in
- * the value. Null outside of its brackets and in quoted texts.
- */
+/** A location in a value in flow style; null outside of its brackets and in quoted texts. */
 function flowPositionAt(text: string, position: number): YamlPosition | null {
   const stack: Frame[] = [];
   let found: readonly Frame[] | null = null;

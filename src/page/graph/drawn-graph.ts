@@ -18,10 +18,7 @@ type Labels = {
   readonly version: string;
 };
 
-/**
- * Returns a graph with its layout, once it is known; the layout is computed again only when steps, edges or labels
- * change.
- */
+/** Returns a graph with its layout, which is computed again when steps, edges or labels change; null: not yet. */
 export function useDrawnGraph(graph: NamedGraph, { labelOf, version }: Labels): DrawnGraph | null {
   const drawn = useSignal<DrawnGraph | null>(null);
   const key = useMemo(

@@ -19,10 +19,7 @@ export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
 /** The keys that move from one step to another. */
 export type Arrow = 'ArrowRight' | 'ArrowLeft' | 'ArrowUp' | 'ArrowDown';
 
-/**
- * Returns the step that an arrow key moves to: along the edges to a dependent or a dependency, across them to the next
- * step of the same layer. Null if there is none.
- */
+/** The step that an arrow key moves to: along the edges, or across them in the same layer; null: none. */
 export function neighbourOf(
   { graph, layout }: DrawnGraph,
   boxes: readonly Box[],

@@ -1,7 +1,4 @@
-/**
- * Copies text to the clipboard; returns whether the browser allowed it. Over plain HTTP only selected text can be
- * copied.
- */
+/** Copies text; returns whether the browser allowed it. Over plain HTTP only selected text can be copied. */
 export async function copyText(text: string): Promise<boolean> {
   if (isSecureContext) {
     return navigator.clipboard.writeText(text).then(

@@ -16,9 +16,7 @@ export function isScaled(lines: number): boolean {
   return lines * LINE_HEIGHT > MAX_HEIGHT;
 }
 
-/**
- * The highest possible first visible line, with its hidden fraction. A wrapped line can fill the visible area alone.
- */
+/** The highest possible first visible line, with its hidden fraction; a wrapped line can fill the area alone. */
 export function lastTop({ lines, height, isWrapped }: Room): number {
   return Math.max(0, lines - (isWrapped ? 1 : height / LINE_HEIGHT));
 }

@@ -14,10 +14,7 @@ export type DrawnRows = {
   readonly after: number;
 };
 
-/**
- * Returns the rows of a long list to draw, while the list, a surrounding element or the page scrolls. Rows have one
- * height in pixels; null: that of an element with the attribute `data-row`.
- */
+/** The rows of a long list to draw. Their height in pixels is `rowHeight`, or that of an element with `data-row`. */
 export function useDrawnRows(
   list: RefObject<HTMLElement | null>,
   count: number,

@@ -107,10 +107,7 @@ type SquaresProps = {
   readonly selected: string | null;
 };
 
-/**
- * Many instances, one path for each status. A click selects one. For the keyboard one of them is a link, which the
- * arrow keys, Home and End move.
- */
+/** Many instances, one path for each status. A click selects one, and so does a link that keys move. */
 function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps) {
   const [moved, setMoved] = useState<number | null>(null);
   const cell = useRef<SVGSVGElement>(null);

@@ -171,10 +171,7 @@ export function numberedGraph({ nodes, edges }: NamedGraph): NumberedGraph {
 const MARGIN = 12;
 const GAP = 24;
 
-/**
- * Draws a graph that is too large for a layout: each layer is a column of squares, one for each step, without edges. A
- * step is in the layer after the last of its dependencies.
- */
+/** Draws a graph that is too large for a layout: each layer is a column of squares, without edges. */
 export function layOutColumns(graph: Dependencies): {
   readonly items: readonly GraphItem[];
   readonly layout: GraphLayout;

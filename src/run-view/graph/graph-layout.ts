@@ -35,9 +35,7 @@ const margin = 12;
 /** Gaps between layers, and between boxes of a layer, in pixels. */
 const gaps = { horizontal: { along: 56, across: 12 }, vertical: { along: 40, across: 20 } };
 
-/**
- * Lays out an acyclic graph, from left to right or, if that fits the page better, downwards; null if it is too large.
- */
+/** Lays out a graph from left to right or, if that fits the page better, downwards; null: it is too large. */
 export function layOutGraph({ sizes, edges }: GraphShape): GraphLayout | null {
   const layers = assignLayers(sizes.length, edges, mostVertices);
   if (layers === null) return null;
@@ -178,10 +176,7 @@ const rounds = 6;
 /** Weight of a straight edge through a layer; a straight row of boxes has weight 1. */
 const bendWeight = 4;
 
-/**
- * The centre of each vertex across the layers: near the mean position of its neighbours, in the order of its layer, and
- * no closer to the next vertex than their sizes and the gap allow.
- */
+/** The centre of each vertex across the layers: near its neighbours, in order, and not too close to the next. */
 function positionsAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
   const { vertices, order, edges } = layers;
   const after = neighbours(vertices.length, edges);

@@ -40,10 +40,7 @@ export class Draft {
     this.text = signal(read.text);
   }
 
-  /**
-   * Saves the text; returns whether it was saved, also by an earlier save whose response was lost. Sets `theirs` if the
-   * file has changed otherwise since it was read.
-   */
+  /** Saves the text; returns whether it is saved. Sets `theirs` if the file was changed otherwise since it was read. */
   async save({ allowInvalid = false } = {}): Promise<boolean> {
     if (this.isSaving.value) return false;
     this.isSaving.value = true;

@@ -52,10 +52,7 @@ export function withoutSecrets(fields: readonly Field[], { values, free }: Fille
   return { values: Object.fromEntries(shown), free };
 }
 
-/**
- * The names that a file mentions and does not set itself: a run accepts them as parameters. Null if it accepts declared
- * parameters only.
- */
+/** The names that a run accepts as parameters since the file mentions them; null: only declared ones. */
 export function acceptedNames({
   definition,
   params,

@@ -14,10 +14,7 @@ export function leaving(go: () => void): void {
   else go();
 }
 
-/**
- * Asks for a confirmation before the user leaves unsaved changes at this address. `route` opens an address. Returns a
- * function that stops it.
- */
+/** Asks before the user leaves unsaved changes at this address, until the returned function is called. */
 export function guardChanges(hasChanges: () => boolean, route: (url: string) => void): () => void {
   guard = { hasChanges, route, address: location.href };
   return () => {
@@ -26,10 +23,7 @@ export function guardChanges(hasChanges: () => boolean, route: (url: string) => 
   };
 }
 
-/**
- * Watches links, the back and forward buttons and the closing of the tab. Call this before the router listens: events
- * of the window reach listeners in their order.
- */
+/** Watches links, the back button and the closing of the tab. Call it before the router listens to the window. */
 export function watchLeaving(): void {
   addEventListener('click', onClick, true);
   addEventListener('popstate', onBack);

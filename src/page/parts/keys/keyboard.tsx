@@ -76,10 +76,7 @@ type Shortcuts = Readonly<Record<string, () => void>>;
 /** The time limit for the second of two keys, in milliseconds. */
 const SEQUENCE_MS = 1000;
 
-/**
- * Listens to single keys outside of fields and dialogs. `otherwise` receives a key that is not a shortcut and returns
- * whether it handled the key. Returns a function that stops the listener.
- */
+/** Listens to keys outside of fields and dialogs until the returned function is called. `otherwise`: handles other keys. */
 export function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => boolean = () => false): () => void {
   let first = '';
   let firstAt = 0;

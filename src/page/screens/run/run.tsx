@@ -228,10 +228,7 @@ function Facts({ run, head }: RunProps) {
   );
 }
 
-/**
- * The selected step: the one of the address, else the default. A displayed step that waits for approval stays selected,
- * since its form may contain a comment.
- */
+/** The step of the address, else the default. A form for an approval stays, since it may contain a comment. */
 function useChosenStep(steps: readonly StepView[], asked: string | undefined): StepView | null {
   const shown = useRef<string | undefined>(undefined);
   const isKept = ({ name, waitingFor }: StepView) => name === shown.current && waitingFor === 'approval';
@@ -242,10 +239,7 @@ function useChosenStep(steps: readonly StepView[], asked: string | undefined): S
   return chosen;
 }
 
-/**
- * The default selection: the first failure, else a step that waits for approval, else a running one, else the last one
- * that ran.
- */
+/** The first failure, else a step that waits for approval, else a running one, else the last one that ran. */
 function firstOfInterest(steps: readonly StepView[]): StepView | null {
   const started = steps.filter(({ startedAt }) => startedAt !== null);
   const newest = started.toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''));
