@@ -15,7 +15,6 @@ type Http = Pick<typeof import('node:http'), 'Agent' | 'request'>;
 
 /** A destination of records: it POSTs over keep-alive connections. */
 export class HttpSink {
-  /** Name for messages, without secrets from the URL. */
   readonly name: string;
   /** The reason of the last request that failed; null if none has failed. */
   problem: string | null = null;
@@ -89,7 +88,6 @@ export type ForwardCounts = {
   readonly dropped: number;
   /** Not accepted by the sink after all retries. */
   readonly failed: number;
-  /** Repeated requests. */
   readonly retried: number;
   readonly queueDepth: number;
   readonly queueCapacity: number;
@@ -103,7 +101,6 @@ export type ForwardQueueOptions = Pick<
   readonly sink: Pick<HttpSink, 'send'>;
   /** Milliseconds since an arbitrary time, whatever happens to the clock of the system. */
   readonly now: () => number;
-  /** Called when the queue has room again. */
   readonly onRoom: () => void;
 };
 
@@ -164,12 +161,10 @@ export class ForwardQueue {
     if (this.#isDown) this.abort();
   }
 
-  /** Drops all waiting records. */
   abort(): void {
     this.#end.abort();
   }
 
-  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#working !== null) await this.#working;
   }

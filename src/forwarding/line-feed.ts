@@ -125,7 +125,6 @@ export class LineFeed {
     return this.#next === this.#items.length;
   }
 
-  /** Copies the bytes. */
   output({ step, attempt, stream, bytes }: LogChunk): void {
     const from = this.#stream(step, attempt, stream);
     this.#items.push({ kind: 'bytes', from, at: this.#now(), bytes: Buffer.from(bytes) });

@@ -70,7 +70,6 @@ export class LogForwarder {
     this.#follower = logs.follow({ deliver, isBlocked: () => !this.#feed.isEmpty });
   }
 
-  /** Called for every stored event of the run. */
   watch(event: StoredEvent): void {
     if (event.type === 'run.created') this.#source = { requestId: event.runId, dagName: event.workflow };
     if (event.type === 'step.started') this.#follower?.follow(event.step, event.attempt);

@@ -69,7 +69,6 @@ export type Message = {
 /** How to deliver. `pause` waits for the milliseconds, or until the signal is aborted. */
 type DeliveryOptions = {
   readonly env: Readonly<Record<string, string>>;
-  /** Limit of one try. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -106,7 +106,6 @@ type FactsProps = {
   readonly moment: ShowMoment;
   readonly needs: ComponentChildren;
   readonly position: ComponentChildren;
-  /** The sub-run of the step. */
   readonly child: ComponentChildren;
 };
 

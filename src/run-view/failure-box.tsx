@@ -9,9 +9,7 @@ type FailuresProps = {
   readonly view: Pick<RunView, 'failures' | 'moreFailures'>;
   /** The address of a failed step; null: it has none. */
   readonly hrefOf: (failure: RunFailure) => string | null;
-  /** The position of a failed step in its file. */
   readonly positionOf: (failure: RunFailure) => ComponentChildren;
-  /** What is below the last lines. */
   readonly below?: (failure: RunFailure) => ComponentChildren;
 };
 

@@ -14,7 +14,6 @@ type HeaderProps = {
   readonly name: ComponentChildren;
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** Further facts of the run, below the others. */
   readonly children?: ComponentChildren;
 };
 

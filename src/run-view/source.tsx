@@ -27,9 +27,7 @@ export function SourceText({ path, text, marked }: SourceProps) {
 
 type LinesProps = {
   readonly text: string;
-  /** Highlighted lines, from 1. */
   readonly marked?: { readonly from: number; readonly to: number } | null | undefined;
-  /** The id of a line, for links to it. */
   readonly idOf?: (line: number) => string;
 };
 

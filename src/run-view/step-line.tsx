@@ -48,7 +48,6 @@ type RowProps = {
   readonly href: string;
   readonly isSelected: boolean;
   readonly now: number;
-  /** The earlier run to compare the step with. */
   readonly earlier?: EarlierRun | null;
   /** For a list with rows outside of the document: the index of the row, and the total. */
   readonly position?: { readonly index: number; readonly count: number };

@@ -24,7 +24,6 @@ type TimelineProps = {
   readonly critical: ReadonlySet<string>;
   /** Height of the rows omitted above and below, in pixels. */
   readonly outside?: { readonly above: number; readonly below: number };
-  /** An overlay on the axis. */
   readonly brush?: ComponentChildren;
 };
 
@@ -307,7 +306,6 @@ type TimelineView = {
   readonly steps: readonly StepView[];
   readonly handlers: readonly StepView[];
   readonly graph: Pick<NonNullable<RunView['graph']>, 'edges'> | null;
-  /** The expanded fan-outs. */
   readonly unfolded?: ReadonlySet<string>;
 };
 

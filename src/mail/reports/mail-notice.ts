@@ -28,7 +28,6 @@ export type ReportFacts = {
   readonly host: string;
   /** The last lines of the step of the mail; empty if the mail is about the run, or the step failed. */
   readonly tail: readonly string[];
-  /** The command to retry; null if there is none. */
   readonly again: string | null;
 };
 
@@ -167,11 +166,8 @@ export type MailOccasion = 'success' | 'failure' | 'cancel' | 'wait';
 
 /** Dependencies of mails about runs. */
 export type MailNoticeOptions = {
-  /** Name of this machine. */
   readonly host: string;
-  /** Commands that the mail may suggest. */
   readonly commands: { readonly retry: boolean };
-  /** Returns the summary of the run of a notice, with its failures. */
   readonly summaryOf: (notice: Notice, lines: number) => Promise<RunSummary>;
 };
 

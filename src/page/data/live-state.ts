@@ -4,7 +4,6 @@ import { batch } from '@preact/signals';
 export type Read = {
   /** Sets the state to the response, then makes the changes again that came since the read began, unless it is obsolete. */
   readonly apply: (set: () => void) => void;
-  /** Whether the response of a later read has been applied. */
   readonly isObsolete: () => boolean;
 };
 

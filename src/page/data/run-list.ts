@@ -15,9 +15,7 @@ export type RunFilter = {
   readonly queue: string;
   /** Text of the id, the parameters or the error. */
   readonly text: string;
-  /** The shortest duration, in seconds. */
   readonly minDuration: string;
-  /** Timestamps. */
   readonly from: string;
   readonly to: string;
 };
@@ -33,7 +31,6 @@ const MAX_PAGE_SIZE = 500;
 export class RunList {
   readonly runs = signal<readonly RunHead[] | null>(null);
   readonly hasMore = signal(false);
-  /** Whether older runs are being read. */
   readonly isReading = signal(false);
   readonly problem = signal<ApiProblem | null>(null);
   /** The number of runs that were created or began to match since the list was read; they appear on request. */
@@ -46,7 +43,6 @@ export class RunList {
   /** Incremented by each reading from the start, which makes earlier readings obsolete. */
   #reading = 0;
 
-  /** Creates a list that is empty or has the runs of an earlier one. */
   constructor(filter: RunFilter, earlier: LoadedRuns | null = null) {
     this.#filter = filter;
     if (earlier === null) return;

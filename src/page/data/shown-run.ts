@@ -47,7 +47,6 @@ export class ShownRun {
     this.#id = id;
   }
 
-  /** The size of a log of a running attempt. */
   logSize(log: Omit<LogSize, 'runId' | 'size'>): Signal<number | null> {
     return this.#sizes(logKey(log));
   }

@@ -83,7 +83,6 @@ export class System {
     return config;
   }
 
-  /** The known runs by id. */
   #heads(): ReadonlyMap<string, RunHead> {
     const { running = [], waiting = [] } = this.#queue.value ?? {};
     return new Map([...this.#fresh, ...[...running, ...waiting].map((run) => [run.runId, run] as const)]);

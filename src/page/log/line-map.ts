@@ -7,7 +7,6 @@ export type LineMap = {
   readonly every: number;
   /** The first byte of each piece. */
   readonly starts: readonly number[];
-  /** Whether the file of the log does not exist. */
   readonly isGone: boolean;
   /** The logs of the attempt: `output`, or `stdout` and `stderr`. */
   readonly streams: readonly ('output' | 'stdout' | 'stderr')[];
@@ -110,7 +109,6 @@ export class PieceLines {
     return this.#lines.length + (this.#open.from < this.#to ? 1 : 0);
   }
 
-  /** Count of complete lines. */
   get finished(): number {
     return this.#lines.length;
   }
@@ -119,7 +117,6 @@ export class PieceLines {
     return this.#lines[index] ?? (index < this.length ? this.#open.read(this.#to) : null);
   }
 
-  /** Adds the next bytes. */
   add(bytes: Uint8Array): void {
     let start = 0;
     for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {

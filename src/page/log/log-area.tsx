@@ -15,7 +15,6 @@ type AreaProps = {
   readonly log: ShownLog;
   readonly label: string;
   readonly isWrapped: boolean;
-  /** Whether to stay at the end when lines are added. */
   readonly isFollowing: boolean;
   /** Called when the user scrolls away from the end, or back to it. */
   readonly onFollow: (isFollowing: boolean) => void;

@@ -64,7 +64,6 @@ type ShownSearch = {
   /** A distinct value for each query. */
   readonly key: string;
   readonly hits: Hits;
-  /** The index of the current hit. */
   readonly current: number;
   readonly problem: ApiProblem | null;
   readonly matcher: RegExp | null;

@@ -38,7 +38,6 @@ export class ShownLog {
   /** Null: not read yet. */
   readonly map = signal<LineMap | null>(null);
   readonly problem = signal<ApiProblem | null>(null);
-  /** Changes when lines have arrived. */
   readonly version = signal(0);
   readonly #pieces = new Map<number, Piece>();
   /** Cut lines that were read further. */
@@ -157,7 +156,6 @@ export class ShownLog {
     return span === null || from >= span.to ? null : { from, to: span.to };
   }
 
-  /** Reads the requested pieces one after another. */
   async #pump(): Promise<void> {
     if (this.#reading !== null || this.#closed.signal.aborted) return;
     const piece = this.#wantedPieces().find((index) => this.#missingBytes(index) !== null);

@@ -18,7 +18,6 @@ type TabsProps<Name extends string> = {
   readonly current: Name;
   readonly onChoose: (name: Name) => void;
   readonly label?: string;
-  /** The shortcut keys of the first tabs. */
   readonly keys?: readonly string[];
 };
 

@@ -7,7 +7,6 @@ import { focusScreen } from './screen.tsx';
 
 /** What a dialog does. */
 type Modal = {
-  /** Called when the user closes the dialog. */
   readonly onClose: () => void;
   /** Chooses the element with the focus inside; default: the first one. */
   readonly focus?: (dialog: HTMLDialogElement) => void;
@@ -76,7 +75,6 @@ export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: 
 type FormDialogProps = {
   readonly title: string;
   readonly action: string;
-  /** Whether the fields are filled. */
   readonly isReady: boolean;
   readonly request: ControlRequest;
   /** What the request does; the dialog stays open if it fails. */

@@ -16,7 +16,6 @@ type NameDialogProps = {
   /** Rejects with the daemon's refusal, which the open dialog then shows. */
   readonly onSubmit: (name: FileName) => Promise<void>;
   readonly onClose: () => void;
-  /** Further fields and notes. */
   readonly children?: ComponentChildren;
 };
 

@@ -9,7 +9,6 @@ type ProblemProps = {
   /** The subject of a screen that consists of the problem only: `Run`. */
   readonly what?: string;
   readonly retry?: (() => void) | undefined;
-  /** Where to look for what is not found. */
   readonly elsewhere?: Elsewhere;
 };
 
@@ -17,7 +16,6 @@ type ProblemProps = {
 type Elsewhere = {
   /** The address of a name that the advice suggests. */
   readonly hrefOf: (name: string) => string;
-  /** The link to the list of all. */
   readonly list: JSX.Element;
 };
 

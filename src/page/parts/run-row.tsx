@@ -12,7 +12,6 @@ type RowProps = {
   /** Whether all runs of the list are of one workflow. */
   readonly isOfOne?: boolean;
   readonly attributes?: RowAttributes;
-  /** Shown instead of parameters and error. */
   readonly note?: ComponentChildren;
   /** A check box that selects the run for an action; `isRange`: with all rows between. */
   readonly choice?: { readonly isChosen: boolean; readonly toggle: (isRange: boolean) => void } | null;

@@ -63,7 +63,6 @@ export type RowAttributes = {
 
 type ListProps = {
   readonly count: number;
-  /** Whether more rows can follow. */
   readonly hasMore?: boolean;
   readonly label: string;
   readonly class: string;

@@ -12,7 +12,6 @@ type BoxProps = {
   readonly href: string;
   readonly hrefOfInstance: (key: string) => string;
   readonly choose: (key: string) => void;
-  /** The name of the selected step or instance. */
   readonly selected: string | null;
   readonly isCritical: boolean;
   readonly unfolding: Unfolding;
@@ -103,7 +102,6 @@ type SquaresProps = {
   readonly grid: Grid;
   readonly hrefOf: (key: string) => string;
   readonly choose: (key: string) => void;
-  /** The name of the selected step or instance. */
   readonly selected: string | null;
 };
 

@@ -8,7 +8,6 @@ import { drawing, fitName, type Grid } from './graph-items.ts';
 export type PlacedNode = {
   readonly number: number;
   readonly name: string;
-  /** Its dependencies. */
   readonly needs: readonly string[];
   readonly form: 'box' | 'named' | 'square';
   /** The grid of the instances of an expanded fan-out, else null. */

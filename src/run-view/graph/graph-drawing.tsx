@@ -28,14 +28,12 @@ export function Edges({ layout, path }: { layout: GraphLayout; path: string }) {
 
 type ItemProps = {
   readonly drawn: DrawnGraph;
-  /** The number of the item. */
   readonly index: number;
   readonly drawNode: DrawNode;
   /** Whether to draw a step, by its number; default: all. */
   readonly isShown?: (step: number) => boolean;
   /** The steps that match the search; null: no search. */
   readonly found?: ReadonlySet<number> | null;
-  /** A text for a block of steps, beside their number. */
   readonly aboutBlock?: (nodes: readonly number[]) => string;
 };
 
@@ -202,7 +200,6 @@ function layersOf(graph: Dependencies): readonly (readonly number[])[] {
 
 type OverviewProps = {
   readonly drawn: DrawnGraph;
-  /** The status of a step by its number. */
   readonly statusOf: (step: number) => StepView['status'];
   /** The steps that match the search; null: no search. */
   readonly found?: ReadonlySet<number> | null;

@@ -17,7 +17,6 @@ export type GraphLabel = {
 
 /** What is drawn as one: a step, or steps that depend on the same and are needed by the same. */
 export type GraphItem = {
-  /** Numbers of the nodes of the graph. */
   readonly nodes: readonly number[];
   readonly width: number;
   readonly height: number;

@@ -15,7 +15,6 @@ export type GraphLayout = {
   readonly width: number;
   readonly height: number;
   readonly boxes: readonly { readonly x: number; readonly y: number }[];
-  /** The curves between layers. */
   readonly bends: readonly Segment[];
   /** Straight segments through a layer, or from a small box to the end of its layer. */
   readonly straights: readonly Segment[];
@@ -23,7 +22,6 @@ export type GraphLayout = {
   readonly links: readonly Edge[];
   /** The box or point where each straight piece begins. */
   readonly starts: readonly number[];
-  /** The ends of edges. */
   readonly ends: readonly { readonly x: number; readonly y: number }[];
 };
 

@@ -27,7 +27,6 @@ export class Draft {
   /** The text that another user has saved meanwhile; null if there is none. */
   readonly theirs = signal<TaggedText | null>(null);
   readonly problems = signal<readonly Diagnostic[]>([]);
-  /** The reason why the last save failed. */
   readonly failure = signal<ApiProblem | null>(null);
   readonly isSaving = signal(false);
   readonly isDirty = computed(() => this.text.value !== this.base.value.text);
@@ -63,7 +62,6 @@ export class Draft {
     }
   }
 
-  /** Checks the current text. */
   async check(abort: AbortSignal): Promise<void> {
     try {
       const found = await checkText(this.workflow, this.text.value, abort);

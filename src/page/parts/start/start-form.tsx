@@ -27,7 +27,6 @@ import { FieldInput, FreeParams } from './param-inputs.tsx';
 
 type StartFormProps = {
   readonly workflow: WorkflowDetail;
-  /** The query of a link, which fills the form. */
   readonly query: Readonly<Record<string, string>>;
   readonly onStarted: (runId: string) => void;
 };

@@ -165,7 +165,6 @@ function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: G
 type NodeProps = {
   readonly run: ShownRun;
   readonly node: PlacedNode;
-  /** The name of the selected step or instance. */
   readonly chosen: ReadonlySignal<string | null>;
   readonly isCritical: boolean;
   readonly unfolding: Unfolding;
@@ -173,7 +172,6 @@ type NodeProps = {
 
 /** One step, which is redrawn alone when it changes. */
 function Node({ run, node, chosen, isCritical, unfolding }: NodeProps) {
-  /** The selected step or instance if it is in this box. */
   const selected = useComputed(() => {
     const name = chosen.value;
     return name === node.name || name?.startsWith(`${node.name}[`) ? name : null;
