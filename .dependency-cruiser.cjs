@@ -30,7 +30,7 @@ const CONTRACTS = [
   'executors/executor[.]ts$',
   'language/(diagnostic|schema/schema-doc)[.]ts$',
   'processes/end-signal[.]ts$',
-  'store/(flush|log-ends|logs|store)[.]ts$',
+  'store/(log-ends|logs|store)[.]ts$',
   'system/clock[.]ts$',
 ];
 

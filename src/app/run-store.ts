@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts';
 import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Processes } from '#store/files/control/owner.ts';
-import { createFileStore, type FileStore, type FileStoreOptions } from '#store/files/file-store.ts';
+import { createFileStore, type FileStore } from '#store/files/file-store.ts';
 import type { DaemonState } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 
@@ -26,8 +26,8 @@ export async function daemonState({ runsDir }: Pick<Config, 'runsDir'>): Promise
 }
 
 /** The run store on the disk. Throws a `WfError` `storage` without a home directory. */
-export function fileStore({ runsDir }: Config, options: Pick<FileStoreOptions, 'queueSync'> = {}): FileStore {
-  if (runsDir !== null) return createFileStore({ runsDir, ...processes, ...options });
+export function fileStore({ runsDir }: Config): FileStore {
+  if (runsDir !== null) return createFileStore({ runsDir, ...processes });
   throw new WfError('storage', 'there is no home directory to store the run in', {
     help: 'set HOME or WF_HOME, or run with --no-history',
   });

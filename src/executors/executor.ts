@@ -2,7 +2,6 @@ import type { ContainerRef, Outcome, ProcessIdentity } from '#core/run/run.ts';
 import type { JsonObject, Step, Template, Workflow } from '#core/workflow.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { OutputFiles } from '#processes/started-program.ts';
-import type { Flush } from '#store/flush.ts';
 
 /** Looks up a variable (`NAME`, or `1` for `$1`); undefined if it does not exist. */
 export type Scope = (name: string) => string | undefined;
@@ -93,8 +92,6 @@ export type Attempt = {
   readonly write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => void;
   /** An existing directory of the run for private files (mode 0700), removed with the run. */
   readonly scratch: () => string;
-  /** For a `command` step, whose program starts after it; null if there is nothing to wait for. */
-  readonly flush: Flush | null;
   /** For a `command` step of a run that limits how many run at once; null: the program may start. */
   readonly slot: ProgramSlot | null;
   /** Call once when the work has started, with the process if there is one; `runWorkflow` calls it itself. */

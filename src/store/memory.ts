@@ -46,7 +46,6 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: s
       return stored;
     },
     flush: () => Promise.resolve(),
-    queueFlush: () => ({ done: Promise.resolve(), queued: null }),
     logs,
     scratch: () => {
       const scratch = join(directory, 'scratch');

@@ -2,7 +2,6 @@ import type { FinishedStatus, ProcessIdentity, RunEvent, StoredEvent } from '#co
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { SystemProblem, WfError } from '#system/errors.ts';
-import type { Flush } from './flush.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
 
 /** Everything that a run starts from; stored before its first event and never changed. */
@@ -46,8 +45,6 @@ export type RunJournal = RunFiles & {
    * `WfError` `storage`. Calls share flushes.
    */
   readonly flush: (seq?: number) => Promise<void>;
-  /** The same for everything up to an event; may let the starter of programs make the flush. */
-  readonly queueFlush: (seq: number) => Flush;
   /**
    * Reports requests to the owner of the run, including earlier ones, until `close`. Never rejects: if no socket can be
    * opened, it polls for requests.

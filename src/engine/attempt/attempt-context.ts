@@ -18,7 +18,6 @@ import type {
   SubworkflowResult,
 } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { Flush } from '#store/flush.ts';
 import type { RunFiles } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { pathFrom } from '#system/files.ts';
@@ -92,9 +91,7 @@ export type AttemptContext = {
   readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;
   /** Starts a time limit for the attempt, given by a variable. */
   readonly limitTime: (timeoutMs: number) => void;
-  /** Of a step that is only a program: what that waits for; null: nothing. */
-  readonly flush: Flush | null;
-  /** Of such a step; null: it need not wait. */
+  /** Of a step that is only a program; null: it need not wait. */
   readonly slot: ProgramSlot | null;
 };
 
@@ -139,7 +136,7 @@ export async function stepDirectory(context: AttemptContext, { scope, env }: Omi
 
 /** The attempt as its executor sees it. */
 export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
-  const { runId, workflow, step, number, output, secrets, files, variables, flush, slot } = context;
+  const { runId, workflow, step, number, output, secrets, files, variables, slot } = context;
   const { signal, kill, started, contained } = context;
   const attempt: Attempt = {
     runId,
@@ -156,7 +153,6 @@ export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
     contained,
     shared: context.parts.forAttempt(() => runScope(context)),
     scratch: files.scratch,
-    flush,
     slot,
     signal,
     kill,

@@ -7,7 +7,6 @@ import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunVariables } from '#environment/variables.ts';
 import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '#executors/executor.ts';
 import type { AttemptSignals, EndSignal } from '#processes/end-signal.ts';
-import type { Flush } from '#store/flush.ts';
 import type { RunFiles } from '#store/store.ts';
 import { systemProblem, WfError } from '#system/errors.ts';
 import type { PreparedRun } from '../driver/driver.ts';
@@ -35,8 +34,6 @@ export type AttemptTools = {
   readonly contained: Attempt['contained'];
   readonly service: BackgroundCalls;
   readonly limitTime: (timeoutMs: number) => void;
-  /** What the program of the attempt waits for; null: nothing. */
-  readonly flush: Flush | null;
   readonly slot: ProgramSlot | null;
 };
 

@@ -3,7 +3,6 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
-import type { Flush } from '#store/flush.ts';
 import type { RunJournal } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import type { Recorded } from '../driver/driver.ts';
@@ -79,14 +78,10 @@ export class RunRecord {
     await this.#orReport(this.#options.journal.flush());
   }
 
-  /**
-   * Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. The starter
-   * of programs may make the flush.
-   */
-  flushResults(steps: readonly string[]): Flush {
+  /** Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. */
+  flushResults(steps: readonly string[]): Promise<void> {
     const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
-    const { done, queued } = this.#options.journal.queueFlush(last);
-    return { done: this.#orReport(done), queued };
+    return this.#orReport(this.#options.journal.flush(last));
   }
 
   /** Closes the journal. Resolves to the problem with the run's files, or null. */

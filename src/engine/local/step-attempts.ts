@@ -1,10 +1,8 @@
-import { isOnlyProgram } from '#core/run/policies.ts';
 import type { Outcome, RunInput } from '#core/run/run.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { StartedChild } from '#executors/executor.ts';
 import type { AttemptSignals } from '#processes/end-signal.ts';
-import type { Flush } from '#store/flush.ts';
 import type { Clock } from '#system/clock.ts';
 import { createTurns } from '#system/turns.ts';
 import type { RunningAttempts } from '../attempt/running-attempts.ts';
@@ -41,7 +39,7 @@ type RunOfAttempts = {
   readonly warn: (step: string | null, message: string) => void;
 };
 
-type MadeAttempt = Pick<AttemptTools, 'signals' | 'flush'> & { readonly slot: AttemptSlot };
+type MadeAttempt = Pick<AttemptTools, 'signals'> & { readonly slot: AttemptSlot };
 
 /**
  * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to
@@ -65,14 +63,14 @@ export class StepAttempts {
     const { name } = step;
     const signals = running.enter(step);
     const slot = this.slots.enter(step, signals.signal);
-    const flush = await this.#untilTurn(step, number);
+    await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await gate.enter(signals.signal);
     if (slot.program === null) running.begin(step);
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#run(task, { signals, flush, slot });
+      : await this.#run(task, { signals, slot });
     running.leave(name);
     slot.leave();
     this.#warnOfKill(step, signals);
@@ -83,23 +81,14 @@ export class StepAttempts {
     this.#own.post(attemptEnd(report, { at, step: name, attempt: number }));
   }
 
-  /**
-   * Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. Resolves to
-   * the flush that the program of the attempt has to wait for; null if it is done.
-   */
-  async #untilTurn(step: Step, number: number): Promise<Flush | null> {
+  /** Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. */
+  async #untilTurn(step: Step, number: number): Promise<void> {
     const { record } = this.#own;
     const { name, depends } = step;
     const isHandler = handlerKind(name) !== null;
-    let flush: Flush | null = null;
     if (isHandler) await record.flush();
-    else if (number > 1 || depends.length > 0) flush = record.flushResults([name, ...depends]);
-    if (flush !== null && (flush.queued === null || !isOnlyProgram(step))) {
-      await flush.done;
-      flush = null;
-    }
+    else if (number > 1 || depends.length > 0) await record.flushResults([name, ...depends]);
     await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
-    return flush;
   }
 
   #run(task: StepTask, { slot, ...made }: MadeAttempt): Promise<AttemptReport> {

@@ -77,21 +77,18 @@ def get_ready():
 const ENOEXEC = 8;
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 const tickNs = tickMs * 1e6;
-/** Files that are kept open to be flushed, of which each run has one. */
-const MAX_OPEN_FILES = 8;
 
 /**
  * A starter that starts any number of programs for steps, each as the leader of its own session. Its reports, besides `ready`:
  *
  *   started <request> <pid> <time>  the request has become a program; its start time as in /proc/<pid>/stat, or -1
  *   failed <request> <errno>        the request could not become a program
- *   refused <request>               the request has become no program: its file is not flushed, or it was withdrawn
+ *   refused <request>               the request has become no program: it was withdrawn
  *   ended <pid> <wait status>       a program has ended
- *   flushed <errno> <ns>            the next file to flush is on disk (0) or could not be flushed; how long it took
  *
- * The first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush,
- * and one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program no longer
- * count in its group: its process number. The others are requests: their number, a file that has to be flushed (or nothing),
+ * The first message is the environment of the programs as `NAME=value`. A message of two texts
+ * withdraws a request: its group and its number; with an empty group, it makes a running program no longer
+ * count in its group: its process number. The others are requests: their number,
  * group and limit, working directory, file for standard output, file for standard error, path of the program, number of
  * arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME` for a variable to remove.
  *
@@ -120,19 +117,6 @@ def start(env, directory, out, err, path, count, *rest):
       if error.errno != ${ENOEXEC}: raise
     return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files, True)
   finally: posix.chdir('/')
-open_files = {}
-def flush(path):
-  begin, errno, fd = time.monotonic_ns(), 0, open_files.pop(path, -1)
-  try:
-    if fd < 0: fd = posix.open(path, posix.O_WRONLY)
-    posix.fdatasync(fd)
-  except OSError as error:
-    errno = error.errno
-    if fd >= 0: posix.close(fd)
-  else:
-    open_files[path] = fd
-    if len(open_files) > ${MAX_OPEN_FILES}: posix.close(open_files.pop(next(iter(open_files))))
-  note(b'flushed %d %d\n', errno, time.monotonic_ns() - begin)
 def ticks(): return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // ${tickNs}
 def listed(pid):
   try:
@@ -149,8 +133,7 @@ def born(pid, before):
   if trusted is None: trusted = before <= found <= after
   return found
 groups, running, queues = {}, {}, {}
-def begin(number, awaited, group, limit, *request):
-  if awaited and awaited not in open_files: return note(b'refused %b\n', number)
+def begin(number, group, limit, *request):
   before = ticks()
   try: pid = start(env, *request)
   except OSError as error: return note(b'failed %b %d\n', number, error.errno)
@@ -162,7 +145,7 @@ def is_full(group, limit): return group in running and running[group] >= int(lim
 def dequeue():
   for group in list(queues):
     queue = queues[group]
-    while queue and not is_full(group, queue[0][3]): begin(*queue.pop(0))
+    while queue and not is_full(group, queue[0][2]): begin(*queue.pop(0))
     if not queue: del queues[group]
 def withdraw(group, number):
   queue = queues.get(group, [])
@@ -184,10 +167,9 @@ env = None
 def take(texts):
   global env
   if env is None: env = change({}, texts)
-  elif len(texts) == 1: flush(*texts)
   elif len(texts) == 2 and texts[0]: withdraw(*texts)
   elif len(texts) == 2: leave(int(texts[1]))
-  elif texts[2]: queues.setdefault(texts[2], []).append(texts)
+  elif texts[1]: queues.setdefault(texts[1], []).append(texts)
   else:
     begin(*texts)
     report()

@@ -39,7 +39,7 @@ export class ProgramStarter {
 
   /**
    * `expected`: number of programs to come, if known. Null: start the program in another way, which also reports errors
-   * best, after what it waits for; unless it was asked to end.
+   * best, unless it was asked to end.
    */
   start(
     program: Program,
@@ -54,13 +54,6 @@ export class ProgramStarter {
     if (this.#shared?.state !== 'ready') return null;
     const texts = this.#shared.request({ ...program, ...files, path });
     return hasNoNul(texts) ? this.#shared.start(texts, conditions) : null;
-  }
-
-  /**
-   * Flushes a file before any program requested later starts; see `SharedStarter.flush`. Null: no starter could do it.
-   */
-  flush(path: string): Promise<number | null> | null {
-    return this.#shared?.state === 'ready' && hasNoNul([path]) ? this.#shared.flush(path) : null;
   }
 
   /** Ends the starter now; otherwise it ends with this process. */
@@ -92,8 +85,6 @@ export class ProgramStarter {
 
 /** What a requested program waits for. */
 export type StartConditions = {
-  /** The file that has to be flushed before the program starts, by a flush that was requested before; null: none. */
-  readonly awaited: string | null;
   /** Null: any number of programs may run. */
   readonly slot: ProgramSlot | null;
   /** Withdraws the request if the program has not started. */
@@ -119,8 +110,6 @@ export class SharedStarter {
   /** By the numbers of their requests. */
   readonly #asked = new Map<number, Asked>();
   #requests = 0;
-  /** In the order of the requests to flush a file. */
-  readonly #flushing: ((nanoseconds: number | null) => void)[] = [];
   readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
 
   /** `env`, without a NUL, is the usual environment of programs: each request sends only differences. */
@@ -150,13 +139,10 @@ export class SharedStarter {
   }
 
   /**
-   * Starts a program. Resolves to null if its file is not flushed or the request was withdrawn. The starter must be ready,
+   * Starts a program. Resolves to null if the request was withdrawn. The starter must be ready,
    * and no text may contain a NUL.
    */
-  start(
-    request: readonly string[],
-    { awaited, slot, signal }: StartConditions,
-  ): Promise<StartedProcess | FailedStart | null> {
+  start(request: readonly string[], { slot, signal }: StartConditions): Promise<StartedProcess | FailedStart | null> {
     if (this.state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.state}`);
     const release = this.#python.hold();
     this.#requests += 1;
@@ -164,33 +150,18 @@ export class SharedStarter {
     return new Promise((answer) => {
       if (slot === null) {
         this.#asked.set(number, { release, answer });
-        this.#python.send([`${number}`, awaited ?? '', '', '', ...request]);
+        this.#python.send([`${number}`, '', '', ...request]);
         return;
       }
       const { group, limit, queued } = slot;
       queued();
-      this.#python.send([`${number}`, awaited ?? '', `${group}`, `${limit}`, ...request]);
+      this.#python.send([`${number}`, `${group}`, `${limit}`, ...request]);
       const forget = signal.onAbort(() => this.#python.send([`${group}`, `${number}`]));
       const answerOnce: Asked['answer'] = (started) => {
         forget();
         answer(started);
       };
       this.#asked.set(number, { release, answer: answerOnce });
-    });
-  }
-
-  /**
-   * Flushes a file before it starts any program that is requested later. Resolves to how long that took, in nanoseconds; to
-   * null if it failed. The starter must be ready, and the path may not contain a NUL.
-   */
-  flush(path: string): Promise<number | null> {
-    const release = this.#python.hold();
-    return new Promise((flushed) => {
-      this.#flushing.push((nanoseconds) => {
-        release();
-        flushed(nanoseconds);
-      });
-      this.#python.send([path]);
     });
   }
 
@@ -210,9 +181,6 @@ export class SharedStarter {
         break;
       case 'ended':
         this.#end(first, endOf(second));
-        break;
-      case 'flushed':
-        this.#flushing.shift()?.(first === 0 ? second : null);
         break;
     }
   };
@@ -253,6 +221,5 @@ export class SharedStarter {
       this.#end(pid, lost);
     }
     for (const request of [...this.#asked.keys()]) this.#refuse(request, lost);
-    for (const flushed of this.#flushing.splice(0)) flushed(null);
   };
 }

@@ -6,7 +6,7 @@ import { judgeOwner } from './control/judge-owner.ts';
 import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunControl } from './control/run-requests.ts';
 import { ifThere, storing } from './disk/private-files.ts';
-import { type JournalCalls, journalCalls, type QueueSync } from './journal/journal-file.ts';
+import { type JournalCalls, journalCalls } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/journal-reader.ts';
 import { createRunJournal } from './journal/run-journal.ts';
@@ -31,8 +31,6 @@ import {
 export type FileStoreOptions = Processes & {
   /** The absolute directory that contains one directory per run; created if missing. */
   readonly runsDir: string;
-  /** Lets the starter of programs flush a journal; absent: this process starts no programs. */
-  readonly queueSync?: QueueSync;
   /** Replaced only in tests. */
   readonly calls?: JournalCalls;
 };
@@ -43,8 +41,7 @@ export type FileStore = RunStore & RunArchive & RunQueue & RunControl & RunRemov
 /** The default store. `docs/decisions/0002` describes how it keeps its promises. */
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { runsDir, isAlive } = options;
-  const { queueSync = journalCalls.queueSync } = options;
-  const calls = options.calls ?? { ...journalCalls, queueSync };
+  const { calls = journalCalls } = options;
   const make = (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent | null): OpenRun => {
     const { runId, workflow } = snapshot;
     checkRunId(runId);

@@ -1,14 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readlinkSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProgramSlot } from '#executors/executor.ts';
@@ -37,13 +28,13 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
   onTestFinished(() => starter.close());
   await expect.poll(() => starter.state, { interval: 2 }).toBe('ready');
   const ask = (argv: readonly string[], given: Given = {}) => {
-    const { awaited = null, slot = null, signal = new EndSignal(), ...program } = given;
+    const { slot = null, signal = new EndSignal(), ...program } = given;
     const request = starter.request({ argv, path: argv[0] ?? '', cwd: dir, env, ...program, ...files });
-    return starter.start(request, { awaited, slot, signal });
+    return starter.start(request, { slot, signal });
   };
   const start = async (argv: readonly string[], given?: Given) => {
     const started = await ask(argv, given);
-    if (started === null) throw new Error('its file was not flushed');
+    if (started === null) throw new Error('it was withdrawn');
     if ('error' in started) throw started.error;
     return started;
   };
@@ -171,45 +162,11 @@ describe.skipIf(!existsSync(python)).each([
     const { identity, ended } = await start(['/bin/sleep', '300']);
     process.kill(starter.pid ?? 0, 'SIGSTOP');
     const unanswered = ask(['/bin/sleep', '300']);
-    const unflushed = starter.flush('/nowhere');
     process.kill(starter.pid ?? 0, 'SIGKILL');
     expect(await ended).toEqual({ error: expect.any(Error) });
     expect(await unanswered).toEqual({ error: expect.any(Error) });
-    expect(await unflushed).toBeNull();
     await expect.poll(() => isAlive(identity)).toBe(false);
     expect(starter.state).toBe('gone');
-  });
-
-  test('starts after the flush of a file that it waits for', async () => {
-    const { dir, starter, run } = await readyStarter();
-    const file = join(dir, 'journal');
-    writeFileSync(file, 'x');
-    const flushed = starter.flush(file);
-    expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
-    expect(await flushed).toBeGreaterThan(0);
-  });
-
-  test('does not start if the file that it waits for could not be flushed, or was not', async () => {
-    const { dir, starter, ask, run } = await readyStarter();
-    const [file, other] = [join(dir, 'journal'), join(dir, 'other')];
-    const flushed = starter.flush(file);
-    expect(await ask(['/bin/true'], { awaited: file })).toBeNull();
-    expect(await flushed).toBeNull();
-    writeFileSync(file, 'x');
-    expect(await starter.flush(file)).toBeGreaterThan(0);
-    expect(await ask(['/bin/true'], { awaited: other })).toBeNull();
-    expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
-  });
-
-  test('does not start if too many other files were flushed since its own, of which the starter keeps few open', async () => {
-    const { dir, starter, ask, run } = await readyStarter();
-    const files = Array.from({ length: 20 }, (_, at) => join(dir, `journal-${at}`));
-    for (const file of files) writeFileSync(file, 'x');
-    await Promise.all(files.map((file) => starter.flush(file)));
-    expect(await ask(['/bin/true'], { awaited: files[0] ?? '' })).toBeNull();
-    expect(await run(['/bin/true'], { awaited: files[19] ?? '' })).toEqual({ code: 0, signal: null });
-    const open = readdirSync(`/proc/${starter.pid}/fd`).map((fd) => readlinkSync(`/proc/${starter.pid}/fd/${fd}`));
-    expect(open.filter((path) => path.startsWith(dir))).toHaveLength(8);
   });
 
   test('waits for a slot among the programs of its group, in the order of the requests', async () => {
@@ -242,19 +199,14 @@ describe.skipIf(!existsSync(python)).each([
     expect(await fourth.ended).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  test('takes no slot if it could not be started or its file was not flushed', async () => {
+  test('takes no slot if it could not be started', async () => {
     const { ask, start } = await readyStarter();
     const slot = slotOf(1, 1);
     const first = await start(['/bin/sleep', '300'], { slot });
-    const later = [
-      ask(['/nowhere/program'], { slot }),
-      ask(['/bin/true'], { slot, awaited: '/nowhere/journal' }),
-      ask(['/bin/true'], { slot }),
-    ];
+    const later = [ask(['/nowhere/program'], { slot }), ask(['/bin/true'], { slot })];
     sendSignal(first.identity, 'SIGKILL');
     expect(await later[0]).toEqual({ error: expect.objectContaining({ code: 'ENOENT' }) });
-    expect(await later[1]).toBeNull();
-    expect(await programOf(await later[2]).ended).toEqual({ code: 0, signal: null });
+    expect(await programOf(await later[1]).ended).toEqual({ code: 0, signal: null });
   });
 
   test('does not start if it was withdrawn before the end of the program that it waits for', async () => {

@@ -2,7 +2,6 @@ import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, o
 import { promisify } from 'node:util';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
-import type { Flush } from '../../flush.ts';
 import { storageError } from '../disk/private-files.ts';
 import { encodeEvent } from './journal-reader.ts';
 
@@ -56,13 +55,6 @@ export class JournalFile {
     return stored;
   }
 
-  /** Flushes all appended events; `mayQueue`: if the disk is quick, the starter of programs may do it. */
-  sync(mayQueue: boolean): Flush {
-    const queued = mayQueue && this.#isDiskQuick ? this.#calls.queueSync(this.path) : null;
-    if (queued === null) return { done: this.#sync(), queued: null };
-    return { done: queued.then((duration) => this.#noteOrSync(duration)), queued: this.path };
-  }
-
   /** Returns why this process is no longer the writer; null if it is, or if the disk does not say. */
   findRemoval(): WfError | null {
     return tryOr(null, () => (this.#isOpen && this.#calls.stat(this.fd).nlink === 0 ? this.#removal() : null));
@@ -75,25 +67,16 @@ export class JournalFile {
     closeSync(this.fd);
   }
 
-  async #sync(): Promise<void> {
+  /** Flushes all appended events. */
+  async sync(): Promise<void> {
     try {
       const before = this.#calls.now();
       if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
       else await this.#calls.syncData(this.fd);
-      this.#noteDuration(Number(this.#calls.now() - before));
+      this.#isDiskQuick = Number(this.#calls.now() - before) < quickFlushMs * 1e6;
     } catch (error) {
       throw storageError('flush', this.path, error);
     }
-  }
-
-  /** If the starter failed, the reason is found here: the system reports a failed write to each process that flushes. */
-  async #noteOrSync(duration: number | null): Promise<void> {
-    if (duration === null) await this.#sync();
-    else this.#noteDuration(duration);
-  }
-
-  #noteDuration(nanoseconds: number): void {
-    this.#isDiskQuick = nanoseconds < quickFlushMs * 1e6;
   }
 
   /** Refuses to continue if this process is no longer the only writer: one that takes over a run replaces this file. */
@@ -148,9 +131,6 @@ export class JournalFile {
   }
 }
 
-/** See `JournalCalls`. */
-export type QueueSync = (path: string) => Promise<number | null> | null;
-
 /** All system calls on an open journal, so that tests can make each of them fail. */
 export type JournalCalls = {
   /** Appends the bytes from `offset` on, possibly only a part; returns the number of bytes written. */
@@ -161,11 +141,6 @@ export type JournalCalls = {
   readonly syncData: (fd: number) => Promise<void>;
   /** Flushes the content of an open file synchronously. */
   readonly syncDataNow: (fd: number) => void;
-  /**
-   * Lets the starter of programs flush the file with this path, before it starts the next one. Resolves to the duration in
-   * nanoseconds; to null if it could not flush the file. Null: there is no starter.
-   */
-  readonly queueSync: QueueSync;
   /** Flushes a file or the entries of a directory. */
   readonly syncPath: (path: string) => Promise<void>;
   /** A clock that only goes forward, in nanoseconds. */
@@ -179,7 +154,6 @@ export const journalCalls: JournalCalls = {
   truncate: ftruncateSync,
   syncData: promisify(fdatasync),
   syncDataNow: fdatasyncSync,
-  queueSync: () => null,
   syncPath: async (path) => {
     // Only the flush takes long: three tasks of the thread pool, one after the other, would take longer than it.
     const fd = openSync(path, 'r');
@@ -203,8 +177,8 @@ export type SyncParts = {
   readonly calls: JournalCalls;
 };
 
-/** Creates a function that flushes the files; `mayQueue`: the starter of programs may do it. */
-export function createSync({ file, unsynced, calls }: SyncParts): (mayQueue: boolean) => Flush {
+/** Creates a function that flushes the files. */
+export function createSync({ file, unsynced, calls }: SyncParts): () => Promise<void> {
   let rest = unsynced;
   const syncPath = (path: string) =>
     calls.syncPath(path).catch((error: unknown) => {
@@ -212,9 +186,9 @@ export function createSync({ file, unsynced, calls }: SyncParts): (mayQueue: boo
     });
   /** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
   const syncAll = async () => {
-    const results = await Promise.allSettled([file.sync(false).done, ...rest.map(syncPath)]);
+    const results = await Promise.allSettled([file.sync(), ...rest.map(syncPath)]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     rest = [];
   };
-  return (mayQueue) => (rest.length === 0 ? file.sync(mayQueue) : { done: syncAll(), queued: null });
+  return () => (rest.length === 0 ? file.sync() : syncAll());
 }

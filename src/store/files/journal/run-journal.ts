@@ -3,7 +3,6 @@ import type { FinishedStatus, RunEvent } from '#core/run/run.ts';
 import { durationOf } from '#core/summary/summarize.ts';
 import { systemProblem } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
-import type { Flush } from '../../flush.ts';
 import type { RunJournal } from '../../store.ts';
 import { releaseOwner } from '../control/owner.ts';
 import { createRequestListener } from '../control/run-requests.ts';
@@ -56,7 +55,6 @@ export function createRunJournal(run: OpenRun): RunJournal {
       return stored;
     },
     flush: commit.flush,
-    queueFlush: commit.queue,
     logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
     scratch: () => {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
@@ -122,8 +120,6 @@ type GroupCommit = {
   readonly mark: (number: number) => void;
   /** Resolves when everything up to this number is on disk; without a number, everything marked before the call. */
   readonly flush: (number?: number) => Promise<void>;
-  /** The same; the starter of programs may make the flush. */
-  readonly queue: (number: number) => Flush;
 };
 
 /**
@@ -131,40 +127,35 @@ type GroupCommit = {
  * their entries. There is something to flush from the start. A failed flush is never retried: the system may have
  * dropped what it could not write, so a later success would prove nothing.
  */
-export function createGroupCommit(sync: (mayQueue: boolean) => Flush): GroupCommit {
+export function createGroupCommit(sync: () => Promise<void>): GroupCommit {
   let written = 0;
   /** The number that the last started sync covers, and the number known to be on disk; -1 before the first. */
   let covered = -1;
   let durable = -1;
-  let current: Flush | null = null;
+  let current: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
-  const start = (mayQueue: boolean): Flush => {
+  const start = (): Promise<void> => {
     const upTo = written;
     covered = upTo;
     next = null;
-    const { done, queued } = sync(mayQueue);
-    const noted = done.then(() => {
+    current = sync().then(() => {
       durable = upTo;
       current = null;
     });
-    current = { done: noted, queued };
     return current;
-  };
-
-  const request = (number: number, mayQueue: boolean): Flush => {
-    if (number <= durable) return { done: Promise.resolve(), queued: null };
-    if (current === null) return start(mayQueue);
-    if (number <= covered) return current;
-    next ??= current.done.then(() => start(false).done);
-    return { done: next, queued: null };
   };
 
   return {
     mark: (number) => {
       written = number;
     },
-    flush: (number = written) => request(number, false).done,
-    queue: (number) => request(number, true),
+    flush: (number = written) => {
+      if (number <= durable) return Promise.resolve();
+      if (current === null) return start();
+      if (number <= covered) return current;
+      next ??= current.then(start);
+      return next;
+    },
   };
 }

@@ -132,7 +132,6 @@ class AttemptWorker {
         giveUp: () => this.#running.end(step.name, 'unready'),
       },
       limitTime: (timeoutMs) => this.#running.limit(step.name, timeoutMs),
-      flush: null,
       slot: null,
     });
     this.#running.leave(step.name);
