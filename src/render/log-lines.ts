@@ -94,17 +94,14 @@ export function createLogLines(options: LogLinesOptions): LogLines {
   };
 }
 
-type WholeLines = {
-  /** `toText` gets whether the line continues the previous one. */
-  readonly put: (lines: readonly OutputLine[], toText: (line: OutputLine, isRest: boolean) => string) => void;
-  readonly release: () => void;
-};
+/** Formats a line; `isRest`: it continues the previous one. */
+type ToText = (line: OutputLine, isRest: boolean) => string;
 
 /** Joins the pieces of a line, unless each stays a line of its own, and keeps the last lines until `release`. */
-function createWholeLines(isPiecemeal: boolean, tail: number | null, write: LogLinesOptions['write']): WholeLines {
+function createWholeLines(isPiecemeal: boolean, tail: number | null, write: LogLinesOptions['write']) {
   let held: string[] | null = tail === null ? null : [];
   let open: OutputLine | null = null;
-  const texts = (found: readonly OutputLine[], toText: Parameters<WholeLines['put']>[1]): string[] => {
+  const texts = (found: readonly OutputLine[], toText: ToText): string[] => {
     const result: string[] = [];
     for (const line of found) {
       const isRest: boolean = open !== null && isSameStream(open, line);
@@ -116,7 +113,7 @@ function createWholeLines(isPiecemeal: boolean, tail: number | null, write: LogL
     return result;
   };
   return {
-    put: (found, toText) => {
+    put: (found: readonly OutputLine[], toText: ToText) => {
       if (found.length === 0) return;
       const added = texts(found, toText);
       if (held === null) write(added.join(''));

@@ -1,11 +1,12 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
 import { parseParams, parseParamsFile } from '#language/formats.ts';
 import type { StartRequest } from '#service/start-runs.ts';
-import { errorCode, messageOf, WfError } from '#system/errors.ts';
+import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
+import { closing } from '#system/files.ts';
 import type { Console } from '../terminal/console.ts';
 
 const VARIABLE = /^[A-Za-z_]\w*$/;
@@ -112,8 +113,7 @@ const largestFile = 1024 * 1024;
 
 /** Reads one byte more than is allowed, since the file may be a pipe without an end. */
 function readBytes(path: string): Buffer {
-  const fd = openSync(path, 'r');
-  try {
+  return closing(openSync(path, 'r'), (fd) => {
     const chunk = Buffer.allocUnsafe(64 * 1024);
     const chunks: Buffer[] = [];
     for (let length = 0; length <= largestFile; ) {
@@ -123,20 +123,18 @@ function readBytes(path: string): Buffer {
       length += count;
     }
     return Buffer.concat(chunks);
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 const reasons: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
 };
 
 function reason(error: unknown): string {
-  return reasons[errorCode(error)] ?? messageOf(error);
+  const code = errorCode(error);
+  return reasons[code] ?? systemReason(code) ?? messageOf(error);
 }
 
 /** The values of `--on-approval`. */

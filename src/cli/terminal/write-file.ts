@@ -1,17 +1,11 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, systemReason, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such directory',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-  EPERM: 'operation not permitted',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'no space left on the device',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file would grow beyond the size limit',
 };
 
 /**
@@ -43,18 +37,11 @@ export async function writeParts(path: string, parts: AsyncIterable<string>): Pr
 export function unwritable(path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === '' || error instanceof WfError || !(error instanceof Error)) return error;
-  const reason = reasons[code] ?? error.message;
+  const reason = reasons[code] ?? systemReason(code) ?? error.message;
   return new WfError('storage', `cannot write "${path}": ${reason}`, { help: 'name another file', cause: error });
 }
 
-type Draft = {
-  readonly write: (text: string) => void;
-  readonly finish: () => void;
-  /** Removes the draft, and returns the error to throw. */
-  readonly abandon: (error: unknown) => unknown;
-};
-
-function openDraft(path: string): Draft {
+function openDraft(path: string) {
   const draft = isSpecial(path) ? path : `${path}.${process.pid}.part`;
   let fd: number | null = null;
   const close = () => {
@@ -62,7 +49,7 @@ function openDraft(path: string): Draft {
     fd = null;
   };
   return {
-    write: (text) => {
+    write: (text: string) => {
       fd ??= openSync(draft, 'w');
       const bytes = Buffer.from(text);
       for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
@@ -71,7 +58,8 @@ function openDraft(path: string): Draft {
       close();
       if (draft !== path) renameSync(draft, path);
     },
-    abandon: (error) => {
+    /** Removes the draft, and returns the error to throw. */
+    abandon: (error: unknown): unknown => {
       close();
       if (draft !== path) removeIfPossible(draft);
       return unwritable(path, error);

@@ -1,19 +1,13 @@
-/** A batch of lines for a terminal. */
-export type Batch = {
-  readonly add: (line: string) => void;
-  /** Writes the batch at once. */
-  readonly flush: () => void;
-};
-
 const fullBatch = 64 * 1024;
 
 /**
  * Collects lines and writes them when `defer` calls back, or earlier if there are many: one write for a thousand short steps
  * instead of two thousand. The caller flushes at the end.
  */
-export function createBatch(write: (text: string) => void, defer: (callback: () => void) => void): Batch {
+export function createBatch(write: (text: string) => void, defer: (callback: () => void) => void) {
   let text = '';
   let deferred = false;
+  /** Writes the batch at once. */
   const flush = () => {
     const gathered = text;
     text = '';

@@ -221,16 +221,8 @@ function fenced(text: string, token: string): string {
   return `::stop-commands::${token}\n${text}${text.endsWith('\n') ? '' : '\n'}::${token}::\n`;
 }
 
-/** A regular sign of life for readers of a silent log. */
-type Heartbeat = {
-  /** Call it after each write, which counts as a sign of life. */
-  readonly wrote: () => void;
-  /** Stops the heartbeat. */
-  readonly stop: () => void;
-};
-
-/** Calls `beat` whenever nothing was written for the interval. */
-export function createHeartbeat(clock: FrameClock, silenceMs: number, beat: () => void): Heartbeat {
+/** Calls `beat` whenever nothing was written for the interval, as a sign of life for readers of a silent log. */
+export function createHeartbeat(clock: FrameClock, silenceMs: number, beat: () => void) {
   let wroteAt = clock.now();
   let cancel = () => {};
   const arm = () => {
@@ -246,6 +238,7 @@ export function createHeartbeat(clock: FrameClock, silenceMs: number, beat: () =
   };
   arm();
   return {
+    /** Call it after each write, which counts as a sign of life. */
     wrote: () => {
       wroteAt = clock.now();
     },

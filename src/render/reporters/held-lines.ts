@@ -1,26 +1,23 @@
-/** The buffered lines of one step. */
-export type HeldLines = {
-  readonly add: (line: string) => void;
-  /** Returns all lines with their line breaks; of very many the first and the last, with a line that counts the missing ones. */
-  readonly text: () => string;
-};
-
 /** The size in characters that GitHub's page shows without trouble. */
 const headSize = 256 * 1024;
 const tailSize = 768 * 1024;
 const blockSize = 16 * 1024;
 
-/** Buffers lines in bounded memory. */
-export function createHeldLines(): HeldLines {
+/** The buffered lines of one step, in bounded memory. */
+export type HeldLines = ReturnType<typeof createHeldLines>;
+
+/** Creates `HeldLines`. */
+export function createHeldLines() {
   const tail = createTail();
   let head = '';
   let isHeadFull = false;
   return {
-    add: (line) => {
+    add: (line: string) => {
       isHeadFull ||= head.length + line.length >= headSize;
       if (isHeadFull) tail.add(line);
       else head += `${line}\n`;
     },
+    /** Returns all lines with their line breaks; of very many the first and the last, with a line that counts the missing ones. */
     text: () => {
       const { text, dropped } = tail.end();
       return dropped === 0

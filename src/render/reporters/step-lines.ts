@@ -8,20 +8,13 @@ import type { OutputChunk } from './reporter.ts';
 /** A line of a step's output without its line break. `continues`: the next line is the rest of it; `at`: of its end. */
 export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string; readonly continues?: true };
 
-/** The output of all steps as lines, split for each stream of each step. */
-type StepLines = {
-  readonly push: (chunk: OutputChunk) => readonly OutputLine[];
-  /** Returns and forgets the unfinished lines of a step (null: of all steps). */
-  readonly end: (step: string | null) => readonly OutputLine[];
-};
-
 type Held = Omit<OutputChunk, 'bytes' | 'at'> & { readonly splitter: PieceSplitter; at?: number | null };
 
-/** Creates a `StepLines`. A new attempt starts on a new line. */
-export function createStepLines(carriageReturn: CarriageReturn): StepLines {
+/** Splits the output of all steps into lines, for each stream of each step. A new attempt starts on a new line. */
+export function createStepLines(carriageReturn: CarriageReturn) {
   const held = new Map<string, Map<OutputChunk['stream'], Held>>();
   return {
-    push: (chunk) => {
+    push: (chunk: OutputChunk): readonly OutputLine[] => {
       const streams = entry(held, chunk.step, () => new Map<OutputChunk['stream'], Held>());
       const before = streams.get(chunk.stream);
       if (before?.attempt === chunk.attempt) {
@@ -33,7 +26,8 @@ export function createStepLines(carriageReturn: CarriageReturn): StepLines {
       streams.set(chunk.stream, now);
       return [...(before ? rest(before) : []), ...toLines(now, now.splitter.push(bytes))];
     },
-    end: (step) => {
+    /** Returns and forgets the unfinished lines of a step (null: of all steps). */
+    end: (step: string | null): readonly OutputLine[] => {
       if (held.size === 0) return [];
       const ended = [...(step === null ? held.values() : [held.get(step) ?? new Map()])];
       if (step === null) held.clear();
@@ -60,19 +54,14 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   return found;
 }
 
-/** Prepares lines of output for display: only text and colours, which end with the line. */
-type OutputColors = {
-  /** Active colours of a stream continue in its next line. */
-  readonly isolate: (line: OutputLine) => string;
-  /** Forgets the active colours of an attempt that has ended. */
-  readonly end: (step: string) => void;
-};
-
-/** Creates an `OutputColors`; without `keepsColors` only the text remains. Uses memory only for streams with an active colour. */
-export function createOutputColors(keepsColors = true): OutputColors {
+/**
+ * Prepares lines of output for display: only text and colours, which end with the line and continue in the next one of their
+ * stream. Without `keepsColors` only the text remains.
+ */
+export function createOutputColors(keepsColors = true) {
   const open = new Map<string, SgrState>();
   return {
-    isolate: ({ step, stream, text }) => {
+    isolate: ({ step, stream, text }: OutputLine): string => {
       if (!keepsColors) return stripControls(text);
       const key = `${stream} ${step}`;
       const state = open.get(key) ?? new Map<string, string>();
@@ -81,7 +70,8 @@ export function createOutputColors(keepsColors = true): OutputColors {
       else open.delete(key);
       return line;
     },
-    end: (step) => {
+    /** Forgets the active colours of an attempt that has ended. */
+    end: (step: string): void => {
       for (const stream of ['output', 'stdout', 'stderr']) open.delete(`${stream} ${step}`);
     },
   };

@@ -81,22 +81,16 @@ function createdAt(time: number): string | null {
   return time === 0 ? null : new Date(time).toISOString();
 }
 
-/** A progress counter on a terminal. */
-type CountLine = {
-  readonly show: (done: number, total: number) => void;
-  readonly clear: () => void;
-};
-
 /** Short commands show nothing. */
 const firstAfterMs = 300;
 const intervalMs = 100;
 
-/** Creates the line; without a terminal it writes nothing. */
-function createCountLine({ write, isTerminal }: Pick<Terminal, 'write' | 'isTerminal'>, what: string): CountLine {
+/** A progress counter on a terminal; elsewhere it writes nothing. */
+function createCountLine({ write, isTerminal }: Pick<Terminal, 'write' | 'isTerminal'>, what: string) {
   let next = performance.now() + firstAfterMs;
   let isShown = false;
   return {
-    show: (done, total) => {
+    show: (done: number, total: number) => {
       if (!isTerminal || performance.now() < next) return;
       next = performance.now() + intervalMs;
       isShown = true;

@@ -1,18 +1,7 @@
 import { escapeControls, stripControls } from '../../text/sanitize.ts';
 import { clusters, cut, textWidth } from '../../text/width.ts';
 import type { Terminal } from '../reporter.ts';
-
-/** The lower end of a terminal: lines that scroll up and stay, above a block that is repainted. */
-type LiveRegion = {
-  /** Writes `scrolled` (complete lines) above the block and repaints the block; writes only changes. */
-  readonly draw: (scrolled: string, block: readonly string[]) => void;
-  /** Returns the rows of the block in a window of this width, whose terminal wraps the lines that do not fit. */
-  readonly rowsIn: (columns: number) => number;
-  /** Removes the block and shows the cursor. */
-  readonly close: () => void;
-  /** Returns the text that shows the cursor and leaves the block. */
-  readonly abandon: () => string;
-};
+import type { TreeView } from './tree-view.ts';
 
 const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
@@ -20,12 +9,16 @@ const eraseRight = '\u001b[K';
 /** Not from the first cell: some terminals take an erasure of the whole window for clearing and move it to their history. */
 const eraseBelow = `${eraseRight}\u001b[C\u001b[J\r`;
 
-/** Lines of a block must be narrower than the terminal and contain only text and colours. */
-export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): LiveRegion {
+/**
+ * The lower end of a terminal: lines that scroll up and stay, above a block that is repainted. Lines of the block must be
+ * narrower than the terminal and contain only text and colours.
+ */
+export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
   let drawn: readonly string[] = [];
   let drawnColumns = 0;
   let isHidden = false;
 
+  /** Writes `scrolled` (complete lines) above the block and repaints the block; writes only changes. */
   const draw = (scrolled: string, block: readonly string[]) => {
     if (scrolled === '' && isSame(block, drawn)) return;
     const { columns } = terminal.size();
@@ -38,16 +31,20 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>): Li
     drawnColumns = columns;
     terminal.write(hide + up + (scrolled === '' && isSameSize ? paintOver(block) : paintBelow(scrolled, block)));
   };
+  /** Removes the block and shows the cursor. */
   const close = () => {
     draw('', []);
     terminal.write(abandon());
   };
+  /** Returns the text that shows the cursor and leaves the block. */
   const abandon = () => {
     const text = isHidden ? showCursor : '';
     isHidden = false;
     return text;
   };
-  return { draw, rowsIn: (columns) => wrappedRows(drawn, columns), close, abandon };
+  /** Returns the rows of the block in a window of this width, whose terminal wraps the lines that do not fit. */
+  const rowsIn = (columns: number) => wrappedRows(drawn, columns);
+  return { draw, rowsIn, close, abandon };
 }
 
 /** Overwrites line by line, so that nothing flickers. */
@@ -95,23 +92,12 @@ export type FrameClock = {
   readonly setTimer: (at: number, callback: () => void) => () => void;
 };
 
-/** The scheduler of frames. */
-type Frames = {
-  /** Requests a frame after a change. */
-  readonly request: () => void;
-  /** Delays frames until 300 ms have passed without a call: the size of a window that is being resized is not reported at once. */
-  readonly hold: () => void;
-  readonly isHeld: () => boolean;
-  /** Stops painting. */
-  readonly stop: () => void;
-};
-
 const betweenFramesMs = 100;
 const betweenTicksMs = 1000;
 const settlingMs = 300;
 
 /** Paints at most ten times a second, and once a second without a request while `paint` returns that a time is visible. */
-export function createFrames(clock: FrameClock, paint: () => { readonly showsTime: boolean }): Frames {
+export function createFrames(clock: FrameClock, paint: () => { readonly showsTime: boolean }) {
   let paintedAt = clock.now();
   let next: { readonly at: number; readonly cancel: () => void } | null = null;
   let heldUntil = 0;
@@ -129,11 +115,13 @@ export function createFrames(clock: FrameClock, paint: () => { readonly showsTim
     if (paint().showsTime) schedule(paintedAt + betweenTicksMs);
   };
   return {
+    /** Requests a frame after a change. */
     request: () => {
       const now = clock.now();
       // A clock that was set back must not delay the frame.
       schedule(Math.max(now, Math.min(paintedAt, now) + betweenFramesMs, Math.min(heldUntil, now + settlingMs)));
     },
+    /** Delays frames until 300 ms have passed without a call: the size of a window that is being resized is not reported at once. */
     hold: () => {
       heldUntil = clock.now() + settlingMs;
       next?.cancel();
@@ -153,33 +141,23 @@ export function createFrames(clock: FrameClock, paint: () => { readonly showsTim
 export type TerminalSigns = { readonly title: boolean; readonly progress: boolean };
 
 /** The progress of a run. */
-type RunProgress = {
-  readonly name: string;
-  readonly done: number;
-  readonly total: number;
-  readonly hasFailed: boolean;
-  readonly isStopping: boolean;
-};
-
-/** The title and the progress of a terminal while a run is shown in it. */
-type TerminalTitle = {
-  /** Returns the text that shows this; empty if nothing changed. */
-  readonly show: (progress: RunProgress) => string;
-  /** Returns the text that restores the terminal; empty if nothing was shown. */
-  readonly restore: () => string;
-};
+type RunProgress = Pick<TreeView, 'done' | 'total' | 'failed' | 'isStopping'>;
 
 const widestTitle = 60;
 const keepTitle = '\u001b[22;0t';
 const giveTitleBack = '\u001b[23;0t';
 
-/** Creates a `TerminalTitle`. A terminal that cannot save its title gets an empty one at the end; most then show their own. */
-export function createTerminalTitle({ title, progress }: TerminalSigns): TerminalTitle {
+/**
+ * The title and the progress of a terminal while a run is shown in it. A terminal that cannot save its title gets an empty
+ * one at the end; most then show their own.
+ */
+export function createTerminalTitle(workflow: string, { title, progress }: TerminalSigns) {
+  const name = cut(escapeControls(workflow), widestTitle, '...');
   let shown = '';
   const osc = (text: string) => `\u001b]${text}\u0007`;
   return {
-    show: (run) => {
-      const name = cut(escapeControls(run.name), widestTitle, '...');
+    /** Returns the text that shows this; empty if nothing changed. */
+    show: (run: RunProgress) => {
       const texts = [
         ...(title ? [osc(`0;${run.done}/${run.total} ${name}`)] : []),
         ...(progress ? [osc(`9;4;${stateOf(run)};${percentOf(run)}`)] : []),
@@ -189,6 +167,7 @@ export function createTerminalTitle({ title, progress }: TerminalSigns): Termina
       shown = texts;
       return before + texts;
     },
+    /** Returns the text that restores the terminal; empty if nothing was shown. */
     restore: () => {
       if (shown === '') return '';
       shown = '';
@@ -198,8 +177,9 @@ export function createTerminalTitle({ title, progress }: TerminalSigns): Termina
 }
 
 /** 1: normal, 2: a step failed, 4: paused. */
-function stateOf({ hasFailed, isStopping }: RunProgress): 1 | 2 | 4 {
-  return isStopping ? 4 : hasFailed ? 2 : 1;
+function stateOf({ failed, isStopping }: RunProgress): 1 | 2 | 4 {
+  if (isStopping) return 4;
+  return failed > 0 ? 2 : 1;
 }
 
 function percentOf({ done, total }: RunProgress): number {

@@ -11,7 +11,7 @@ export type ActiveStep = {
   /** Whether a service is ready. */
   readonly isReady: boolean;
   readonly container: ContainerRef | null;
-  readonly lastLine: LastLine;
+  readonly lastLine: ReturnType<typeof createLastLine>;
 };
 
 /** A step between two attempts: `attempt` is the next one. Of a step that waits for approval, `message` is the prompt. */
@@ -137,26 +137,19 @@ export class TreeView {
   }
 }
 
-/** The last line of a step's output. */
-type LastLine = {
-  readonly push: (bytes: Uint8Array) => void;
-  /** Returns the last line that is not blank, without colours; empty before there is one. */
-  readonly text: () => string;
-  /** Returns the last line only if it is unfinished, like a progress bar; else empty. */
-  readonly unfinished: () => string;
-};
-
 const keptBytes = 1024;
 const newline = 10;
 
-/** Keeps a copy of the last kilobyte and decodes it only on request, so that fast output costs little. */
-function createLastLine(): LastLine {
+/** The last line of output. Keeps a copy of the last kilobyte and decodes it only on request, so that fast output costs little. */
+function createLastLine() {
   let kept = Buffer.alloc(0);
   return {
-    push: (bytes) => {
+    push: (bytes: Uint8Array) => {
       kept = Buffer.concat([kept.subarray(-Math.max(1, keptBytes - bytes.length)), bytes.subarray(-keptBytes)]);
     },
+    /** Returns the last line that is not blank, without colours; empty before there is one. */
     text: () => lastText(kept.toString('utf8')),
+    /** Returns the last line only if it is unfinished, like a progress bar; else empty. */
     unfinished: () => (kept.at(-1) === newline ? '' : lastText(kept.toString('utf8'))),
   };
 }

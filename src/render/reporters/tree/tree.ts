@@ -91,7 +91,7 @@ class Tree {
     this.#root = new TreeBranch({ workflow, runId, depth: 0 }, this.#context, (line) => this.#scroll(line));
     this.#region = createLiveRegion(terminal);
     this.#columns = terminal.size().columns;
-    this.#title = createTerminalTitle(options.signs);
+    this.#title = createTerminalTitle(workflow.name, options.signs);
     this.#frames = createFrames(options.clock, () => this.#paint());
     this.#stopsListening = terminal.onResize?.(() => this.#frames.hold()) ?? (() => undefined);
   }
@@ -173,11 +173,10 @@ class Tree {
       usualMs: this.#usualMs,
     };
     this.#region.draw(scrolled, [...treeBlock(this.#root, moment), ...prompt.slice(-Math.max(1, rows - 2))]);
-    const { active, waiting, done, total, failed, isStopping } = this.#root.view;
-    const { name } = this.#workflow;
-    const title = this.#title.show({ name, done, total, hasFailed: failed > 0, isStopping });
+    const { view } = this.#root;
+    const title = this.#title.show(view);
     if (title !== '') this.#terminal.write(title);
-    return { showsTime: active.size + waiting.size > 0 };
+    return { showsTime: view.active.size + view.waiting.size > 0 };
   }
 
   #warning(message: string): string {
