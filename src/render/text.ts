@@ -14,6 +14,7 @@ export { applySgr, type SgrState } from './text/sgr.ts';
 export { pendingApprovals, shellQuote } from './text/suggested-commands.ts';
 export {
   byteText,
+  counted,
   dateAndTime,
   formatDuration,
   formatElapsed,

@@ -7,7 +7,7 @@ export function fakeConsole(): { readonly console: Console; readonly printed: ()
     write: (text: string | Uint8Array) => {
       printed[stream] += typeof text === 'string' ? text : Buffer.from(text).toString();
     },
-    pending: () => 0,
+    isBehind: () => false,
     drained: () => Promise.resolve(),
     isClosed: () => false,
     hasFailed: () => false,

@@ -1,8 +1,9 @@
+import { parse } from 'node:path';
 import { workflowDirectories } from '#config/config.ts';
 import { runStatuses } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { reporterKinds } from '#render/reporters.ts';
-import { defaultWorkflow, getWorkflowOnDemand } from '#service/workflows.ts';
+import { defaultWorkflow, findWorkflowFiles, getWorkflowOnDemand, groupOf } from '#service/workflows.ts';
 import { configFor } from '../reference.ts';
 import { type Candidates, type Expected, type Given, plain } from './expected.ts';
 
@@ -15,7 +16,7 @@ export async function findValues({ value: { name }, given, word }: ExpectedValue
   switch (name) {
     case 'workflow':
     case 'file':
-      return { files: 'yaml', values: await workflows(given) };
+      return { files: 'yaml', values: workflows(given) };
     case 'run':
       return { files: 'yaml', values: await runs(given, word) };
     case 'step':
@@ -46,9 +47,20 @@ function filesFor(name: string): Candidates {
   return /<(file|glob)>$/.test(name) || name === 'command' ? { ...nothing, files: 'files' } : nothing;
 }
 
-async function workflows(given: Given): Promise<Candidates['values']> {
-  const { workflowCandidates } = await import('./workflow-names.ts');
-  return workflowCandidates(configOf(given).dagsDir);
+/** The workflows of the workflows directory, with the group if the name alone is ambiguous. */
+function workflows(given: Given): Candidates['values'] {
+  const { dagsDir } = configOf(given);
+  if (dagsDir === null) return [];
+  const found = findWorkflowFiles(dagsDir).files.map((file) => ({
+    name: parse(file).name,
+    group: groupOf(file, dagsDir),
+  }));
+  const counts = new Map<string, number>();
+  for (const { name } of found) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return found.map(({ name, group }) => ({
+    value: group !== '' && (counts.get(name) ?? 0) > 1 ? `${group}/${name}` : name,
+    description: group === '' ? 'workflow' : `workflow in ${group}`,
+  }));
 }
 
 async function runs(given: Given, word: string): Promise<Candidates['values']> {

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { graphFormats } from '#render/data-views.ts';
 import { defaultWorkflow } from '#service/workflows.ts';
-import { templateNames } from '../asset.ts';
+import { readAsset, templateNames } from '../asset.ts';
 import { version } from '../version.ts';
 import type { AddCommand } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
@@ -194,14 +194,11 @@ export const addDoctor: AddCommand = (program, console, setExitCode) => {
 };
 
 /** `wf completion`. */
-export const addCompletion: AddCommand = (program, console, setExitCode) => {
+export const addCompletion: AddCommand = (program, console) => {
   withCommon(program.command('completion'))
     .addArgument(new Argument('<shell>', 'the shell').choices([...shells]))
     .description('print the completion script of a shell')
-    .action(async (shell: Shell) => {
-      const { completionCommand } = await import('../complete/completion.ts');
-      setExitCode(completionCommand(shell, console));
-    });
+    .action((shell: Shell) => console.out.write(readAsset(`completion/wf.${shell}`)));
 };
 
 /** `wf complete`, which completion scripts call. */

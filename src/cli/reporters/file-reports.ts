@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { junitReport, type Recap, type Reporter } from '#render/reporters.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { messageOf, tryOr, WfError } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 import { writeWhole } from '../terminal/write-file.ts';
 import type { FileReport } from './reporter-list.ts';
@@ -13,10 +13,10 @@ import type { FileReport } from './reporter-list.ts';
 export function createFileReports(files: readonly FileReport[], { err }: Pick<Console, 'err'>): readonly Reporter[] {
   const cwd = process.cwd();
   return files.map(({ kind, path }) => {
-    const file = openReportFile(path, cwd);
+    const target = reportFile(path, cwd);
     return createFileReporter(rendering(kind, cwd), (text) => {
       try {
-        file.write(text);
+        writeWhole(target, text);
       } catch (error) {
         err.write(`wf: the report "${path}" was not written: ${messageOf(error)}\n`);
       }
@@ -33,17 +33,11 @@ function rendering(kind: FileReport['kind'], cwd: string): (recap: Recap) => str
   }
 }
 
-/** A file that is replaced as a whole at the end: readers see the old or the new content. */
-type ReportFile = {
-  /** Throws a `WfError` `storage`. */
-  readonly write: (text: string) => void;
-};
-
-/** Throws a `WfError` `usage` if the file cannot be written, before the run starts. */
-function openReportFile(path: string, cwd: string): ReportFile {
+/** Returns the path of a report. Throws a `WfError` `usage` if it cannot be written, before the run starts. */
+function reportFile(path: string, cwd: string): string {
   const target = resolve(cwd, path);
   const problem = problemWith(target);
-  if (problem === null) return { write: (text) => writeWhole(target, text) };
+  if (problem === null) return target;
   const { why, help } = problem;
   throw new WfError('usage', `the report "${path}" cannot be written: ${why}`, help === null ? {} : { help });
 }
@@ -61,12 +55,10 @@ function problemWith(target: string): { readonly why: string; readonly help: str
 }
 
 function isWritable(directory: string): boolean {
-  try {
+  return tryOr(false, () => {
     accessSync(directory, constants.W_OK);
     return true;
-  } catch {
-    return false;
-  }
+  });
 }
 
 /** Creates a reporter that writes one text when the run has ended. */
@@ -88,39 +80,26 @@ function createFileReporter(render: (recap: Recap) => string, write: (text: stri
 
 /** Combines several reporters of one run. */
 export function groupReporters(reporters: readonly Reporter[]): Reporter {
+  const each = <T>(all: readonly T[], call: (one: T) => void) => {
+    for (const one of all) call(one);
+  };
   const readers = reporters.filter(({ wantsOutput }) => wantsOutput);
   return {
     wantsOutput: readers.length > 0,
     wantsTails: reporters.some(({ wantsTails }) => wantsTails),
-    begin: (workflow, runId) => {
-      for (const reporter of reporters) reporter.begin(workflow, runId);
-    },
-    event: (event, state) => {
-      for (const reporter of reporters) reporter.event(event, state);
-    },
-    output: (chunk) => {
-      for (const reporter of readers) reporter.output(chunk);
-    },
+    begin: (workflow, runId) => each(reporters, (reporter) => reporter.begin(workflow, runId)),
+    event: (event, state) => each(reporters, (reporter) => reporter.event(event, state)),
+    output: (chunk) => each(readers, (reporter) => reporter.output(chunk)),
     child: (run) => {
-      const children = reporters.flatMap(({ child }) => (child === undefined ? [] : [child(run)]));
+      const children = reporters.flatMap(({ child }) => child?.(run) ?? []);
       return {
-        event: (event, state) => {
-          for (const child of children) child.event(event, state);
-        },
-        output: (chunk) => {
-          for (const child of children) child.output(chunk);
-        },
+        event: (event, state) => each(children, (child) => child.event(event, state)),
+        output: (chunk) => each(children, (child) => child.output(chunk)),
       };
     },
-    prompt: (prompt) => {
-      for (const reporter of reporters) reporter.prompt?.(prompt);
-    },
-    estimate: (usualMs) => {
-      for (const reporter of reporters) reporter.estimate?.(usualMs);
-    },
-    end: (recap) => {
-      for (const reporter of reporters) reporter.end(recap);
-    },
+    prompt: (prompt) => each(reporters, (reporter) => reporter.prompt?.(prompt)),
+    estimate: (usualMs) => each(reporters, (reporter) => reporter.estimate?.(usualMs)),
+    end: (recap) => each(reporters, (reporter) => reporter.end(recap)),
     abandon: () => reporters.map(({ abandon }) => abandon?.() ?? '').join(''),
   };
 }

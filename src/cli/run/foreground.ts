@@ -207,9 +207,6 @@ export async function printWarnings(
   for (const warning of warnings) out.write(`${githubAnnotation(warning, { cwd: workspace })}\n`);
 }
 
-/** A slower reader gets nothing new until it has caught up; the logs are complete. */
-const mostPendingBytes = 4 * 1024 * 1024;
-
 /** Where the run is shown. */
 type EngineFeedTools = {
   readonly reporter: Reporter;
@@ -277,7 +274,7 @@ export class EngineFeed {
     if (reporter.wantsOutput) {
       fed.follower = run.logs.follow({
         deliver: (chunk) => fed.presenter.output(chunk),
-        isBlocked: () => out.pending() > mostPendingBytes,
+        isBlocked: out.isBehind,
       });
     }
     this.#runs.set(run.runId, fed);
@@ -318,7 +315,7 @@ export class EngineFeed {
     const { out } = this.#tools;
     // Give the reporter time to write its batch of lines.
     await nextTurn();
-    if (out.pending() > mostPendingBytes) await out.drained();
+    if (out.isBehind()) await out.drained();
   }
 
   #show({ presenter, follower, catchUpParent }: FedRun, { event, state, tail }: PresentedEvent): void {

@@ -173,9 +173,6 @@ type RemoteForegroundRun = ChosenReporter & {
   readonly runId: string;
 };
 
-/** A slower reader gets nothing new until it has caught up. */
-const mostPendingBytes = 4 * 1024 * 1024;
-
 /**
  * Shows a run of a daemon like a local run and returns the exit code. The first signal stops the run through the daemon; the
  * second one only leaves. If the daemon stays away for too long, the result of the run is unknown here, and wf says so.
@@ -209,7 +206,7 @@ async function followInForeground(
         approvals = createRemoteApprovals({ client, service, runId, prompt });
       }
       if (item.kind === 'event') approvals?.take(item.event);
-      if (console.out.pending() > mostPendingBytes) await console.out.drained();
+      if (console.out.isBehind()) await console.out.drained();
     }
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
     const summary = await runs.find(runId);

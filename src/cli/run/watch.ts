@@ -3,17 +3,18 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import type { Param } from '#core/run/run.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { escapeControls } from '#render/text.ts';
+import { counted, escapeControls } from '#render/text.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import { WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import { besidePattern, type WatchPattern, watchPattern } from '#system/glob.ts';
 import { pause } from '#system/time-limit.ts';
-import { printError, type StopSignal, stopSignals } from '../exit-codes.ts';
+import { printError, stopSignals } from '../exit-codes.ts';
 import { configFor } from '../reference.ts';
 import { parseReporters } from '../reporters/reporter-list.ts';
 import type { Console } from '../terminal/console.ts';
 import { runInForeground } from './foreground.ts';
 import { type PreparedRun, prepareRun, type RunOptions } from './prepare-run.ts';
+import { listenForSignals } from './presenter.ts';
 
 const mostNamed = 5;
 
@@ -23,11 +24,13 @@ const mostNamed = 5;
  */
 export async function watchCommand(options: RunOptions, console: Console): Promise<number> {
   refuseCombinations(options);
-  const interrupt = listenForInterrupt();
+  const interrupt = listenForSignals();
+  const ended = new AbortController();
+  // A running run gets the signals too.
+  interrupt.attach({ cancel: () => ended.abort() });
   try {
-    return await new Watch(options, console).untilInterrupted(interrupt.aborted, () => {
-      return stopSignals[interrupt.signal() ?? 'SIGINT'];
-    });
+    const isUnwanted = await new Watch(options, console).untilInterrupted(ended.signal);
+    return stopSignals[isUnwanted ? 'SIGINT' : (interrupt.signal() ?? 'SIGINT')];
   } finally {
     interrupt.close();
   }
@@ -55,18 +58,19 @@ class Watch {
     this.#config = configFor(options);
   }
 
-  async untilInterrupted(signal: AbortSignal, exitCode: () => number): Promise<number> {
+  /** Resolves to whether the user canceled a prompt instead. */
+  async untilInterrupted(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
       const known = scan(this.#targets()).snapshot;
       const run = await this.#prepare();
-      if (run === 'unwanted') return stopSignals.SIGINT;
+      if (run === 'unwanted') return true;
       // Files that were not watched before are taken as they were read.
       const before = new Map([...scan(this.#targets()).snapshot].map(([path, now]) => [path, known.get(path) ?? now]));
       if (run !== null) await this.#run(run);
       if (signal.aborted) break;
       if (!(await this.#waitForChange(before, run !== null, signal))) break;
     }
-    return exitCode();
+    return false;
   }
 
   /** Null if the file is invalid; its problems have been printed. */
@@ -111,16 +115,13 @@ class Watch {
     const during = hasRun
       ? this.#ownWrites.judge(before, after)
       : { counted: changedPaths(before, after), discounted: [] };
-    if (during.discounted.length > 0) {
-      this.#say(
-        `${this.#names(during.discounted)}: changed in every run, so from now on it counts as output of the run`,
-      );
-    }
+    const own = this.#names(during.discounted);
+    if (own !== '') this.#say(`${own}: changed in every run, so from now on it counts as output of the run`);
     if (during.counted.length > 0) {
       this.#say(`changed meanwhile: ${this.#names(during.counted)}`);
       return true;
     }
-    this.#say(`waiting for a change of ${countText(after.size)}; Ctrl-C ends`);
+    this.#say(`waiting for a change of ${counted(after.size, 'file')}; Ctrl-C ends`);
     const next = await nextChange(targets, after, signal);
     if (next === null) return false;
     const changed = changedPaths(after, next);
@@ -141,37 +142,6 @@ class Watch {
   #say(text: string): void {
     this.#console.err.write(`wf: ${text}\n`);
   }
-}
-
-function countText(files: number): string {
-  return files === 1 ? '1 file' : `${files} files`;
-}
-
-/** Whether a signal has ended the watch. */
-type Interrupt = {
-  readonly aborted: AbortSignal;
-  /** The first signal; null before one arrives. */
-  readonly signal: () => StopSignal | null;
-  readonly close: () => void;
-};
-
-/** Listens for the signals that stop a run; a running run gets them too. */
-function listenForInterrupt(): Interrupt {
-  const controller = new AbortController();
-  let first: StopSignal | null = null;
-  const names = Object.keys(stopSignals) as StopSignal[];
-  const listener = (signal: NodeJS.Signals) => {
-    first ??= names.find((name) => name === signal) ?? null;
-    controller.abort();
-  };
-  for (const name of names) process.on(name, listener);
-  return {
-    aborted: controller.signal,
-    signal: () => first,
-    close: () => {
-      for (const name of names) process.off(name, listener);
-    },
-  };
 }
 
 /** The files that a workflow was read from, as far as they could be read. */
@@ -258,23 +228,12 @@ class DirectoryWatchers {
 
   /** Null if the system offers no watch; then only regular scans find changes. */
   #open(directory: string): FSWatcher | null {
-    try {
+    return tryOr(null, () => {
       const watcher = watch(directory, () => this.#wake());
-      watcher.on('error', () => watcher.close());
-      return watcher;
-    } catch {
-      return null;
-    }
+      return watcher.on('error', () => watcher.close());
+    });
   }
 }
-
-/** The changes during a run. */
-type ChangesDuringRun = {
-  /** Changes that start another run. */
-  readonly counted: readonly string[];
-  /** Files that changed in every run and are ignored from now on. */
-  readonly discounted: readonly string[];
-};
 
 /** A user may save a file during one run and the next, so two runs do not prove that the run writes it. */
 const runsInARow = 3;
@@ -288,8 +247,11 @@ export class OwnWrites {
   readonly #own = new Set<string>();
   #inARow: ReadonlyMap<string, number> = new Map();
 
-  /** Compares the snapshots before and after a run. */
-  judge(before: FileTimes, after: FileTimes): ChangesDuringRun {
+  /**
+   * Compares the snapshots before and after a run: `counted` changes start another run, `discounted` are the files that
+   * changed in every run and are ignored from now on.
+   */
+  judge(before: FileTimes, after: FileTimes) {
     const changed = changedPaths(before, after).filter((path) => !this.#own.has(path));
     const inARow = new Map(changed.map((path) => [path, (this.#inARow.get(path) ?? 0) + 1]));
     const discounted = changed.filter((path) => (inARow.get(path) ?? 0) >= runsInARow);
@@ -345,7 +307,7 @@ type Walk = {
 function walk(directory: string, walking: Walk): void {
   const { pattern, ignored, snapshot, directories } = walking;
   if (ignored.has(directory)) return;
-  const entries = entriesOf(directory);
+  const entries = tryOr(null, () => readdirSync(directory, { withFileTypes: true }));
   if (entries === null) {
     if (pattern.matches(directory)) addFile(directory, snapshot);
     return;
@@ -359,14 +321,6 @@ function walk(directory: string, walking: Walk): void {
     } else if (pattern.matches(path) && !ignored.has(path)) {
       addFile(path, snapshot);
     }
-  }
-}
-
-function entriesOf(directory: string) {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return null;
   }
 }
 

@@ -53,8 +53,8 @@ function size(fd: 1 | 2, env: NodeJS.ProcessEnv): { columns: number; rows: numbe
 /** A stream of the process that is written in order. */
 export type Output = {
   readonly write: (text: string | Uint8Array) => void;
-  /** The bytes that are not written yet. */
-  readonly pending: () => number;
+  /** Whether so much is not written yet that writers of large output should wait for `drained`. */
+  readonly isBehind: () => boolean;
   /** Resolves when everything is written or cannot be written. */
   readonly drained: () => Promise<void>;
   /** Whether writing has ended because the reader has gone or the disk is full. */
@@ -63,12 +63,13 @@ export type Output = {
   readonly hasFailed: () => boolean;
 };
 
+const mostPendingBytes = 4 * 1024 * 1024;
 /** The interval between attempts to write to a reader that is not ready. */
 const retryMs = 5;
 
 /**
  * Writes to a descriptor in the background, so that a slow or stopped reader delays only its own output; writers of large
- * output check `pending` first. If the reader goes, writing ends silently; any other failure (a full disk) is reported once to
+ * output check `isBehind` first. If the reader goes, writing ends silently; any other failure (a full disk) is reported once to
  * `onFailure`.
  */
 export function createOutput(fd: number, onFailure: (error: Error) => void): Output {
@@ -119,7 +120,7 @@ export function createOutput(fd: number, onFailure: (error: Error) => void): Out
       // Not `queueMicrotask`, which sets up asynchronous resources.
       void Promise.resolve().then(next);
     },
-    pending: () => pendingBytes,
+    isBehind: () => pendingBytes > mostPendingBytes,
     isClosed: () => isClosed,
     hasFailed: () => hasFailed,
     drained: () => (isWriting ? new Promise((resolve) => whenDrained.push(resolve)) : Promise.resolve()),

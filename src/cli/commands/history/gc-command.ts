@@ -16,7 +16,6 @@ type GcOptions = AccessOptions & {
   readonly keep?: number;
   readonly olderThan?: string;
   readonly dryRun?: boolean;
-  readonly json?: true;
 };
 
 /** Removes past runs and prints their ids and the freed space. */

@@ -17,7 +17,6 @@ type HistoryOptions = AccessOptions & {
   readonly waiting?: true;
   readonly queue?: string;
   readonly tag?: string;
-  readonly json?: true;
 };
 
 /** Lists past runs, newest first. */

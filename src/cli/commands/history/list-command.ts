@@ -11,7 +11,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf list`. */
-export type ListOptions = AccessOptions & { readonly json?: true; readonly tag?: string };
+export type ListOptions = AccessOptions & { readonly tag?: string };
 
 /** Lists workflows with their last runs. */
 export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, console: Console): Promise<number> {

@@ -2,7 +2,6 @@ import { createLogLines } from '#render/log-lines.ts';
 import { createPrefix } from '#render/reporters.ts';
 import { createColors } from '#render/terminal.ts';
 import { dateAndTime, escapeControls } from '#render/text.ts';
-import type { LogReader } from '#service/logs.ts';
 import type { LogAnswer } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
@@ -19,7 +18,6 @@ export type LogsOptions = AccessOptions & {
   readonly attempt?: number;
   readonly timestamps?: true;
   readonly raw?: true;
-  readonly json?: true;
 };
 
 /** Prints the output of steps. */
@@ -38,11 +36,8 @@ export async function logsCommand(options: LogsOptions, console: Console): Promi
   });
 }
 
-/** `step` is null for the output of several steps. */
-type LogPrinting = Pick<LogsOptions, 'step' | 'attempt' | 'raw' | 'json' | 'tail'>;
-
 /** Prints until the reader closes the stream. */
-async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTerminal }: Console): Promise<void> {
+async function printLogs(logs: LogAnswer, printing: LogsOptions, { out, outTerminal }: Console): Promise<void> {
   const { step, raw, json, tail = null } = printing;
   const { steps } = logs;
   const name = steps === null ? () => '' : createPrefix({ steps }, createColors(outTerminal.color));
@@ -56,17 +51,12 @@ async function printLogs(logs: LogAnswer, printing: LogPrinting, { out, outTermi
     timeText: dateAndTime,
     write: out.write,
   });
-  await whileRead(out, (signal) => logs.read({ ...lines, ...readerOf(out) }, signal));
+  const { isBehind, drained: caughtUp, isClosed } = out;
+  await whileRead(out, (signal) => logs.read({ ...lines, isBehind, caughtUp, isClosed }, signal));
 }
 
-/** A slower reader gets nothing new until it has caught up. */
-const mostPendingBytes = 4 * 1024 * 1024;
 /** The interval of checks whether the reader is still there. */
 const pollMs = 100;
-
-function readerOf({ pending, drained, isClosed }: Output): Pick<LogReader, 'isBehind' | 'caughtUp' | 'isClosed'> {
-  return { isBehind: () => pending() > mostPendingBytes, caughtUp: drained, isClosed };
-}
 
 async function whileRead(out: Output, read: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const unread = new AbortController();

@@ -17,8 +17,6 @@ import { version } from '../../version.ts';
 /** The options of `wf report`; `run` is null for the last run of all. */
 export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
 
-/** The pending bytes at which a report waits for a slow reader. */
-const mostPendingBytes = 4 * 1024 * 1024;
 const longestName = 100;
 
 /** Writes the HTML report of one run and prints the name of the file. */
@@ -36,7 +34,7 @@ export async function reportCommand(
   if (output === '-') {
     for await (const part of parts) {
       out.write(part);
-      if (out.pending() > mostPendingBytes) await out.drained();
+      if (out.isBehind()) await out.drained();
       if (out.isClosed()) break;
     }
     return exitCodes.succeeded;

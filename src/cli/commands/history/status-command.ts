@@ -10,7 +10,7 @@ import { recapOptions } from '../../reporters/reporters.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf status`; `run` is null for the last run of all. */
-export type StatusOptions = AccessOptions & { readonly run: string | null; readonly json?: true };
+export type StatusOptions = AccessOptions & { readonly run: string | null };
 
 /** Shows one run. */
 export function statusCommand(options: StatusOptions, console: Console): Promise<number> {

@@ -18,7 +18,6 @@ type StopOptions = AccessOptions & {
   readonly force?: true;
   readonly wait: boolean;
   readonly ownerGone?: true;
-  readonly json?: true;
 };
 
 /** After this time wf prints what it waits for. */
@@ -99,7 +98,6 @@ type MarkOptions = AccessOptions & {
   readonly run: string;
   readonly step: string;
   readonly status: MarkedStatus;
-  readonly json?: true;
 };
 
 /** Sets the status of a step of a finished run and prints the new status of the run. */
@@ -126,7 +124,6 @@ type AnswerOptions = AccessOptions & {
   /** The inputs, as `NAME=value`. */
   readonly param?: readonly string[];
   readonly comment?: string;
-  readonly json?: true;
 };
 
 /** Answers a step that waits for approval. */
