@@ -4,18 +4,14 @@ import { canonicalKey } from '#language/schema/schema-type.ts';
 import { WfError } from '#system/errors.ts';
 import type { Config } from './config.ts';
 import { type Entry, readValue, type Sourced, unknownKey } from './resolve.ts';
-import { flag, type Kind, listOf, number, oneOf, text, webAddress, wholeNumber } from './settings.ts';
+import { flag, type Kind, kind, listOf, number, oneOf, text, webAddress, wholeNumber } from './settings.ts';
 
 /** A setting of the block `logForwarding`. */
 type ForwardingSetting<T> = { readonly kind: Kind<NonNullable<T>>; readonly fallback: T; readonly about: string };
 
-const metricName: Kind<string> = {
-  name: 'letters, digits and _',
-  read: (value) => {
-    const fits = typeof value === 'string' && /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(value);
-    return fits ? { value } : { problem: 'must be letters, digits and _' };
-  },
-};
+const metricName = kind('letters, digits and _', 'must be letters, digits and _', (value) => {
+  return typeof value === 'string' && /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(value) ? value : undefined;
+});
 
 const headers: Kind<Readonly<Record<string, string>>> = {
   name: 'map, or in a variable `Name: value` lines',

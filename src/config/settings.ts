@@ -1,25 +1,36 @@
 import { resolve } from 'node:path';
 
-/** The value read, or a problem: the rest of a sentence that starts with the name of the setting. */
-type Read<T> = { readonly value: T } | { readonly problem: string };
-
 /** The type of a setting, and how its value is read from a flag, a variable (always text) or a file. */
 export type Kind<T> = {
   /** For the reference: "whole number from 1". */
   readonly name: string;
-  /** `base`: the directory that relative paths are resolved against. */
-  readonly read: (value: unknown, base: string) => Read<T>;
+  /**
+   * The value, or a problem: the rest of a sentence that starts with the name of the setting. `base`: the directory that
+   * relative paths are resolved against.
+   */
+  readonly read: (value: unknown, base: string) => { readonly value: T } | { readonly problem: string };
 };
 
+/** A kind whose values are those for which `read` returns something. */
+export function kind<T>(name: string, problem: string, read: (value: unknown, base: string) => T | undefined): Kind<T> {
+  return {
+    name,
+    read: (given, base) => {
+      const value = read(given, base);
+      return value === undefined ? { problem } : { value };
+    },
+  };
+}
+
+const spellings = new Map([
+  ...['true', 'yes', 'on', '1'].map((word) => [word, true] as const),
+  ...['false', 'no', 'off', '0'].map((word) => [word, false] as const),
+]);
+
 /** True or false, including the spellings of YAML 1.1. */
-export const flag: Kind<boolean> = {
-  name: 'true or false',
-  read: (value) => {
-    const word = String(value).toLowerCase();
-    if (['true', 'yes', 'on', '1'].includes(word)) return { value: true };
-    return ['false', 'no', 'off', '0'].includes(word) ? { value: false } : { problem: 'must be true or false' };
-  },
-};
+export const flag = kind('true or false', 'must be true or false', (value) =>
+  spellings.get(String(value).toLowerCase()),
+);
 
 /** A number within inclusive limits. */
 export function number(from: number, to = Number.MAX_SAFE_INTEGER): Kind<number> {
@@ -31,72 +42,68 @@ export function wholeNumber(from: number, to = Number.MAX_SAFE_INTEGER): Kind<nu
   return numeric('whole number', from, to);
 }
 
+function numeric(name: string, from: number, to: number): Kind<number> {
+  const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
+  return kind(`${name} ${range}`, `must be a ${name} ${range}`, (value) => {
+    const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    const isWhole = name === 'number' || Number.isInteger(found);
+    return typeof found === 'number' && found >= from && found <= to && isWhole ? found : undefined;
+  });
+}
+
 /** A text that is not empty. */
-export const text: Kind<string> = {
-  name: 'text',
-  read: (value) => (typeof value === 'string' && value !== '' ? { value } : { problem: 'must be a text' }),
-};
+export const text = kind('text', 'must be a text', textOf);
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+const address = 'address that starts with http:// or https://';
 
 /** An `http` or `https` address. */
-export const webAddress: Kind<string> = {
-  name: 'address that starts with http:// or https://',
-  read: (value) => {
-    const isAddress = typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value);
-    return isAddress ? { value } : { problem: 'must be an address that starts with http:// or https://' };
-  },
-};
+export const webAddress = kind(address, `must be an ${address}`, (value) => {
+  return typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value) ? value : undefined;
+});
 
 /** A file or directory, as an absolute path. */
-const path: Kind<string> = {
-  name: 'path',
-  read: (value, base) =>
-    typeof value === 'string' && value !== '' ? { value: resolve(base, value) } : { problem: 'must be a path' },
-};
+const path = kind('path', 'must be a path', (value, base) => {
+  const relative = textOf(value);
+  return relative && resolve(base, relative);
+});
 
 /** One of several words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): Kind<Word> {
-  return {
-    name: words.map((word) => `\`${word}\``).join(' or '),
-    read: (value) => {
-      const found = words.find((word) => word === value);
-      return found === undefined ? { problem: `must be ${words.join(' or ')}` } : { value: found };
-    },
-  };
+  const name = words.map((word) => `\`${word}\``).join(' or ');
+  return kind(name, `must be ${words.join(' or ')}`, (value) => words.find((word) => word === value));
 }
 
 /** A list of words, separated by commas in a variable. */
 export function listOf<const Word extends string>(words: readonly Word[]): Kind<readonly Word[]> {
-  return {
-    name: `list of ${words.map((word) => `\`${word}\``).join(', ')}`,
-    read: (value) => {
-      const list = asList(value);
-      const isKnown = list.every((word): word is Word => words.some((known) => known === word));
-      return isKnown ? { value: list } : { problem: `may list ${words.join(', ')}` };
-    },
-  };
+  const name = `list of ${words.map((word) => `\`${word}\``).join(', ')}`;
+  return kind(name, `may list ${words.join(', ')}`, (value) => {
+    const list = asList(value);
+    return list.every((word): word is Word => words.some((known) => known === word)) ? list : undefined;
+  });
 }
 
 /** A list of texts, separated by commas in a variable. */
-const texts: Kind<readonly string[]> = {
-  name: 'list of texts',
-  read: (value) => {
-    const list = asList(value);
-    return list.every((item) => typeof item === 'string') ? { value: list } : { problem: 'must be a list of texts' };
-  },
-};
+const texts = kind<readonly string[]>('list of texts', 'must be a list of texts', (value) => {
+  const list = asList(value);
+  return list.every((item) => typeof item === 'string') ? list : undefined;
+});
 
 /** The maximum number of concurrent runs of a queue. */
 export type QueueLimit = { readonly name: string; readonly maxConcurrent: number };
 
 /** A list of `{name, maxConcurrent}`, or of texts `name=2`. */
-const queueLimits: Kind<readonly QueueLimit[]> = {
-  name: 'list of `{name, maxConcurrent}`',
-  read: (value) => {
+const queueLimits = kind<readonly QueueLimit[]>(
+  'list of `{name, maxConcurrent}`',
+  'must be a list such as [{name: db, maxConcurrent: 2}] or db=2',
+  (value) => {
     const limits = asList(value).map(queueLimit);
-    const isValid = limits.every((limit) => limit !== null);
-    return isValid ? { value: limits } : { problem: 'must be a list such as [{name: db, maxConcurrent: 2}] or db=2' };
+    return limits.every((limit) => limit !== null) ? limits : undefined;
   },
-};
+);
 
 function queueLimit(value: unknown): QueueLimit | null {
   const [, name, limit] = typeof value === 'string' ? (/^(.+)=(\d+)$/.exec(value) ?? []) : queueFields(value);
@@ -109,19 +116,6 @@ function queueFields(value: unknown): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const { name, maxConcurrent, ...rest } = value as Record<string, unknown>;
   return Object.keys(rest).length === 0 ? [value, name, maxConcurrent] : [];
-}
-
-function numeric(name: string, from: number, to: number): Kind<number> {
-  const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
-  return {
-    name: `${name} ${range}`,
-    read: (value) => {
-      const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-      const isWhole = name === 'number' || Number.isInteger(found);
-      const fits = typeof found === 'number' && found >= from && found <= to && isWhole;
-      return fits ? { value: found } : { problem: `must be a ${name} ${range}` };
-    },
-  };
 }
 
 /** Without the empty items of a surplus comma. */
