@@ -45,23 +45,10 @@ export function isoTime(at: number): string {
 }
 
 /**
- * One problem of a workflow file in `wf validate --json` and the API. Lines and columns count from 1; null: the whole file.
+ * Returns one problem of a workflow file as in `wf validate --json` and the API. Lines and columns count from 1; null: the
+ * whole file. Without a `help` its label takes that place too.
  */
-type DiagnosticJson = {
-  readonly severity: 'error' | 'warning';
-  readonly code: string;
-  readonly message: string;
-  readonly file: string | null;
-  readonly line: number | null;
-  readonly column: number | null;
-  readonly endLine: number | null;
-  readonly endColumn: number | null;
-  readonly label: string | null;
-  readonly help: string | null;
-};
-
-/** Returns the JSON form of a diagnostic. Without a `help` its label takes that place too. */
-export function diagnosticJson({ severity, code, message, position, label, help }: Diagnostic): DiagnosticJson {
+export function diagnosticJson({ severity, code, message, position, label, help }: Diagnostic) {
   return {
     severity,
     code,

@@ -106,16 +106,11 @@ async function withOwnLogin(server: ClientSettings, config: Config): Promise<Cli
   return own === null ? server : { ...server, url: own.url, authorization: `Bearer ${own.token}` };
 }
 
-/**
- * Throws a `WfError` `usage` if options or configuration name a daemon. `instead`: a sentence with the alternative.
- */
-export function requireLocal(options: AccessOptions, config: Config, { command, instead }: LocalOnly): void {
+/** Throws a `WfError` `usage` if options or configuration name a daemon. `instead`: a sentence with the alternative. */
+export function requireLocal(options: AccessOptions, config: Config, command: string, instead: string): void {
   const server = options.server === false ? null : config.settings.read('server');
   if (server === null || server.value === null) return;
   throw new WfError('usage', `wf ${command} works only on this machine, and ${server.source} names a daemon`, {
     help: `${instead}; --no-server means this machine`,
   });
 }
-
-/** A command that works only on this machine, and the alternative for daemons. */
-export type LocalOnly = { readonly command: string; readonly instead: string };

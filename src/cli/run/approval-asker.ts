@@ -2,16 +2,11 @@ import type { ActiveRun, ChildWatcher, RunWatcher } from '#engine/engine.ts';
 import type { Reporter } from '#render/reporters.ts';
 import type { ApprovalPrompts } from './approval-prompts.ts';
 
-/** Asks the person at the terminal about steps that wait for approval, of a run and its child runs. */
-export type ApprovalAsker = {
-  /** Watches a run besides `watcher`. */
-  readonly watching: (watcher: ChildWatcher) => ChildWatcher;
-  /** Withdraws the question and releases the keyboard. */
-  readonly close: () => void;
-};
-
-/** Creates the asker; its modules are loaded with the first step that waits. */
-export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>): ApprovalAsker {
+/**
+ * Asks the person at the terminal about steps that wait for approval, of a run and its child runs. Its modules are loaded with
+ * the first step that waits.
+ */
+export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>) {
   let prompts: Promise<ApprovalPrompts> | null = null;
   const take = (run: ActiveRun | null, ...[event, state]: Parameters<RunWatcher>) => {
     if (event.type === 'step.held') {
@@ -20,7 +15,8 @@ export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>): Ap
     if (run !== null) void prompts?.then((loaded) => loaded.watch(run, event, state));
   };
   return {
-    watching: ({ watch, attach }) => {
+    /** Watches a run besides another watcher. */
+    watching: ({ watch, attach }: ChildWatcher): ChildWatcher => {
       let active: ActiveRun | null = null;
       return {
         watch: (event, state) => {
@@ -33,6 +29,7 @@ export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>): Ap
         },
       };
     },
+    /** Withdraws the question and releases the keyboard. */
     close: () => void prompts?.then((loaded) => loaded.close()),
   };
 }

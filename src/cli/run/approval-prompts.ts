@@ -28,7 +28,7 @@ export type Asked = {
 type LocalRun = Pick<ActiveRun, 'runId' | 'workflow' | 'answer'>;
 
 /** The question on the terminal; `keyboard` reads its answer. */
-type Question = { readonly asked: Asked; readonly keyboard: Keyboard };
+type Question = { readonly asked: Asked; readonly keyboard: ReturnType<typeof openKeyboard> };
 
 const approving = ['y', 'yes', 'a', 'approve'];
 const rejecting = ['n', 'no', 'r', 'reject'];
@@ -178,19 +178,11 @@ function faultIn({ name, default: value, rule }: ApprovalInput, text: string): s
   return 'fault' in checked ? `"${name}" ${checked.fault}` : null;
 }
 
-/** Lines that a person types while something else paints the terminal. Nothing is echoed. */
-type Keyboard = {
-  /**
-   * Reads one line. `shown` paints the typed text, with the position of the cursor, at first and after each key.
-   * Returns null once the keyboard is closed, or at Ctrl-D.
-   */
-  readonly read: (shown: (typed: string, cursor: number) => void) => Promise<string | null>;
-  /** Releases the keyboard; can be called several times. */
-  readonly close: () => void;
-};
-
-/** Opens standard input, which must be a terminal. Ctrl-C is still SIGINT; text typed before is discarded. */
-function openKeyboard(): Keyboard {
+/**
+ * Reads lines that a person types while something else paints the terminal, without an echo. Standard input must be a terminal.
+ * Ctrl-C is still SIGINT; text typed before is discarded.
+ */
+function openKeyboard() {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const { stdin } = process;
   const line = createInterface({ input: stdin, output: silence, terminal: true, historySize: 0 });
@@ -209,7 +201,11 @@ function openKeyboard(): Keyboard {
   });
   const isDrained = discardTyped(line);
   return {
-    read: async (shown) => {
+    /**
+     * Reads one line. `shown` paints the typed text, with the position of the cursor, at first and after each key. Returns null
+     * once the keyboard is closed, or at Ctrl-D.
+     */
+    read: async (shown: (typed: string, cursor: number) => void) => {
       await isDrained;
       if (isClosed) return null;
       paint = () => shown(line.line, line.cursor);
@@ -220,6 +216,7 @@ function openKeyboard(): Keyboard {
       paint = () => {};
       return text;
     },
+    /** Releases the keyboard; can be called several times. */
     close: () => line.close(),
   };
 }

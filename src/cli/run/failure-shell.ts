@@ -9,26 +9,23 @@ import type { Console } from '../terminal/console.ts';
 /** The directory and environment of a failed step. */
 type StepScope = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };
 
-/** The shell of `--shell-on-failure`, with the directory and environment of the failed step. */
-export type FailureShell = {
-  /** Call it for every attempt. */
-  readonly attempt: (attempt: Attempt) => void;
-  /** Call it when the run has finished: opens the shell if a step failed, and resolves when the user leaves it. */
-  readonly open: (summary: RunSummary) => Promise<void>;
-};
-
-/** Creates the shell of a run. Without a terminal it prints a warning and opens nothing. */
-export function createFailureShell(console: Console): FailureShell {
+/**
+ * Creates the shell of `--shell-on-failure`, with the directory and environment of the failed step. Without a terminal it prints
+ * a warning and opens nothing.
+ */
+export function createFailureShell(console: Console) {
   const scopes = new Map<string, StepScope>();
   const { err } = console;
   if (!isInteractive(console)) {
     err.write('wf: --shell-on-failure needs a terminal and does nothing in CI: no shell will open\n');
-    return { attempt: () => {}, open: async () => {} };
+    return { attempt: () => {}, open: () => Promise.resolve() };
   }
   return {
-    attempt: ({ runId, step, cwd, env }) =>
-      scopes.set(key(runId, step.name), { cwd, env, executor: step.executor.type }),
-    open: async (summary) => {
+    /** Call it for every attempt. */
+    attempt: ({ runId, step, cwd, env }: Attempt) =>
+      void scopes.set(key(runId, step.name), { cwd, env, executor: step.executor.type }),
+    /** Call it when the run has finished: opens the shell if a step failed, and resolves when the user leaves it. */
+    open: async (summary: RunSummary) => {
       const failed = failedSteps(summary);
       const [name] = failed.map((step) => step.name).filter((step) => scopes.has(key(summary.runId, step)));
       const scope = name === undefined ? undefined : scopes.get(key(summary.runId, name));

@@ -61,20 +61,15 @@ export type PreparedRun = {
   readonly config: Config;
 };
 
-/** The input of a run. `known`: the parameters, if the user has entered them before; else null. */
-export type RunPreparation = {
-  readonly options: RunOptions;
-  readonly config: Config;
-  readonly known: readonly Param[] | null;
-};
-
 /**
- * Reads everything that a run needs. Returns null if the user cancels a prompt. Throws an `InvalidWorkflow` or another
- * `WfError`.
+ * Reads everything that a run needs. `known`: the parameters, if the user has entered them before. Returns null if the user
+ * cancels a prompt. Throws an `InvalidWorkflow` or another `WfError`.
  */
 export async function prepareRun(
-  { options, config, known }: RunPreparation,
+  options: RunOptions,
+  config: Config,
   console: Console,
+  known: readonly Param[] | null = null,
 ): Promise<PreparedRun | null> {
   const asked = known ?? givenParameters(options);
   const directories = workflowDirectories(config);

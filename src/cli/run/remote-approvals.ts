@@ -8,13 +8,8 @@ import type { Service } from '#service/service.ts';
 import { messageOf } from '#system/errors.ts';
 import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
 
-/** Asks the person at the terminal about the steps of a daemon's run that wait for approval. */
-export type RemoteApprovals = {
-  /** Takes each event of the run, from the first `step.held` on. */
-  readonly take: (event: StoredEvent) => void;
-  /** Withdraws the question and releases the keyboard. */
-  readonly close: () => void;
-};
+/** The questions about a run of a daemon. */
+export type RemoteApprovals = ReturnType<typeof createRemoteApprovals>;
 
 /** A run of a daemon, and what shows a question about it. */
 type RemoteQuestions = {
@@ -25,10 +20,10 @@ type RemoteQuestions = {
 };
 
 /**
- * Creates the questions about a run of a daemon. The daemon decides about each answer, and a refused one is asked again
+ * Asks the person at the terminal about the steps of a daemon's run that wait for approval. The daemon decides about each answer, and a refused one is asked again
  * with the reason. If the login may not answer, the person is shown who may instead.
  */
-export function createRemoteApprovals(run: RemoteQuestions): RemoteApprovals {
+export function createRemoteApprovals(run: RemoteQuestions) {
   const { client, runId, prompt } = run;
   const prompts = new ApprovalPrompts(prompt);
   let login: Promise<Login> | null = null;
@@ -45,9 +40,11 @@ export function createRemoteApprovals(run: RemoteQuestions): RemoteApprovals {
     else prompts.note(found.asked, found.refusal);
   };
   return {
-    take: (event) => {
+    /** Takes each event of the run, from the first `step.held` on. */
+    take: (event: StoredEvent) => {
       taken = taken.then(() => take(event)).catch((error: unknown) => client.tell(messageOf(error)));
     },
+    /** Withdraws the question and releases the keyboard. */
     close: () => {
       isClosed = true;
       prompts.close();
@@ -65,14 +62,11 @@ async function loginOf(client: DaemonClient): Promise<Login> {
   return { isReadOnly: textIn(session, 'access') !== 'write', name };
 }
 
-/** A question; `refusal`: why this login may not answer it, and who may, else null. */
-type FoundQuestion = { readonly asked: Asked; readonly refusal: string | null };
-
-/** Returns null if the step no longer waits. */
+/** Returns a question, and why this login may not answer it (else null); null if the step no longer waits. */
 async function questionOf(
   step: string,
   { service: { runs }, runId, login }: RemoteQuestions & { readonly login: Login },
-): Promise<FoundQuestion | null> {
+) {
   const { steps } = await runs.find(runId);
   const { approval, waitingFor } = steps.find(({ name }) => name === step) ?? {};
   if (approval === undefined || waitingFor !== 'approval') return null;

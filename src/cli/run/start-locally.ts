@@ -1,7 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { shortId } from '#render/text.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
-import type { StartRequest } from '#service/start-runs.ts';
 import { WfError } from '#system/errors.ts';
 import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -9,6 +8,7 @@ import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
 import { type ForegroundOptions, runInForeground } from './foreground.ts';
 import type { ApprovalOption, ParameterOptions } from './parameters.ts';
+import type { PreparedRun } from './prepare-run.ts';
 
 /** The options of `wf retry`, as the command line names them. */
 export type RetryOptions = AccessOptions &
@@ -25,15 +25,12 @@ export type RetryOptions = AccessOptions &
     readonly detach?: true;
   };
 
-/** A run to start on this machine. */
-export type LocalStart = { readonly request: StartRequest; readonly config: Config };
-
 /**
  * Starts a run on this machine and returns the exit code: in the foreground, or with `--detach` in a process of its own,
  * whose id is printed once that process owns the run. Throws a `WfError` if the run cannot start.
  */
 export async function startLocally(
-  run: LocalStart,
+  run: PreparedRun,
   options: ForegroundOptions & CommonOptions & { readonly detach?: true },
   console: Console,
 ): Promise<number> {

@@ -64,8 +64,8 @@ export function retryRemotely(
   { options, config, selection, params }: RemoteRetry,
   console: Console,
 ): Promise<number> {
-  const local = onlyLocal(options);
-  if (local !== null) {
+  const [local] = localOnly(options);
+  if (local !== undefined) {
     throw new WfError('usage', `${local} works only for local runs, and ${server.source} names a daemon`);
   }
   const { file: useFile = false, runId: newRunId = null } = options;
@@ -81,12 +81,6 @@ export function retryRemotely(
       return accepted ?? printNothingToDo(retried.runId, console);
     },
   );
-}
-
-function onlyLocal({ shellOnFailure, envFile, onApproval }: RetryOptions): string | null {
-  if (shellOnFailure) return '--shell-on-failure';
-  if (envFile) return '--env-file';
-  return onApproval === undefined ? null : '--on-approval';
 }
 
 type Started = {
@@ -124,30 +118,37 @@ function strictOf({ settings }: Config): boolean {
   return settings.read('strict').value;
 }
 
-function refuseLocal(options: RunOptions, config: Config, { source }: ClientSettings): void {
-  const { name, dryRun, watch, watchPath, shellOnFailure, envFile, ask, onApproval, only, skip, overlap } = options;
-  const noHistory = config.settings.read('history').level === 'flag' && !config.settings.read('history').value;
+/** The options that only local runs have, in the order in which they are named. */
+const localOptions = {
+  dryRun: '--dry-run',
+  watch: '--watch',
+  watchPath: '--watch',
+  shellOnFailure: '--shell-on-failure',
+  envFile: '--env-file',
+  ask: '--ask',
+  onApproval: '--on-approval',
+  overlap: '--overlap',
+  only: '--only',
+  skip: '--skip',
+} as const satisfies Partial<Record<keyof RunOptions, string>>;
+
+function localOnly(options: Partial<Pick<RunOptions, keyof typeof localOptions>>): readonly string[] {
+  const keys = Object.keys(localOptions) as (keyof typeof localOptions)[];
+  return [...new Set(keys.flatMap((key) => (options[key] ? [localOptions[key]] : [])))];
+}
+
+function refuseLocal(options: RunOptions, { settings }: Config, { source }: ClientSettings): void {
+  const { level, value: keepsHistory } = settings.read('history');
   const wrong = [
-    ...(name === '-' ? ['a workflow from standard input'] : []),
-    ...(dryRun ? ['--dry-run'] : []),
-    ...(watch || watchPath ? ['--watch'] : []),
-    ...(shellOnFailure ? ['--shell-on-failure'] : []),
-    ...(envFile ? ['--env-file'] : []),
-    ...(ask ? ['--ask'] : []),
-    ...(onApproval ? ['--on-approval'] : []),
-    ...(overlap ? ['--overlap'] : []),
-    ...(only ? ['--only'] : []),
-    ...(skip ? ['--skip'] : []),
-    ...(noHistory ? ['--no-history'] : []),
+    ...(options.name === '-' ? ['a workflow from standard input'] : []),
+    ...localOnly(options),
+    ...(level === 'flag' && !keepsHistory ? ['--no-history'] : []),
   ];
   if (wrong.length === 0) return;
-  throw new WfError(
-    'usage',
-    `${wrong.join(' and ')} ${wrong.length > 1 ? 'work' : 'works'} only for local runs, and ${source} names a daemon`,
-    {
-      help: 'add --no-server to run it on this machine',
-    },
-  );
+  const what = `${wrong.join(' and ')} ${wrong.length > 1 ? 'work' : 'works'} only for local runs`;
+  throw new WfError('usage', `${what}, and ${source} names a daemon`, {
+    help: 'add --no-server to run it on this machine',
+  });
 }
 
 function isHere(error: unknown, name: string, { cwd }: Config): boolean {

@@ -76,10 +76,7 @@ class Watch {
   /** Null if the file is invalid; its problems have been printed. */
   async #prepare(): Promise<PreparedRun | 'unwanted' | null> {
     try {
-      const run = await prepareRun(
-        { options: this.#options, config: configFor(this.#options), known: this.#params },
-        this.#console,
-      );
+      const run = await prepareRun(this.#options, configFor(this.#options), this.#console, this.#params);
       if (run === null) return 'unwanted';
       this.#params = run.request.params;
       this.#config = run.config;

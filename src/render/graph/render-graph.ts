@@ -63,18 +63,7 @@ function label(text: string): string {
 }
 
 /** The characters of lanes. */
-type LaneSigns = {
-  readonly node: string;
-  readonly past: string;
-  readonly across: string;
-  readonly branch: string;
-  readonly join: string;
-  readonly crossing: string;
-  readonly merge: string;
-  readonly turn: string;
-};
-
-const unicodeSigns: LaneSigns = {
+const unicodeSigns = {
   node: '●',
   past: '│',
   across: '─',
@@ -84,6 +73,7 @@ const unicodeSigns: LaneSigns = {
   merge: '┴',
   turn: '╯',
 };
+type LaneSigns = typeof unicodeSigns;
 const asciiSigns: LaneSigns = {
   node: '*',
   past: '|',

@@ -42,22 +42,9 @@ export function colorStep(colors: ChalkInstance, index: number, text: string): s
 }
 
 /** Symbols: one set for UTF-8 terminals and one in plain ASCII. */
-export type Glyphs = {
-  readonly run: string;
-  readonly status: { readonly [status in Extract<StepStatus, SettledStatus | 'pending' | 'waiting'>]: string };
-  /** A failure that does not fail the run. */
-  readonly tolerated: string;
-  /** The frames of the animation beside a running step. */
-  readonly spinner: readonly string[];
-  readonly bar: string;
-  readonly corner: string;
-  /** Between the items of a list of counts. */
-  readonly separator: string;
-  readonly ellipsis: string;
-  readonly arrow: string;
-};
+export type Glyphs = typeof unicodeGlyphs;
 
-const unicodeGlyphs: Glyphs = {
+const unicodeGlyphs = {
   run: '▶',
   status: {
     succeeded: '✔',
@@ -67,11 +54,14 @@ const unicodeGlyphs: Glyphs = {
     upstream_failed: '⊘',
     pending: '○',
     waiting: '↻',
-  },
+  } satisfies { readonly [status in Extract<StepStatus, SettledStatus | 'pending' | 'waiting'>]: string },
+  /** A failure that does not fail the run. */
   tolerated: '⚠',
+  /** The frames of the animation beside a running step. */
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
   bar: '│',
   corner: '┌─',
+  /** Between the items of a list of counts. */
   separator: ' · ',
   ellipsis: '…',
   arrow: '←',

@@ -22,10 +22,8 @@ type GcOptions = AccessOptions & {
 export async function gcCommand({ name, dryRun = false, ...options }: GcOptions, console: Console): Promise<number> {
   const asked = askedRule(options);
   const config = configFor(options);
-  requireLocal(options, config, {
-    command: 'gc',
-    instead: 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns',
-  });
+  const instead = 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns';
+  requireLocal(options, config, 'gc', instead);
   const { createPast } = await import('#app/history-app.ts');
   const { createRetention } = await import('#app/retention-app.ts');
   const reach = reachOf(options, config, console);

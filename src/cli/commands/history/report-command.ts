@@ -26,7 +26,7 @@ export async function reportCommand(
 ): Promise<number> {
   const app = await import('#app/history-app.ts');
   const config = configFor(common);
-  requireLocal(common, config, { command: 'report', instead: 'wf status and wf logs show runs of a daemon' });
+  requireLocal(common, config, 'report', 'wf status and wf logs show runs of a daemon');
   const { history } = app.createPast(config, { reach: reachOf(common, config, { err }) });
   const run = await history.find(word ?? '@latest');
   const report = await viewOf(run, history);

@@ -34,7 +34,7 @@ export type RestartOptions = AccessOptions &
  */
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);
-  requireLocal(options, config, { command: 'restart', instead: 'with a daemon, use wf stop and then wf run' });
+  requireLocal(options, config, 'restart', 'with a daemon, use wf stop and then wf run');
   const reach = reachOf(options, config, console);
   const { createControl } = await import('#app/history-app.ts');
   const control = createControl(config, { reach });

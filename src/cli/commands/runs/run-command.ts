@@ -17,7 +17,7 @@ export async function runCommand(options: RunOptions, console: Console): Promise
   if (options.watch) return (await import('../../run/watch.ts')).watchCommand(options, console);
   if (options.watchPath) throw new WfError('usage', '--watch-path requires --watch');
   if (options.dryRun) return (await import('./dry-command.ts')).dryCommand(options, console);
-  const run = await prepareRun({ options, config, known: null }, console);
+  const run = await prepareRun(options, config, console);
   if (run === null) return stopSignals.SIGINT;
   const overlap = options.overlap ?? overlapOf(run.request.workflow.schedule);
   if (overlap === 'allow') return startLocally(run, options, console);
