@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * The directory of files that the program hands out unchanged. The build puts them beside the program, so that a run does not
- * load them.
- */
+/** The directory of files that the program hands out unchanged; the build puts them beside the program. */
 const assets = join(import.meta.dirname, 'assets');
 
 /** The text of a file below `assets/`. */

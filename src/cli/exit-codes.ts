@@ -68,9 +68,7 @@ const generalHelp: Partial<Record<ErrorCode, string>> = {
   storage: 'set WF_HOME to a directory that can be written, or run with --no-history',
 };
 
-/**
- * Prints an error: a `WfError` as a message, anything else as a bug with its stack. Resolves to the exit code.
- */
+/** Prints an error, a `WfError` as a message and anything else as a bug with its stack; resolves to the exit code. */
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
   if (isCommandLineError(error)) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.unusable;
   if (error instanceof InvalidWorkflow) {

@@ -14,10 +14,7 @@ process.on('uncaughtExceptionMonitor', (error) => {
   if (error instanceof Error) Reflect.set(error, 'stack', stackOf(error));
 });
 
-/**
- * Runs the command line (without node and script) and resolves to the exit code. Every error is printed here, once:
- * a `WfError` as a message, anything else as a bug with its stack.
- */
+/** Runs the command line (without node and script), prints every error once, and resolves to the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   if (!hasDirectory()) {
     createConsole(process.env, null).err.write(

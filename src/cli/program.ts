@@ -34,10 +34,7 @@ import {
 import type { Console } from './terminal/console.ts';
 import { version } from './version.ts';
 
-/**
- * Builds the command line. Each command's own module is loaded when it is called. `words` are the arguments of the program:
- * setting up the options of all commands takes a millisecond, so a run sets up its own only.
- */
+/** Builds the command line of all commands; for `wf run` only its own, since the options of all take a millisecond. */
 export function buildProgram(console: Console, setExitCode: SetExitCode, words: readonly string[]): Command {
   const [called] = words;
   const program = new Command('wf')
@@ -63,10 +60,7 @@ function errorText(text: string, [called = '']: readonly string[]): string {
   return `${message.replace(/(?<=\s)'(.*?)'(?=[\s.]|$)/g, '"$1"')}\n  help: ${help}\n`;
 }
 
-/**
- * Returns the words to parse. `wf help NAME` without such a command becomes `wf NAME`, which names the mistake: the parser
- * itself would print the whole help instead.
- */
+/** Returns the words to parse: `wf help NAME` becomes `wf NAME` for an unknown command, so that the error names it. */
 export function helpWords(words: readonly string[], program: Command): readonly string[] {
   const [called, name] = words;
   if (called !== 'help' || name === undefined || name.startsWith('-')) return words;

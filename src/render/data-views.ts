@@ -30,10 +30,7 @@ export function graphEdges(graph: Graph): readonly (readonly [from: number, to: 
   return graph.dependencies.flatMap((numbers, to) => numbers.map((from) => [from, to] as const));
 }
 
-/**
- * Returns an event as JSON data with `type`, `runId` and `at` first. Times are ISO 8601 UTC. `docs/reference/events.md` documents
- * the events.
- */
+/** Returns an event as JSON data with `type`, `runId` and `at` first; `docs/reference/events.md` documents it. */
 export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): object {
   const until = 'until' in rest && rest.until !== null ? { until: isoTime(rest.until) } : {};
   return { type, runId, at: isoTime(at), ...rest, ...until };
@@ -44,10 +41,7 @@ export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/**
- * Returns one problem of a workflow file as in `wf validate --json` and the API. Lines and columns count from 1; null: the
- * whole file. Without a `help` its label takes that place too.
- */
+/** Returns a problem as in `wf validate --json` and the API; without a `help` its label takes that place too. */
 export function diagnosticJson({ severity, code, message, position, label, help }: Diagnostic) {
   return {
     severity,

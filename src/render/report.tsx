@@ -36,10 +36,7 @@ const MAX_OPEN_LINES = 250;
 /** The limit for a text, in characters. */
 const MAX_SOURCE = 2 * 1024 * 1024;
 
-/**
- * Renders a run as one self-contained HTML page, in pieces to be written one after another. Logs are read in pieces, up
- * to the limit of the page.
- */
+/** Renders a run as one self-contained HTML page, in pieces to be written one after another. */
 export async function* renderReport(report: ReportView, assets: ReportAssets): AsyncGenerator<string, void> {
   const steps = reportSteps(report.view);
   const places = sourceNames(report.view);
@@ -255,10 +252,7 @@ type FailuresProps = {
   readonly places: SourceNames;
 };
 
-/**
- * The recap of the failures: the reason, the position in the file, the last lines, and the next command; null if
- * nothing failed.
- */
+/** The recap of the failures: reason, position, last lines and the next command; null if nothing failed. */
 function Failures({ view, steps, places }: FailuresProps): JSX.Element | null {
   if (view.failures.length === 0) return null;
   const { runId, finishedAt, file } = view.run;
@@ -305,10 +299,7 @@ function Commands({ command, path, runId, lines }: RunFailure): JSX.Element | nu
   );
 }
 
-/**
- * Renders a part of the page. Text is escaped, and its control characters are made visible, so that none can change the
- * text direction of a line.
- */
+/** Renders a part of the page. Control characters are made visible, so that none changes the text direction of a line. */
 export function markup(part: VNode | null): string {
   if (part === null) return '';
   // Created lazily, so that it is not compiled before the first text that needs it.

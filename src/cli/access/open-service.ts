@@ -21,10 +21,7 @@ export type AccessOptions = CommonOptions & {
 /** The word for the workflow or run that a command shows or changes. */
 type Subject = { readonly shows?: string | null; readonly changes?: string };
 
-/**
- * Calls `use` with the service that options and configuration select: this machine or a daemon. Prints a message while the
- * daemon does not answer.
- */
+/** Calls `use` with the service that options and configuration select: this machine or a daemon. */
 export async function withService<T>(
   options: AccessOptions & Subject,
   console: Pick<Console, 'err'>,

@@ -101,10 +101,7 @@ function optionNames(command: Command): readonly Candidate[] {
     .map(({ long, short, description }) => ({ value: long ?? short ?? '', description }));
 }
 
-/**
- * Splits a typed command line up to the cursor into words, by the quoting rules of a POSIX shell. The last word is at the
- * cursor and empty after a space; a quote in it may still be open.
- */
+/** Splits a typed line up to the cursor into words, as a POSIX shell does; the last word is empty after a space. */
 function wordsOfLine(line: string): readonly string[] {
   const words: string[] = [];
   let word: string | null = null;

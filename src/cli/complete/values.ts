@@ -93,10 +93,7 @@ async function workflowOf(given: Given): Promise<Workflow | null> {
   return (await getWorkflowOnDemand({ name }, workflowDirectories(configOf(given)))).workflow;
 }
 
-/**
- * Returns the declared parameters, or behind `NAME=` the values that its rule names and its default. Defaults that are
- * commands are not run and not offered; values of secrets are neither.
- */
+/** Returns the declared parameters, or behind `NAME=` its choices and its default; no values of secrets, and no commands. */
 async function parameters(given: Given, word: string): Promise<Candidates['values']> {
   const workflow = await workflowOf(given);
   const secrets = new Set(workflow?.secrets.map((secret) => secret.name));

@@ -20,10 +20,7 @@ export type CommonOptions = { readonly dags?: string };
 /** The parameters after the first argument of a command, and the name by which the command was called. */
 type Operands = { readonly called: string; readonly rest: readonly string[] };
 
-/**
- * Returns the operands of a command that takes a workflow, then parameters: without a workflow, or with a parameter first,
- * the file that `defaultWorkflow` finds. Throws as that and `operands` do.
- */
+/** Returns the operands of a command that takes a workflow, then parameters; without one, of the file that `defaultWorkflow` finds. */
 export function workflowOperands(
   name: string | undefined,
   rest: readonly string[],
@@ -37,10 +34,7 @@ export function workflowOperands(
   return { ...operands(file, name === undefined ? rest : [name, ...rest], words), name: file };
 }
 
-/**
- * Returns the operands of a command that takes one workflow or run, then parameters. `words` are the arguments of the program.
- * Throws a `WfError` `usage` for a second workflow file before `--`, which would be lost as a parameter.
- */
+/** Returns the operands of a command. Throws a `WfError` `usage` for a second workflow file before `--`. */
 export function operands(first: string, rest: readonly string[], words: readonly string[]): Operands {
   const [called = ''] = words;
   const separator = words.indexOf('--');

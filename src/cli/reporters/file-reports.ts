@@ -6,10 +6,7 @@ import type { Console } from '../terminal/console.ts';
 import { writeWhole } from '../terminal/write-file.ts';
 import type { FileReport } from './reporter-list.ts';
 
-/**
- * Creates the reporters that write files. Throws a `WfError` `usage` for a file that cannot be written; later problems are
- * printed and do not change the run.
- */
+/** Creates the reporters that write files. Throws a `WfError` `usage` at first; later problems are only printed. */
 export function createFileReports(files: readonly FileReport[], { err }: Pick<Console, 'err'>): readonly Reporter[] {
   const cwd = process.cwd();
   return files.map(({ kind, path }) => {

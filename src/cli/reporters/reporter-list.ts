@@ -11,10 +11,7 @@ export type FileReport = { readonly kind: (typeof fileKinds)[number]; readonly p
 /** The parsed values of `--reporter`. `terminal` is null if they do not choose one. */
 export type ReporterList = { readonly terminal: ReporterKind | null; readonly files: readonly FileReport[] };
 
-/**
- * Reads the values of `--reporter`, each a name or several with commas: `plain`, `junit=report.xml`. Throws a `WfError`
- * `usage` for an unknown reporter, for two that write to standard output, and for two with one file.
- */
+/** Reads `--reporter`, names with or without commas. Throws a `WfError` `usage`, also for two that write to one place. */
 export function parseReporters(values: readonly string[]): ReporterList {
   const words = values.flatMap((value) => value.split(',').map((word) => word.trim())).filter((word) => word !== '');
   const terminals: ReporterKind[] = [];

@@ -27,10 +27,7 @@ type ReporterNeeds = {
 /** All reporters of a run as one, and the kind of the one that writes to standard output. */
 export type ChosenReporter = { readonly reporter: Reporter; readonly kind: ReporterKind };
 
-/**
- * Creates the requested reporters; without a request it chooses one that fits standard output. Throws a `WfError` `usage` for
- * an unknown reporter and for a file that cannot be written.
- */
+/** Creates the requested reporters, or one that fits standard output. Throws a `WfError` `usage`. */
 export async function createReporter(
   asked: readonly string[],
   console: Console,

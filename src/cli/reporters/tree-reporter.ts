@@ -50,10 +50,7 @@ function restoreAtExit(tree: Reporter): () => void {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns the control sequences that the terminal supports (progress, title), by its environment variables. An unknown terminal
- * gets none: it might beep, open a notification or print the text.
- */
+/** Returns the sequences that a terminal supports, by its variables; an unknown one might beep or print them, and gets none. */
 export function terminalSigns(env: Environment): TerminalSigns {
   return { title: takesTitle(env), progress: takesProgress(env) };
 }

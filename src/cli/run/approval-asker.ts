@@ -2,10 +2,7 @@ import type { ActiveRun, ChildWatcher, RunWatcher } from '#engine/engine.ts';
 import type { Reporter } from '#render/reporters.ts';
 import type { ApprovalPrompts } from './approval-prompts.ts';
 
-/**
- * Asks the person at the terminal about steps that wait for approval, of a run and its child runs. Its modules are loaded with
- * the first step that waits.
- */
+/** Asks about steps of a run and its child runs that wait for approval. Loads its modules with the first of them. */
 export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>) {
   let prompts: Promise<ApprovalPrompts> | null = null;
   const take = (run: ActiveRun | null, ...[event, state]: Parameters<RunWatcher>) => {

@@ -201,10 +201,7 @@ function openKeyboard() {
   });
   const isDrained = discardTyped(line);
   return {
-    /**
-     * Reads one line. `shown` paints the typed text, with the position of the cursor, at first and after each key. Returns null
-     * once the keyboard is closed, or at Ctrl-D.
-     */
+    /** Reads one line, painted by `shown` after each key; null once the keyboard is closed, or at Ctrl-D. */
     read: async (shown: (typed: string, cursor: number) => void) => {
       await isDrained;
       if (isClosed) return null;

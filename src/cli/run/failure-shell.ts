@@ -9,10 +9,7 @@ import type { Console } from '../terminal/console.ts';
 /** The directory and environment of a failed step. */
 type StepScope = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };
 
-/**
- * Creates the shell of `--shell-on-failure`, with the directory and environment of the failed step. Without a terminal it prints
- * a warning and opens nothing.
- */
+/** Creates the shell of `--shell-on-failure`; without a terminal it prints a warning and opens nothing. */
 export function createFailureShell(console: Console) {
   const scopes = new Map<string, StepScope>();
   const { err } = console;

@@ -173,10 +173,7 @@ function childEnvironment(env: Readonly<Record<string, string>>, color: boolean)
 /** Milliseconds for the removal of old runs at the end of a run; the rest is removed another day. */
 const longestMs = 2000;
 
-/**
- * Removes old runs once a day, as workflow files and settings say. Keeps `runId`, the run that has just ended. Errors are
- * ignored here: `wf gc` reports them.
- */
+/** Removes old runs once a day, but not `runId`, which has just ended. `wf gc` reports errors, which are ignored here. */
 async function tidyHistory(config: Config, runId: string, stop: { readonly forced: AbortSignal }): Promise<void> {
   const { createRetention } = await import('#app/retention-app.ts');
   try {
@@ -215,10 +212,7 @@ type EngineFeedTools = {
   readonly kept: boolean;
 };
 
-/**
- * The feed of a run of this process: its stored events, with the output of the steps between them, and the events of child
- * runs, all in the order in which they happened.
- */
+/** The events of a run of this process and its child runs, with the output of steps between them, all in order. */
 export class EngineFeed {
   readonly #tools: EngineFeedTools;
   readonly #root: FedRun;

@@ -23,10 +23,7 @@ export type ParameterOptions = {
   readonly rest: readonly string[];
 };
 
-/**
- * Returns all given parameters; of several values for one name the last on the command line counts. Throws a `WfError` `usage`
- * for an invalid `-p`.
- */
+/** Returns all given parameters; the last value of a name counts. Throws a `WfError` `usage` for an invalid `-p`. */
 export function givenParameters(options: ParameterOptions): readonly Param[] {
   const { paramsFile, params, param = [], called, rest } = options;
   // Other runners take `-p=NAME=value`; this parser leaves the sign in the value.

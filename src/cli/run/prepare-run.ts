@@ -61,10 +61,7 @@ export type PreparedRun = {
   readonly config: Config;
 };
 
-/**
- * Reads everything that a run needs. `known`: the parameters, if the user has entered them before. Returns null if the user
- * cancels a prompt. Throws an `InvalidWorkflow` or another `WfError`.
- */
+/** Reads everything that a run needs, with the parameters `known` from before; null if the user cancels a prompt. */
 export async function prepareRun(
   options: RunOptions,
   config: Config,
@@ -113,10 +110,7 @@ async function canPrompt({ params }: Workflow, asks: Asks, console: Console): Pr
   return isInteractive(console);
 }
 
-/**
- * Warns of a positional parameter that is the name of a step. Throws a `WfError` `usage` if the workflow takes no
- * parameters by position: the user meant the step.
- */
+/** Warns of a positional parameter that is the name of a step, or throws if the workflow takes none by position. */
 export function warnOfStepName(
   workflow: Workflow,
   params: readonly Param[],

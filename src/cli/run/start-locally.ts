@@ -25,10 +25,7 @@ export type RetryOptions = AccessOptions &
     readonly detach?: true;
   };
 
-/**
- * Starts a run on this machine and returns the exit code: in the foreground, or with `--detach` in a process of its own,
- * whose id is printed once that process owns the run. Throws a `WfError` if the run cannot start.
- */
+/** Starts a run on this machine and returns the exit code; with `--detach` it prints the id of a process of its own. */
 export async function startLocally(
   run: PreparedRun,
   options: ForegroundOptions & CommonOptions & { readonly detach?: true },

@@ -30,10 +30,7 @@ import { listenForSignals, type PresentedResult, Presenter } from './presenter.t
 import type { RemoteApprovals } from './remote-approvals.ts';
 import { printDetached, printNothingToDo, type RetryOptions } from './start-locally.ts';
 
-/**
- * Starts a workflow of a daemon and shows the run like a local one, or prints its id with `--detach`. Throws a `WfError` if the
- * daemon refuses it, and `usage` for options that only local runs have.
- */
+/** Starts a workflow of a daemon and shows the run. Throws a `WfError` `usage` for options that only local runs have. */
 export function runRemotely(
   server: ClientSettings,
   { options, config }: { readonly options: RunOptions; readonly config: Config },

@@ -18,10 +18,7 @@ import { listenForSignals } from './presenter.ts';
 
 const mostNamed = 5;
 
-/**
- * Runs a workflow, and runs it again whenever its files or those of `--watch-path` change, until a signal arrives. A change
- * during a run counts after the run. Resolves to the exit code of the signal.
- */
+/** Runs a workflow whenever its files or those of `--watch-path` change, until a signal; resolves to its exit code. */
 export async function watchCommand(options: RunOptions, console: Console): Promise<number> {
   refuseCombinations(options);
   const interrupt = listenForSignals();
@@ -172,10 +169,7 @@ const pollMs = 1000;
 /** Scanning takes at most a twentieth of the time. */
 const restPerLook = 20;
 
-/**
- * Waits until the files differ from `before` and have stopped changing; resolves to the new snapshot, or to null if `signal` is
- * aborted. A notification of the system only triggers a scan.
- */
+/** Waits until the files differ from `before` and have stopped changing; null if `signal` is aborted. */
 export async function nextChange(
   targets: WatchTargets,
   before: FileTimes,
@@ -244,10 +238,7 @@ export class OwnWrites {
   readonly #own = new Set<string>();
   #inARow: ReadonlyMap<string, number> = new Map();
 
-  /**
-   * Compares the snapshots before and after a run: `counted` changes start another run, `discounted` are the files that
-   * changed in every run and are ignored from now on.
-   */
+  /** Compares snapshots before and after a run; `discounted` files changed in every run and are ignored from now on. */
   judge(before: FileTimes, after: FileTimes) {
     const changed = changedPaths(before, after).filter((path) => !this.#own.has(path));
     const inARow = new Map(changed.map((path) => [path, (this.#inARow.get(path) ?? 0) + 1]));

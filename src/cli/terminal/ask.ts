@@ -5,10 +5,7 @@ import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import type { Console } from './console.ts';
 
-/**
- * The parameters to prompt for; an empty answer keeps `preset`, the default of the file. Input for one of `secrets` is
- * not echoed.
- */
+/** Parameters to prompt for; an empty answer keeps `preset`, the default, and those of `secrets` are not echoed. */
 export type Questions = {
   readonly params: readonly { readonly name: string; readonly preset: string | null }[];
   readonly secrets: ReadonlySet<string>;
@@ -18,10 +15,7 @@ export type Questions = {
 
 type Answer = { readonly text: string } | 'interrupted' | 'ended';
 
-/**
- * Prompts for the value of each parameter; returns null on Ctrl-C. Throws a `WfError` `usage` if the input ends before the last
- * answer.
- */
+/** Prompts for each value; null on Ctrl-C. Throws a `WfError` `usage` if the input ends before the last answer. */
 export async function askParams(
   { params, secrets, faultOf }: Questions,
   { err }: Console,

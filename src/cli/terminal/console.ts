@@ -127,10 +127,7 @@ export function createOutput(fd: number, onFailure: (error: Error) => void): Out
   };
 }
 
-/**
- * Ends this process like the default action of SIGHUP if it may be on a terminal: a shell reports the exit code 129. Node
- * restores terminals when it exits, and aborts if one is closed.
- */
+/** Ends this process by SIGHUP if it may be on a terminal: Node itself would restore a closed one, and abort. */
 export function endByHangup(): void {
   if (!([0, 1, 2] as const).some(mayBeTerminal)) return;
   process.removeAllListeners('SIGHUP');

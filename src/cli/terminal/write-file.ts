@@ -8,10 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
 };
 
-/**
- * Writes a file; it appears as a whole or not at all. An existing pipe or device is written in place. Throws a `WfError`
- * `storage`.
- */
+/** Writes a file as a whole or not at all, and a pipe or device in place. Throws a `WfError` `storage`. */
 export function writeWhole(path: string, text: string): void {
   const draft = openDraft(path);
   try {

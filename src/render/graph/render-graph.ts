@@ -41,10 +41,7 @@ function quote(text: string): string {
   return `"${safe}"`;
 }
 
-/**
- * Renders the graph as a Mermaid flowchart, which GitHub draws in Markdown. Nodes are `n0`, `n1`...; names are labels.
- * `classOf` returns the class of a node (null: none), which the caller defines.
- */
+/** Renders the graph as a Mermaid flowchart, which GitHub draws; `classOf` returns the class of a node, if it has one. */
 export function mermaidGraph(graph: Graph, classOf: (name: string) => string | null = () => null): string {
   const nodes = graph.nodes.map((node, number) => {
     const { name } = node;
@@ -207,16 +204,10 @@ type LaneRow = {
   readonly apart: boolean;
 };
 
-/**
- * A lane carries the edges of one node down to its dependents: it is free, passes the node of this row, leads to it and
- * continues, or leads to it and ends.
- */
+/** A lane carries the edges of one node: it passes the node of this row, leads to it and continues, or ends there. */
 type Lane = 'free' | 'past' | 'through' | 'end';
 
-/**
- * Places the steps one below the other, each below its dependencies and close to the previous one. Returns null if more than
- * `mostLanes` lanes would be needed, since such a drawing is unreadable.
- */
+/** Places each step below its dependencies, close to the previous one; null if more than `mostLanes` would be needed. */
 export function layOutLanes(graph: Graph, mostLanes: number): readonly LaneRow[] | null {
   const left = graph.dependents.map((numbers) => numbers.length);
   const owners: (number | null)[] = [];

@@ -115,10 +115,7 @@ const mostOfOne = 256 * 1024;
 /** At most this much of all logs together, in bytes. */
 const mostOfAll = 12 * 1024 * 1024;
 
-/**
- * How many bytes of each log to show, in the given order. Small logs are shown whole; if the total is too large, the
- * long ones are cut to the same length, the less important ones first.
- */
+/** How many bytes of each log to show: long ones are cut to the same length, the less important ones first. */
 export function shareLogBudget(logs: readonly LogSize[]): readonly number[] {
   const wanted = logs.map(({ bytes }) => Math.min(bytes, mostOfOne));
   const urgentCap = fairCap(

@@ -1,9 +1,6 @@
 const fullBatch = 64 * 1024;
 
-/**
- * Collects lines and writes them when `defer` calls back, or earlier if there are many: one write for a thousand short steps
- * instead of two thousand. The caller flushes at the end.
- */
+/** Collects lines and writes them when `defer` calls back, or earlier if there are many. The caller flushes at the end. */
 export function createBatch(write: (text: string) => void, defer: (callback: () => void) => void) {
   let text = '';
   let deferred = false;

@@ -204,18 +204,12 @@ class GithubLog {
   }
 }
 
-/**
- * Whether GitHub's runner could read a line of the text as a command: `::` at the start of a line after spaces, or the older
- * `##[` anywhere.
- */
+/** Whether the runner could read a line as a command: `::` at its start after spaces, or the older `##[` anywhere. */
 function couldCommand(text: string): boolean {
   return /##\[|^\s*::/m.test(text);
 }
 
-/**
- * Fences text of others, so that nothing in it acts as a command of GitHub Actions. `token` ends the fence: it must be random
- * and used once, since a step could read the log while it grows.
- */
+/** Fences text, so that nothing in it is a command. A step could read the log, so `token` must be random and used once. */
 function fenced(text: string, token: string): string {
   if (text === '') return '';
   return `::stop-commands::${token}\n${text}${text.endsWith('\n') ? '' : '\n'}::${token}::\n`;

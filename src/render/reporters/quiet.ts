@@ -2,10 +2,7 @@ import type { FinishedStatus } from '#core/run/run.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
 import type { Recap, Reporter, Terminal } from './reporter.ts';
 
-/**
- * Prints nothing for a run that succeeded, including tolerated failures; for any other run, and one with warnings, it prints the
- * recap. Made for cron, which mails all output.
- */
+/** Prints the recap of a run that did not succeed or has warnings, else nothing: for cron, which mails all output. */
 export function createQuietReporter(terminal: Terminal, options: RecapOptions): Reporter {
   return {
     wantsOutput: false,

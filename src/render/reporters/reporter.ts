@@ -111,11 +111,7 @@ export type ReporterFacts = {
   readonly term: string;
 };
 
-/**
- * Returns the reporter to use: the requested one, else `github` in GitHub Actions, `tree` on a terminal and `plain` everywhere
- * else. A requested tree becomes `plain` where lines cannot be redrawn, so that a job under cron still runs with a setting of
- * the shell.
- */
+/** Returns the requested reporter, or one that fits; where lines cannot be redrawn, `plain` replaces a tree. */
 export function chooseReporter(asked: ReporterKind | null, facts: ReporterFacts): ReporterKind {
   const canRedraw = facts.isTerminal && facts.term !== 'dumb';
   if (asked !== null) return asked === 'tree' && !canRedraw ? 'plain' : asked;

@@ -54,10 +54,7 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   return found;
 }
 
-/**
- * Prepares lines of output for display: only text and colours, which end with the line and continue in the next one of their
- * stream. Without `keepsColors` only the text remains.
- */
+/** Keeps only text and colours of lines; colours end with the line and continue in the next one of their stream. */
 export function createOutputColors(keepsColors = true) {
   const open = new Map<string, SgrState>();
   return {

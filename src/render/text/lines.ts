@@ -7,10 +7,7 @@ export type PieceSplitter = {
   readonly flush: () => readonly LinePiece[];
 };
 
-/**
- * Splits the bytes of a stream into lines. The result does not depend on the size of the chunks, and the memory held between
- * chunks is bounded.
- */
+/** Splits the bytes of a stream into lines, whatever the size of the chunks, in bounded memory. */
 export type LineSplitter = {
   /** Returns the lines that these bytes complete, without line breaks. */
   readonly push: (bytes: Uint8Array) => readonly string[];
@@ -18,10 +15,7 @@ export type LineSplitter = {
   readonly flush: () => readonly string[];
 };
 
-/**
- * The effect of a carriage return inside a line: `overwrite` keeps only the text after the last one, for progress bars that
- * redraw their line; `keep` leaves the line unchanged.
- */
+/** `overwrite` keeps only the text after the last carriage return of a line, as progress bars mean it; `keep` keeps all. */
 export type CarriageReturn = 'overwrite' | 'keep';
 
 /** Longer lines, in UTF-16 code units, are returned in pieces of this size. */

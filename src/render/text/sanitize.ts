@@ -12,10 +12,7 @@ export function controlCharacters(): RegExp {
   return /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 }
 
-/**
- * Makes every control character visible and harmless: `^[` for ESC (as `cat -v` shows it), `<U+202E>` for those beyond
- * ASCII, one space for tabs and line ends. The result is one line.
- */
+/** Makes control characters visible in one line: `^[` for ESC, `<U+202E>` beyond ASCII, a space for tabs and line ends. */
 export function escapeControls(text: string): string {
   return harmless.test(text) ? text : text.replace(controlCharacters(), escapeControl);
 }

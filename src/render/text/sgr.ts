@@ -27,10 +27,7 @@ const closers: { readonly [code: number]: readonly string[] } = {
   59: ['58'],
 };
 
-/**
- * Isolates the colours of a line of output: it starts with the active colours and resets them at the end, so that they never
- * reach other text. Updates `open` for the next line of the same stream.
- */
+/** Starts a line with the active colours and resets them at its end; updates `open` for the next line of the stream. */
 export function isolateColors(line: string, open: SgrState): string {
   if (open.size === 0 && !line.includes('\u001b')) return line;
   const before = opening(open);
@@ -38,10 +35,7 @@ export function isolateColors(line: string, open: SgrState): string {
   return open.size > 0 ? `${before}${line}${reset}` : before + line;
 }
 
-/**
- * Breaks a line of output into rows of at most `cells`, as a terminal would, but each with the colours of its own: they end with
- * the row and continue in the next one. The text has no other controls than tabs, which become spaces.
- */
+/** Breaks a line of output into rows of at most `cells`, each with its own colours; tabs become spaces. */
 export function breakRows(line: string, cells: number): string[] {
   if (!separators.test(line) && textWidth(line) <= cells) return [line];
   const rows: string[] = [];

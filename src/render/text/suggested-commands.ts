@@ -27,10 +27,7 @@ export function suggestRetry(runId: string, options = '', masked = false): strin
   return `wf retry${options} ${shellQuote(shortId(runId))}${masked ? ' --file' : ''}`;
 }
 
-/**
- * Renders a command with its label in lines of at most `columns` cells, so that a terminal does not break it: below the label if
- * it does not fit beside it, and `shorter` if it does not fit at all.
- */
+/** Puts a command beside its label, below it if that does not fit, or `shorter` if nothing fits into `columns`. */
 export function commandLines(label: string, command: string, columns: number, shorter = command): readonly string[] {
   const room = columns - 1;
   const one = `${label} ${command}`;
@@ -70,10 +67,7 @@ export function neededInputs(inputs: readonly Input[] = []): string {
   return needed.map(({ name }) => ` -p ${name}=...`).join('');
 }
 
-/**
- * Quotes a word for a POSIX shell; words that need no quotes get none. A word with control characters is written as `$'...'`,
- * which bash, zsh, ksh and POSIX.1-2024 read.
- */
+/** Quotes a word for a POSIX shell if needed; with control characters as `$'...'`, which bash, zsh, ksh and POSIX.1-2024 read. */
 export function shellQuote(word: string): string {
   if (harmless.test(word) || !controlCharacters().test(word)) return quoteWord(word);
   const quoted = word.replace(/[\\']/g, '\\$&').replace(controlCharacters(), escapeInQuotes);

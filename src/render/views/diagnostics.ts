@@ -12,10 +12,7 @@ type DiagnosticOptions = { readonly color: boolean; readonly unicode: boolean; r
 
 const frameWidth = 100;
 
-/**
- * Renders every problem with a frame of the source for each position, in the order of files and positions, then one line of
- * counts. Control characters of the files are escaped. Empty without diagnostics, else it ends with a line break.
- */
+/** Renders every problem with frames of the source, in the order of files and positions, then a line of counts. */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
   sources: readonly Source[],
@@ -256,10 +253,7 @@ type LineCell = {
 
 const tabWidth = 4;
 
-/**
- * Converts a line of source for display: tabs become spaces up to the next stop, control characters become visible. Positions
- * count from `from`.
- */
+/** Converts a line of source, whose positions count from `from`: tabs become spaces, control characters visible. */
 function lineCells(line: string, from: number): readonly LineCell[] {
   const cells: LineCell[] = [];
   let column = 0;

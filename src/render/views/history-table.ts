@@ -11,10 +11,7 @@ import { dateAndTime, formatDuration, shortId } from '../text/value-text.ts';
 
 const plain = (text: string): string => text;
 
-/**
- * Renders past runs, one per line: id, workflow, time, status, queue and tags if there are any, and reason. Ends with a line
- * break. `commandOptions`: those by which another command reaches the runs.
- */
+/** Renders past runs, one per line. `commandOptions`: those by which another command reaches the runs. */
 export function renderHistory(
   runs: readonly RunSummary[],
   { color, ...terminal }: Pick<Terminal, 'color' | 'isTerminal' | 'size'>,
@@ -47,10 +44,7 @@ function row(run: RunSummary, { colors, commandOptions }: Look): readonly LinePa
   ];
 }
 
-/**
- * Returns the reason for a failure: the first failed step, else the message of the run; the commands to approve what waits;
- * and damage of its files.
- */
+/** Returns the reason for a failure, the commands to approve what waits, and damage of its files. */
 function note(run: RunSummary, commandOptions: string): string {
   const all = failedSteps(run);
   const failed = all.find(({ tolerated }) => tolerated === undefined || run.strict === true) ?? all[0];

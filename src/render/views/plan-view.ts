@@ -9,11 +9,7 @@ import { createColors } from '../text/terminal-style.ts';
 import { counted } from '../text/value-text.ts';
 import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
-/**
- * Renders a plan as text: parameters and environment, then the steps wave by wave with their commands and scripts as written, and
- * below each the values of its variables. The directory is named once, and again for a step in another one. A terminal gets lines that
- * fit. Ends with a line break.
- */
+/** Renders a plan: parameters and environment, then the steps by wave, each with the values of its variables. */
 export function renderPlan(
   plan: Plan,
   { color, ...terminal }: Pick<Terminal, 'color'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>,

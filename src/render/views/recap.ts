@@ -30,10 +30,7 @@ export type RecapOptions = {
 /** The properties of a terminal that a recap uses; lines are broken if the size is known. */
 type RecapTerminal = Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>;
 
-/**
- * Renders the result of a run: one line with counts, the warnings, then each failed step with its position in the file, its last
- * lines and the command that prints the rest; then the approvals, and the command for a retry. Ends with a line break.
- */
+/** Renders the result of a run: counts, warnings, failures with their last lines, approvals, and the command for a retry. */
 export function renderRecap(recap: Recap, terminal: RecapTerminal, options: RecapOptions): string {
   const style: RecapStyle = {
     ...options,
@@ -139,10 +136,7 @@ type RecapStyle = {
 const tailLines = 10;
 const widestTail = 500;
 
-/**
- * Renders each failure with its position in the file, its last lines, and the command that prints all of them; then the
- * number of those that are left out.
- */
+/** Renders each failure, and the number of those that are left out. */
 function failureLines({ summary }: Recap, style: RecapStyle): readonly string[] {
   const { failures, moreFailures } = failuresIn(summary);
   return [

@@ -37,10 +37,7 @@ type Checked = {
   readonly sources: readonly Source[];
 };
 
-/**
- * Prints every problem of the given files and of all workflow files below the given directories; without arguments, of the
- * workflows directory. Exit code 2 if any file is invalid.
- */
+/** Prints every problem of the given files and directories, by default of the workflows directory. Exit code 2 if any is invalid. */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
   const directories = workflowDirectories(configFor(options));
   const names = filesToCheck(options.names, directories);

@@ -82,10 +82,7 @@ const SCHEMA_URL = 'https://raw.githubusercontent.com/wfrun/wf/main/docs/referen
 
 const inProject = 'node_modules/wfrun/dist/workflow.schema.json';
 
-/**
- * Returns the comment by which editors find the schema of a workflow file. In a project with this package installed it contains
- * a path that is the same in every clone, else the address of the published schema. Ends with a line break.
- */
+/** Returns the comment by which editors find the schema: a path in a project with this package, else the published address. */
 function schemaComment(file: string, published: string): string {
   const found = pathInProject(dirname(resolve(file)));
   const line = `# yaml-language-server: $schema=${found ?? published}\n`;

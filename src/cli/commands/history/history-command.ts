@@ -70,10 +70,7 @@ export function spanOption(option: string, text: string): number {
   });
 }
 
-/**
- * Parses a time in ISO 8601, in local time unless it names a zone; a day alone is its start or its end. Returns milliseconds
- * since 1970-01-01 UTC. Throws a `WfError` `usage`.
- */
+/** Parses a time in ISO 8601, local unless it names a zone; a day alone is its start or end. Throws a `WfError` `usage`. */
 export function parseInstant(option: string, text: string, day: 'start' | 'end'): number {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const time = day === 'start' ? 'T00:00:00' : 'T23:59:59.999';

@@ -32,10 +32,7 @@ export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, con
   });
 }
 
-/**
- * Lists the workflows and the first commands for `wf` without a command. Resolves to null in a directory without a workflow
- * file.
- */
+/** Lists workflows and first commands for `wf` alone; null in a directory without a workflow file. */
 export async function projectCommand(console: Console): Promise<number | null> {
   const files = workflowsIn(process.cwd());
   const [file] = files.includes('workflow.yaml') ? ['workflow.yaml'] : files;

@@ -38,9 +38,7 @@ export function statusCommand(options: StatusOptions, console: Console): Promise
 /** The largest number of child runs in a recap. */
 const mostChildren = 20;
 
-/**
- * Returns the recap of a past run, with the recaps of the child runs of its running steps, which may wait for approval.
- */
+/** Returns the recap of a past run, with those of its running child runs, which may wait for approval. */
 async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promise<Recap> {
   const { summary, masked } = view;
   const running = summary.steps.flatMap((step) => [step, ...(step.items ?? [])]).filter(isRunningChild);

@@ -35,10 +35,7 @@ function directoryOf(cwd: string, { dir }: ExecOptions): string {
   throw new WfError('not-found', `there is no directory "${path}"`);
 }
 
-/**
- * Returns a workflow of one step that runs exactly these arguments: no shell, no variables. It is read like any file, so
- * that every default and the user's `base.yaml` apply. Positions in the generated text are dropped.
- */
+/** Returns a workflow of one step that runs exactly these words; it is read like a file, so that all defaults apply. */
 export function execWorkflow(
   words: readonly string[],
   { name, directories }: { readonly name: string; readonly directories: WorkflowDirectories },

@@ -28,10 +28,7 @@ export type RestartOptions = AccessOptions &
   ForegroundOptions &
   ApprovalOption & { readonly run: string; readonly runId?: string; readonly detach?: true };
 
-/**
- * Stops a run and starts the current version of its workflow with the same parameters. Everything that could prevent the start
- * is checked before the stop.
- */
+/** Stops a run and starts its file again with the same parameters, after checking all that could prevent the start. */
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
   const config = configFor(options);
   requireLocal(options, config, 'restart', 'with a daemon, use wf stop and then wf run');

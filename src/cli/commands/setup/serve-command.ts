@@ -153,10 +153,7 @@ async function serve(
 const firstProcessNote =
   'wf is process 1 and does not reap orphaned processes: start it under an init process (tini -- wf serve, or docker run --init)';
 
-/**
- * Logs who can run commands through the daemon, and how to log in with a generated token. The token itself is printed on a
- * terminal only.
- */
+/** Logs who can run commands through the daemon, and how to log in; a generated token is printed on a terminal only. */
 function logAccess(
   login: ServerSettings['login'],
   { url, kept, isTerminal }: Pick<Serving, 'kept' | 'isTerminal'> & { readonly url: string },
@@ -207,10 +204,7 @@ const pauseMs = 60_000;
 /** More texts than this are forgotten. */
 const mostKnown = 1000;
 
-/**
- * Returns a function that writes each text at most once a minute: a full disk makes a check fail every second, and its log
- * may be on that disk. `elapsed`: milliseconds since an arbitrary time.
- */
+/** Writes each text at most once a minute: a full disk makes a check fail every second, and its log may be on that disk. */
 export function withoutRepeats(write: (text: string) => void, elapsed: () => number): (text: string) => void {
   const writtenAt = new Map<string, number>();
   return (text) => {

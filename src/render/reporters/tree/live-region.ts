@@ -147,10 +147,7 @@ const widestTitle = 60;
 const keepTitle = '\u001b[22;0t';
 const giveTitleBack = '\u001b[23;0t';
 
-/**
- * The title and the progress of a terminal while a run is shown in it. A terminal that cannot save its title gets an empty
- * one at the end; most then show their own.
- */
+/** The title and the progress of a terminal; one that cannot save its title gets an empty one at the end. */
 export function createTerminalTitle(workflow: string, { title, progress }: TerminalSigns) {
   const name = cut(escapeControls(workflow), widestTitle, '...');
   let shown = '';

@@ -35,10 +35,7 @@ export type BranchRun = {
 /** After this many lines only failed steps get a line; the others are counted. */
 const mostFinished = 100;
 
-/**
- * One run in the tree: its active steps and the lines of its finished steps. A sub-workflow step has a branch of its own, whose
- * lines follow the line of the step.
- */
+/** One run in the tree; a sub-workflow step has a branch of its own, whose lines follow the line of the step. */
 export class TreeBranch {
   readonly view: TreeView;
   style: TreeStyle;

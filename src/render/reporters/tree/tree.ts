@@ -33,11 +33,7 @@ export type TreeOptions = RecapOptions & {
 /** Scrolled lines are written with the next frame, or earlier at this many characters. */
 const fullScroll = 64 * 1024;
 
-/**
- * Creates the reporter for a terminal: one line per step. Finished steps scroll up and stay, with their output; a live block
- * below them shows the running steps, their last lines of output, and counts. The output of a single step is shown as it
- * arrives.
- */
+/** Shows a line per finished step, with its output, above a live block of the running ones; output of a single step as it arrives. */
 export function createTreeReporter(terminal: Terminal, options: TreeOptions): Reporter {
   let tree: Tree | null = null;
   return {
