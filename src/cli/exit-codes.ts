@@ -3,7 +3,7 @@ import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import { type ErrorCode, errorCode, systemProblem, WfError } from '#system/errors.ts';
+import { errorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { Console } from './terminal/console.ts';
 
@@ -63,10 +63,7 @@ function firstFailedExitCode(summary: RunSummary): number | null {
   return (failed.find(({ attempts }) => attempts > 0) ?? failed[0])?.exitCode ?? null;
 }
 
-/** The default help for each kind of error. */
-const generalHelp: Partial<Record<ErrorCode, string>> = {
-  storage: 'set WF_HOME to a directory that can be written, or run with --no-history',
-};
+const storageHelp = 'set WF_HOME to a directory that can be written, or run with --no-history';
 
 /** Prints an error, a `WfError` as a message and anything else as a bug with its stack; resolves to the exit code. */
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
@@ -78,7 +75,8 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
     return exitCodes.unusable;
   }
   if (error instanceof WfError) {
-    const help = error.help ?? systemProblem(error)?.help ?? generalHelp[error.code];
+    const generalHelp = error.code === 'storage' ? storageHelp : undefined;
+    const help = error.help ?? systemProblem(error)?.help ?? generalHelp;
     // Each problem of a list has its own line.
     const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];
     const lines = [...faults.map((fault) => `error: ${fault}`), ...(help === undefined ? [] : [`  help: ${help}`])];

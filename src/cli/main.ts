@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findDirectories, findProjectFile } from '#config/directories.ts';
 import { uses } from '#fast/accelerators.ts';
-import { WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import { exitCodes, printError, stopSignals } from './exit-codes.ts';
 import { plainRun } from './program/plain-run.ts';
@@ -54,12 +54,7 @@ export { answerTasks } from '#service/workflows.ts';
 
 /** The current directory may have been removed; no relative path resolves there. */
 function hasDirectory(): boolean {
-  try {
-    process.cwd();
-    return true;
-  } catch {
-    return false;
-  }
+  return tryOr(false, () => process.cwd() !== '');
 }
 
 /** Commands whose output is also stored and whose exit code reports the run; the result of any other command is its output. */

@@ -1,36 +1,7 @@
 import { type Argument, Command, Help, type OutputConfiguration } from 'commander';
 import type { AddCommand, SetExitCode } from './program/add-command.ts';
-import {
-  addComplete,
-  addCompletion,
-  addConfig,
-  addDoctor,
-  addGc,
-  addGraph,
-  addHistory,
-  addInit,
-  addList,
-  addLogs,
-  addReport,
-  addSchema,
-  addServe,
-  addStatus,
-  addValidate,
-  addVersion,
-} from './program/commands.ts';
-import {
-  addApprove,
-  addCarry,
-  addDry,
-  addExec,
-  addMark,
-  addNotify,
-  addReject,
-  addRestart,
-  addRetry,
-  addRun,
-  addStop,
-} from './program/run-commands.ts';
+import * as others from './program/commands.ts';
+import * as runs from './program/run-commands.ts';
 import type { Console } from './terminal/console.ts';
 import { version } from './version.ts';
 
@@ -45,7 +16,7 @@ export function buildProgram(console: Console, setExitCode: SetExitCode, words: 
     .exitOverride()
     .configureHelp({ subcommandTerm, commandUsage })
     .configureOutput({ ...streams(console), outputError: (text, write) => write(errorText(text, words)) });
-  if (called === 'run' || called === 'start') addRun(program, console, setExitCode, words);
+  if (called === 'run' || called === 'start') runs.addRun(program, console, setExitCode, words);
   else addGroups(program, (add) => add(program, console, setExitCode, words));
   for (const command of program.commands) command.addHelpText('after', () => exampleText(command.name()));
   return program;
@@ -125,12 +96,24 @@ function withAllNames(command: Command, text: string): string {
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   [
     'Run:',
-    [addRun, addDry, addExec, addStop, addRetry, addRestart, addApprove, addReject, addMark, addNotify, addCarry],
+    [
+      runs.addRun,
+      runs.addDry,
+      runs.addExec,
+      runs.addStop,
+      runs.addRetry,
+      runs.addRestart,
+      runs.addApprove,
+      runs.addReject,
+      runs.addMark,
+      runs.addNotify,
+      runs.addCarry,
+    ],
   ],
-  ['Look back:', [addList, addStatus, addHistory, addLogs, addReport, addGc]],
-  ['Daemon:', [addServe]],
-  ['Write workflows:', [addInit, addValidate, addGraph, addSchema]],
-  ['Set up:', [addConfig, addDoctor, addCompletion, addComplete, addVersion]],
+  ['Look back:', [others.addList, others.addStatus, others.addHistory, others.addLogs, others.addReport, others.addGc]],
+  ['Daemon:', [others.addServe]],
+  ['Write workflows:', [others.addInit, others.addValidate, others.addGraph, others.addSchema]],
+  ['Set up:', [others.addConfig, others.addDoctor, others.addCompletion, others.addComplete, others.addVersion]],
 ];
 
 /** The examples of `wf help COMMAND`, each with a short explanation. */

@@ -1,18 +1,10 @@
+import { isoTime } from './data-views.ts';
 import type { OutputChunk } from './reporters/reporter.ts';
 import { createOutputColors, createStepLines, type OutputLine } from './reporters/step-lines.ts';
 import { nameText } from './text/width.ts';
 
 /** The form of stored output. */
 export type LogForm = 'text' | 'raw' | 'json';
-
-/** A formatter of stored output. */
-export type LogLines = {
-  readonly push: (chunk: OutputChunk) => void;
-  /** Ends an attempt: its unfinished text becomes a line. */
-  readonly end: (step: string) => void;
-  /** Writes the lines that `tail` has kept; later lines are written at once. */
-  readonly release: () => void;
-};
 
 export type LogLinesOptions = {
   readonly form: LogForm;
@@ -31,10 +23,6 @@ export type LogLinesOptions = {
   readonly timeText?: (at: number) => string;
 };
 
-function isoTime(at: number): string {
-  return new Date(at).toISOString();
-}
-
 /** Returns the line before the output of a second or later attempt. */
 export function attemptMark(attempt: number): string {
   return `--- attempt ${attempt} ---`;
@@ -51,7 +39,7 @@ export function stepMark(step: string): string {
  * a time before each line of `text`, and `at` in `json`. Raw output that is not counted in lines passes as bytes. A line in
  * pieces is written as a whole, unless another stream prints in between.
  */
-export function createLogLines(options: LogLinesOptions): LogLines {
+export function createLogLines(options: LogLinesOptions) {
   const { form, prefix, tail, marksAttempts, step: asked = null, write } = options;
   const { keepsColors = true, timeText = isoTime } = options;
   const lines = createStepLines(form === 'text' ? 'overwrite' : 'keep');
@@ -82,14 +70,16 @@ export function createLogLines(options: LogLinesOptions): LogLines {
   };
   const out = createWholeLines(form === 'json', tail, write);
   return {
-    push: (chunk) => {
+    push: (chunk: OutputChunk) => {
       if (form === 'raw' && tail === null) write(chunk.bytes);
       else out.put(lines.push(chunk), toText);
     },
-    end: (step) => {
+    /** Ends an attempt: its unfinished text becomes a line. */
+    end: (step: string) => {
       out.put(lines.end(step), toText);
       colors.end(step);
     },
+    /** Writes the lines that `tail` has kept; later lines are written at once. */
     release: out.release,
   };
 }

@@ -20,7 +20,7 @@ export type CommonOptions = { readonly dags?: string };
 /** The parameters after the first argument of a command, and the name by which the command was called. */
 type Operands = { readonly called: string; readonly rest: readonly string[] };
 
-/** Returns the operands of a command that takes a workflow, then parameters; without one, of the file that `defaultWorkflow` finds. */
+/** Returns the operands of a command that takes a workflow, by default the one of `defaultWorkflow`, then parameters. */
 export function workflowOperands(
   name: string | undefined,
   rest: readonly string[],

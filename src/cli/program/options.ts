@@ -58,9 +58,8 @@ export function count(text: string): number {
 /** The option that chooses how progress is shown, and the files that are written at the end. */
 export function reporterOption(): Option {
   const kinds = 'tree, plain, github, json or quiet, and the files junit=FILE and summary=FILE';
-  return new Option('--reporter <kind>', `how progress is shown: ${kinds} (repeatable, or with commas)`).argParser(
-    append,
-  );
+  const what = `how progress is shown: ${kinds} (repeatable, or with commas)`;
+  return new Option('--reporter <kind>', what).argParser(append);
 }
 
 /** The option for the amount of output that stays on a terminal. */
@@ -80,21 +79,14 @@ export function runOptions<T extends { readonly reporter?: readonly string[]; re
 
 /** The option that opens a shell in place of a failed step. */
 export function shellOnFailureOption(): Option {
-  return new Option(
-    '--shell-on-failure',
-    "after a failed run, open a shell with the failed step's directory and environment",
-  );
+  const what = "after a failed run, open a shell with the failed step's directory and environment";
+  return new Option('--shell-on-failure', what);
 }
 
 /** The option that starts a run in a process of its own. */
 export function detachOption(): Option {
-  return new Option('--detach', 'start it in the background, print its id, and do not wait for it').conflicts([
-    'reporter',
-    'exitCode',
-    'dryRun',
-    'watch',
-    'shellOnFailure',
-  ]);
+  const option = new Option('--detach', 'start it in the background, print its id, and do not wait for it');
+  return option.conflicts(['reporter', 'exitCode', 'dryRun', 'watch', 'shellOnFailure']);
 }
 
 /** The option for steps that wait for approval. */
@@ -130,19 +122,16 @@ export function withServerSettings(command: Command): Command {
   return withSettings(command, serverUsers);
 }
 
+const noServer = ['--no-server', 'use the runs of this machine, even if a daemon is configured'] as const;
+
 /** Adds the options of commands that can use a daemon: its address and the login. */
 export function withClientSettings(command: Command): Command {
-  return withSettings(command, clientUsers).option(
-    '--no-server',
-    'use the runs of this machine, even if a daemon is configured',
-  );
+  return withSettings(command, clientUsers).option(...noServer);
 }
 
 /** Adds the options of commands that work only on this machine, so that they can refuse a daemon with a clear error. */
 export function withLocalOnly(command: Command): Command {
-  return command
-    .addOption(new Option('--server <url>').hideHelp())
-    .option('--no-server', 'use the runs of this machine, even if a daemon is configured');
+  return command.addOption(new Option('--server <url>').hideHelp()).option(...noServer);
 }
 
 function withSettings(command: Command, users: readonly SettingUser[]): Command {

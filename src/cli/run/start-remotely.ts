@@ -17,7 +17,7 @@ import type { AcceptedRun, FeedItem, Service } from '#service/service.ts';
 import { findWorkflow } from '#service/workflows.ts';
 import { readTail } from '#store/log-ends.ts';
 import type { RunLogs } from '#store/logs.ts';
-import { failedAs, messageOf, WfError } from '#system/errors.ts';
+import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
 import { type AccessOptions, mindFileHere, withDaemon } from '../access/open-service.ts';
 import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts';
 import type { ChosenReporter } from '../reporters/reporters.ts';
@@ -150,11 +150,7 @@ function refuseLocal(options: RunOptions, { settings }: Config, { source }: Clie
 
 function isHere(error: unknown, name: string, { cwd }: Config): boolean {
   if (!failedAs(error, 'not-found')) return false;
-  try {
-    return findWorkflow(name, { cwd, dagsDir: null, base: null }) !== '';
-  } catch {
-    return false;
-  }
+  return tryOr(false, () => findWorkflow(name, { cwd, dagsDir: null, base: null }) !== '');
 }
 
 /** Explains that a daemon is configured to a user who names a local file. */

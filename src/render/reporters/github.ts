@@ -276,9 +276,11 @@ function stepTable({ steps: own, handlers, strict }: RunSummary, room: number): 
   const row = (step: StepSummary) => tableRow(step, strict !== true && step.tolerated !== undefined);
   const headings = '| Step | Status | Attempts | Time | Error |\n| --- | --- | ---: | ---: | --- |\n';
   const rows = steps.map(row);
-  const isWhole = fits(rows, room - headings.length);
+  const isWhole = countFitting(rows, room - headings.length) === rows.length;
   // Failed steps must not be left out.
-  const order = isWhole ? rows : [...steps].sort((a, b) => rank(a) - rank(b)).map(row);
+  const order = isWhole
+    ? rows
+    : [...steps].sort((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed')).map(row);
   const shown = isWhole ? order : order.slice(0, countFitting(order, room - headings.length - 100));
   const more = rows.length - shown.length;
   return `${headings}${shown.join('')}${more > 0 ? `\nand ${more} more steps\n` : ''}`;
@@ -288,14 +290,6 @@ function tableRow({ name, status, attempts, durationMs, error }: StepSummary, is
   const time = durationMs === null ? '' : formatDuration(durationMs);
   const word = `${stepStatusText(status)}${status === 'failed' && isTolerated ? ' (tolerated)' : ''}`;
   return `| ${cell(name)} | ${word} | ${attempts || ''} | ${time} | ${cell(error ?? '')} |\n`;
-}
-
-function rank({ status }: StepSummary): number {
-  return status === 'failed' ? 0 : 1;
-}
-
-function fits(rows: readonly string[], room: number): boolean {
-  return countFitting(rows, room) === rows.length;
 }
 
 function countFitting(rows: readonly string[], room: number): number {

@@ -4,23 +4,16 @@ import type { Workflow } from '#core/workflow.ts';
 import { eventJson, isoTime } from '../data-views.ts';
 import { hideSecretParams } from '../text/run-text.ts';
 import { createBatch } from './batched.ts';
+import type { PlainOptions } from './plain.ts';
 import type { Reporter, Terminal } from './reporter.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';
-
-/** The options of the JSON reporter. */
-export type JsonOptions = {
-  /** Milliseconds since 1970-01-01 UTC: the time of a line of output that does not have its own. */
-  readonly now: () => number;
-  /** Calls back after the current work, like `setImmediate`. */
-  readonly defer: (callback: () => void) => void;
-};
 
 /**
  * Prints one JSON object per line, each with `type`, `runId` and `at` first: the events of the run, `step.output` for each line
  * of output (`step`, `attempt`, `stream`, `text`, and `continues` if the next object continues the line), and as the last line
  * `run.summary`, a RunSummary. Times are ISO 8601 UTC.
  */
-export function createJsonReporter(terminal: Terminal, { now, defer }: JsonOptions): Reporter {
+export function createJsonReporter(terminal: Terminal, { now, defer }: Pick<PlainOptions, 'now' | 'defer'>): Reporter {
   const batch = createBatch(terminal.write, defer);
   const lines = createStepLines('keep');
   let workflow: Workflow | null = null;

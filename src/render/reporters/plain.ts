@@ -131,21 +131,19 @@ export function createPrefix(
   workflow: { readonly steps: readonly { readonly name: string }[] },
   colors: ChalkInstance,
 ): (name: string) => string {
-  const prefixes = new Map<string, string>();
   const names = workflow.steps.map((step) => `[${nameText(step.name)}]`);
-  const width = Math.min(
-    widestPrefix,
-    names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
-  );
-  workflow.steps.forEach((step, index) => {
-    prefixes.set(step.name, colorStep(colors, index, padEnd(names[index] ?? '', width)));
-  });
-  const colorOf = new Map(workflow.steps.map((step, index) => [step.name, index]));
-  return (name) => {
-    const known = prefixes.get(name);
-    if (known !== undefined) return known;
-    const index = colorOf.get(splitInstanceName(name)?.step ?? '');
+  const widest = names.reduce((cells, name) => Math.max(cells, textWidth(name)), 0);
+  const width = Math.min(widestPrefix, widest);
+  const indexes = new Map(workflow.steps.map((step, index) => [step.name, index]));
+  const prefixes = new Map<string, string>();
+  const prefixOf = (name: string) => {
+    const index = indexes.get(name) ?? indexes.get(splitInstanceName(name)?.step ?? '');
     const text = padEnd(`[${nameText(name)}]`, width);
     return index === undefined ? text : colorStep(colors, index, text);
+  };
+  return (name) => {
+    const prefix = prefixes.get(name) ?? prefixOf(name);
+    if (indexes.has(name)) prefixes.set(name, prefix);
+    return prefix;
   };
 }

@@ -1,19 +1,8 @@
 /** A line or a piece of one; `continues` if the next piece belongs to the same line. */
 export type LinePiece = { readonly text: string; readonly continues: boolean };
 
-/** Like a `LineSplitter`, but marks the pieces that belong to one line. */
-export type PieceSplitter = {
-  readonly push: (bytes: Uint8Array) => readonly LinePiece[];
-  readonly flush: () => readonly LinePiece[];
-};
-
-/** Splits the bytes of a stream into lines, whatever the size of the chunks, in bounded memory. */
-export type LineSplitter = {
-  /** Returns the lines that these bytes complete, without line breaks. */
-  readonly push: (bytes: Uint8Array) => readonly string[];
-  /** Returns the last line without a line break, if any. The splitter can be used again afterwards. */
-  readonly flush: () => readonly string[];
-};
+/** A splitter of the bytes of a stream into lines. */
+export type PieceSplitter = ReturnType<typeof createPieceSplitter>;
 
 /** `overwrite` keeps only the text after the last carriage return of a line, as progress bars mean it; `keep` keeps all. */
 export type CarriageReturn = 'overwrite' | 'keep';
@@ -21,20 +10,15 @@ export type CarriageReturn = 'overwrite' | 'keep';
 /** Longer lines, in UTF-16 code units, are returned in pieces of this size. */
 export const longestLine = 64 * 1024;
 
-/** Splits at `\n`. Bytes that are not UTF-8 become U+FFFD. */
-export function createLineSplitter(carriageReturn: CarriageReturn): LineSplitter {
-  const pieces = createPieceSplitter(carriageReturn);
-  const textOf = ({ text }: LinePiece) => text;
-  return { push: (bytes) => pieces.push(bytes).map(textOf), flush: () => pieces.flush().map(textOf) };
-}
-
-/** Splits at `\n`, like `createLineSplitter`. */
-export function createPieceSplitter(carriageReturn: CarriageReturn): PieceSplitter {
+/** Splits a stream at `\n`, whatever the size of its chunks, in bounded memory. Bytes that are not UTF-8 become U+FFFD. */
+export function createPieceSplitter(carriageReturn: CarriageReturn) {
   const decode = createDecoder();
   const line = carriageReturn === 'overwrite' ? createOverwrittenLine() : createPlainLine();
   return {
-    push: (bytes) => split(decode(bytes), line),
-    flush: () => {
+    /** Returns the lines that these bytes complete, and full pieces of a long one. */
+    push: (bytes: Uint8Array): readonly LinePiece[] => split(decode(bytes), line),
+    /** Returns the last line without a line break, if any. The splitter can be used again afterwards. */
+    flush: (): readonly LinePiece[] => {
       const lines = split(decode(null), line);
       const rest = line.take();
       return rest === null ? lines : [...lines, { text: rest, continues: false }];

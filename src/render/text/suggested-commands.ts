@@ -67,7 +67,7 @@ export function neededInputs(inputs: readonly Input[] = []): string {
   return needed.map(({ name }) => ` -p ${name}=...`).join('');
 }
 
-/** Quotes a word for a POSIX shell if needed; with control characters as `$'...'`, which bash, zsh, ksh and POSIX.1-2024 read. */
+/** Quotes a word for a POSIX shell if needed; with control characters as `$'...'`, as in bash, zsh, ksh and POSIX.1-2024. */
 export function shellQuote(word: string): string {
   if (harmless.test(word) || !controlCharacters().test(word)) return quoteWord(word);
   const quoted = word.replace(/[\\']/g, '\\$&').replace(controlCharacters(), escapeInQuotes);

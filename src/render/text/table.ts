@@ -1,3 +1,4 @@
+import type { ChalkInstance } from 'chalk';
 import type { LinePart } from './pack-lines.ts';
 import { cut, padEnd, textWidth, wrapped } from './width.ts';
 
@@ -7,6 +8,11 @@ type TableOptions = {
   readonly spare?: readonly number[];
   readonly columns: number;
 };
+
+/** The heads of a table. */
+export function headRow(texts: readonly string[], { dim }: ChalkInstance): readonly LinePart[] {
+  return texts.map((text) => ({ text, paint: dim }));
+}
 
 /**
  * Formats rows, the first of which has the heads, as a table with columns two spaces apart. Columns of `optional` are shown

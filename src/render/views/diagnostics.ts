@@ -50,12 +50,9 @@ function diagnosticLines(
   const indent = ' '.repeat(style.gutter + 1);
   const frames = [
     ...(position === null ? [] : [{ position, label: diagnostic.label, mark: '^' as const, color: paint }]),
-    ...related.map((other) => ({
-      position: other.position,
-      label: other.message,
-      mark: '-' as const,
-      color: colors.blue,
-    })),
+    ...related.map(({ position: at, message: label }) => {
+      return { position: at, label, mark: '-' as const, color: colors.blue };
+    }),
   ];
   return [
     `${colors.bold(paint(severity))}${colors.bold(`: ${escapeControls(message)}`)}`,
@@ -159,7 +156,7 @@ function codeFrame(
 }
 
 /** A range over several lines is marked to the end of its first. */
-function lineRange(line: string, { start, end }: Position): { from: number; to: number } {
+function lineRange(line: string, { start, end }: Position): LineRange {
   const from = Math.min(start.column - 1, line.length);
   return { from, to: end.line > start.line ? line.length : Math.min(end.column - 1, line.length) };
 }
@@ -178,23 +175,17 @@ function sourceLines(source: Source): SourceLines {
   };
 }
 
-/** A displayed line of source and the position of its mark. */
-type MarkedLine = {
-  readonly text: string;
-  /** The cells before the mark. */
-  readonly before: number;
-  /** The width of the mark in cells, at least one. */
-  readonly length: number;
-};
-
 /** The part of a line to mark, from code unit `from` up to `to`. */
 type LineRange = { readonly from: number; readonly to: number };
 
 /** Only this many code units on either side of a mark are processed, so that a huge line costs little. */
 const reach = 2000;
 
-/** Fits a line into `width` cells; a longer one is cut around the mark, with `ellipsis` (ASCII or one cell). */
-function markLine(line: string, range: LineRange, width: number, ellipsis: string): MarkedLine {
+/**
+ * Fits a line into `width` cells; a longer one is cut around the mark, with `ellipsis` (ASCII or one cell). Returns the cells
+ * `before` the mark and its `length`, at least one.
+ */
+function markLine(line: string, range: LineRange, width: number, ellipsis: string) {
   const first = characterStart(line, Math.max(0, range.from - reach));
   const last = characterStart(line, Math.min(line.length, range.from + reach));
   const cells = lineCells(line.slice(first, last), first);
@@ -202,19 +193,13 @@ function markLine(line: string, range: LineRange, width: number, ellipsis: strin
   const length = Math.max(1, widthOf(cells.filter((cell) => cell.end > range.from && cell.start < range.to)));
   if (first === 0 && last === line.length && widthOf(cells) <= width) return { text: textOf(cells), before, length };
   const left = first > 0 || before + Math.min(length, width / 2) > width - ellipsis.length ? ellipsis : '';
-  const window = cellsWithin(
-    cells,
-    left === '' ? 0 : before - Math.floor(width / 4),
-    width - left.length - ellipsis.length,
-  );
+  const from = left === '' ? 0 : before - Math.floor(width / 4);
+  const window = cellsWithin(cells, from, width - left.length - ellipsis.length);
   const right = window.reachesEnd && last === line.length ? '' : ellipsis;
   const start = left.length - window.column;
   const room = window.column + widthOf(window.cells) - before;
-  return {
-    text: left + textOf(window.cells) + right,
-    before: start + before,
-    length: Math.max(1, Math.min(length, room)),
-  };
+  const text = left + textOf(window.cells) + right;
+  return { text, before: start + before, length: Math.max(1, Math.min(length, room)) };
 }
 
 /** Returns the cells that fit completely within `width` from column `from`, and the column of the first one. */

@@ -5,7 +5,7 @@ import { columnsOf, type LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { pendingApprovals } from '../text/suggested-commands.ts';
-import { renderTable } from '../text/table.ts';
+import { headRow, renderTable } from '../text/table.ts';
 import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { dateAndTime, formatDuration, shortId } from '../text/value-text.ts';
 
@@ -18,20 +18,15 @@ export function renderHistory(
   commandOptions = '',
 ): string {
   const colors = createColors(color);
-  const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', 'QUEUE', 'TAGS', ''].map((text) => ({
-    text,
-    paint: colors.dim,
-  }));
-  return renderTable([heads, ...runs.map((run) => row(run, { colors, commandOptions }))], {
+  const heads = headRow(['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'TIME', 'QUEUE', 'TAGS', ''], colors);
+  return renderTable([heads, ...runs.map((run) => row(run, colors, commandOptions))], {
     optional: [5, 6],
     spare: [2, 4],
     columns: columnsOf(terminal),
   });
 }
 
-type Look = { readonly colors: ChalkInstance; readonly commandOptions: string };
-
-function row(run: RunSummary, { colors, commandOptions }: Look): readonly LinePart[] {
+function row(run: RunSummary, colors: ChalkInstance, commandOptions: string): readonly LinePart[] {
   return [
     { text: shortId(run.runId), paint: plain },
     { text: escapeControls(run.workflow), paint: colors.bold },

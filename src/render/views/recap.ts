@@ -125,9 +125,7 @@ function retryLines(recap: Recap, { commands, colors, columns }: RecapStyle): re
 }
 
 /** The style of a recap; `columns` is `Infinity` if lines are not broken. */
-type RecapStyle = {
-  readonly cwd: string;
-  readonly commands: SuggestedCommands;
+type RecapStyle = RecapOptions & {
   readonly colors: ChalkInstance;
   readonly glyphs: Glyphs;
   readonly columns: number;
@@ -196,7 +194,7 @@ const widestParams = 500;
 export function headerLine(
   workflow: Pick<Workflow, 'name' | 'secrets'>,
   created: Pick<Extract<StoredEvent, { type: 'run.created' }>, 'runId' | 'params'>,
-  terminal: Pick<Terminal, 'color' | 'unicode'> & Partial<Pick<Terminal, 'isTerminal' | 'size'>>,
+  terminal: RecapTerminal,
 ): string {
   const colors = createColors(terminal.color);
   const glyphs = chooseGlyphs(terminal.unicode);

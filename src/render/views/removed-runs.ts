@@ -3,7 +3,7 @@ import type { Terminal } from '../reporters/reporter.ts';
 import type { LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { renderTable } from '../text/table.ts';
+import { headRow, renderTable } from '../text/table.ts';
 import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { byteText, counted, dateAndTime, shortId } from '../text/value-text.ts';
 
@@ -41,7 +41,7 @@ export function renderRemovedRuns(
       : { text: statusText(status), paint: (text) => paintStatus(status, colors, text) },
     { text: formatBytes(bytes), paint: plain },
   ];
-  const heads = ['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'SIZE'].map((text) => ({ text, paint: colors.dim }));
+  const heads = headRow(['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'SIZE'], colors);
   const table = runs.length === 0 ? '' : renderTable([heads, ...runs.map(row)]);
   return `${table}${conclusion(runs.length, freedBytes, dryRun)}\n`;
 }

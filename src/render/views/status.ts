@@ -1,4 +1,3 @@
-import type { ChalkInstance } from 'chalk';
 import type { SettledStatus } from '#core/run/run.ts';
 import {
   instancesOf,
@@ -50,15 +49,12 @@ export function renderStatus(
 ): string {
   const colors = createColors(terminal.color);
   const glyphs = chooseGlyphs(terminal.unicode);
-  const style = { colors, glyphs, steps: stepsByName(workflow), isStrict: run.strict };
+  const nodes = workflow === null ? new Map<string, Step>() : nodesByName(workflow);
+  const style = { colors, glyphs, steps: nodes, isStrict: run.strict };
   const { summary } = recap;
   const { runId } = summary;
   const names = shownSteps(run).map(({ name }) => textWidth(nameText(name)));
-  const room = {
-    columns: columnsOf(terminal),
-    names: Math.max(0, ...names),
-    ellipsis: glyphs.ellipsis,
-  };
+  const room = { columns: columnsOf(terminal), names: Math.max(0, ...names), ellipsis: glyphs.ellipsis };
   const moment = { run, now, settled: new Set([...steps(run)].filter(isSettled).map(({ name }) => name)) };
   const known = { name: summary.workflow, secrets: workflow?.secrets ?? [] };
   return [
@@ -71,10 +67,6 @@ export function renderStatus(
     ),
     renderRecap(recap, terminal, options),
   ].join('');
-}
-
-function stepsByName(workflow: Workflow | null): TreeStyle['steps'] {
-  return workflow === null ? new Map<string, Step>() : nodesByName(workflow);
 }
 
 /** Returns the line of a step; of a fan-out also those of the instances that are running or have failed. */
@@ -111,7 +103,7 @@ function originText({ summary }: Recap): string {
 
 function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeStyle): TreeLine {
   const { name, attempt, until, waitingFor, message } = step;
-  if (isFinished(run) && !isSettled(step)) return notReachedLine(name, style.colors, style.glyphs.status.pending);
+  if (isFinished(run) && !isSettled(step)) return { ...pendingLine(name, { settled }, style), detail: 'not reached' };
   if (isAhead(run, step)) return pendingLine(name, { settled }, style);
   switch (step.status) {
     case 'pending':
@@ -168,9 +160,4 @@ function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof
   }
   const end = { status, attempt, reason, message, exitCode, signal, outputs, ...tolerated };
   return { type: 'step.finished', seq: 0, at, step: name, ...end };
-}
-
-function notReachedLine(name: string, colors: ChalkInstance, glyph: string): TreeLine {
-  const { dim } = colors;
-  return { glyph, name: nameText(name), time: '', detail: 'not reached', paintGlyph: dim, paintDetail: dim };
 }

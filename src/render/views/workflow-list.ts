@@ -5,7 +5,7 @@ import type { Terminal } from '../reporters/reporter.ts';
 import { columnsOf, type LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { renderTable } from '../text/table.ts';
+import { headRow, renderTable } from '../text/table.ts';
 import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { counted, dateAndTime, formatDuration } from '../text/value-text.ts';
 
@@ -34,10 +34,7 @@ export function renderWorkflowList(
   { color, ...terminal }: Pick<Terminal, 'color' | 'isTerminal' | 'size'>,
 ): string {
   const colors = createColors(color);
-  const heads = ['WORKFLOW', 'LAST RUN', '', 'TIME', 'SCHEDULE', 'NEXT', 'QUEUE', 'TAGS', ''].map((text) => ({
-    text,
-    paint: colors.dim,
-  }));
+  const heads = headRow(['WORKFLOW', 'LAST RUN', '', 'TIME', 'SCHEDULE', 'NEXT', 'QUEUE', 'TAGS', ''], colors);
   return renderTable([heads, ...workflows.map((workflow) => row(workflow, colors))], {
     optional: [3, 6, 7],
     spare: [5, 4, 2],
@@ -47,22 +44,8 @@ export function renderWorkflowList(
 
 const plain = (text: string): string => text;
 
-function row(
-  {
-    name,
-    group,
-    description,
-    tags,
-    queue,
-    schedule,
-    next,
-    lastRun,
-    medianMs,
-    diagnostics,
-    ...suspension
-  }: ListedWorkflowView,
-  colors: ChalkInstance,
-): LinePart[] {
+function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
+  const { name, group, queue, next, lastRun, medianMs, diagnostics } = workflow;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const status = lastRun?.status;
   return [
@@ -73,15 +56,15 @@ function row(
     },
     { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: plain },
     { text: medianMs === null ? '' : `~${formatDuration(medianMs)}`, paint: plain },
-    { text: escapeControls(scheduleText(schedule)), paint: plain },
-    suspension.suspended
-      ? { text: suspensionText(suspension.suspendedUntil), paint: colors.yellow }
+    { text: escapeControls(scheduleText(workflow.schedule)), paint: plain },
+    workflow.suspended
+      ? { text: suspensionText(workflow.suspendedUntil), paint: colors.yellow }
       : { text: next === null ? '' : dateAndTime(Date.parse(next)), paint: plain },
     { text: escapeControls(queue ?? ''), paint: plain },
-    { text: escapeControls(tags.join(', ')), paint: plain },
+    { text: escapeControls(workflow.tags.join(', ')), paint: plain },
     errors > 0
       ? { text: `not valid: ${counted(errors, 'error')} (wf validate)`, paint: colors.red }
-      : { text: escapeControls(description), paint: colors.dim },
+      : { text: escapeControls(workflow.description), paint: colors.dim },
   ];
 }
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type CarriageReturn, createLineSplitter, longestLine } from '#render/text/lines.ts';
+import { type CarriageReturn, createPieceSplitter, longestLine } from '#render/text/lines.ts';
 import fc from '../../support/fast-check.ts';
+
+function createLineSplitter(carriageReturn: CarriageReturn) {
+  const pieces = createPieceSplitter(carriageReturn);
+  const texts = (found: ReturnType<typeof pieces.push>) => found.map(({ text }) => text);
+  return { push: (bytes: Uint8Array) => texts(pieces.push(bytes)), flush: () => texts(pieces.flush()) };
+}
 
 /** Splits the chunks and returns every line, including the unfinished one. */
 function linesOf(

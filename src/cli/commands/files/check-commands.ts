@@ -37,7 +37,7 @@ type Checked = {
   readonly sources: readonly Source[];
 };
 
-/** Prints every problem of the given files and directories, by default of the workflows directory. Exit code 2 if any is invalid. */
+/** Prints every problem of files and directories, by default of the workflows directory. Exit code 2 if one is invalid. */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
   const directories = workflowDirectories(configFor(options));
   const names = filesToCheck(options.names, directories);

@@ -33,7 +33,7 @@ export type TreeOptions = RecapOptions & {
 /** Scrolled lines are written with the next frame, or earlier at this many characters. */
 const fullScroll = 64 * 1024;
 
-/** Shows a line per finished step, with its output, above a live block of the running ones; output of a single step as it arrives. */
+/** Shows a line and the output of each finished step above a live block of running ones; of a single step as it arrives. */
 export function createTreeReporter(terminal: Terminal, options: TreeOptions): Reporter {
   let tree: Tree | null = null;
   return {
