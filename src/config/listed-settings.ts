@@ -13,13 +13,11 @@ export type ListedSetting = {
   /** `--dags`, `WF_PORT`, `/home/me/.config/wf/config.yaml:7`, `default`. */
   readonly source: string;
   readonly level: Level;
-  /** Null: no default. */
   readonly default: unknown;
   readonly type: string;
   readonly flag: string | null;
   readonly variable: string;
   readonly usedBy: string;
-  /** Whether the `.wf.yaml` of a project may set it. */
   readonly inProject: boolean;
   readonly secret: boolean;
   readonly description: string;
@@ -31,10 +29,8 @@ export type ListedDirectories = {
   readonly workflows: string | null;
   readonly runs: string | null;
   readonly cache: string | null;
-  /** The user's `config.yaml`, if there is one. */
   readonly userFile: string | null;
   readonly projectFile: string | null;
-  /** Why the project's file is ignored. */
   readonly projectFileIgnored: string | null;
 };
 

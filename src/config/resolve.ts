@@ -139,9 +139,7 @@ export type SettingSources = {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Entries of the nearest `.wf.yaml`. */
   readonly project: readonly Entry[];
-  /** Entries of the user's `config.yaml`. */
   readonly user: readonly Entry[];
 };
 

@@ -17,19 +17,15 @@ export type ServerSettings = {
   /** Whether a login is required even if the settings contain none. */
   readonly requireLogin: boolean;
   readonly login: {
-    /** Grants full access. */
     readonly token: string | null;
-    /** Grants read-only access. */
     readonly readOnlyToken: string | null;
     readonly basic: { readonly username: string; readonly password: string } | null;
   };
   /** Absolute paths of the files that contain logins and keys. */
   readonly secretFiles: readonly string[];
-  /** PEM files. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Names in addition to those that follow from `host`, in lower case, with or without a port. */
   readonly allowedHosts: readonly string[];
-  /** Addresses and networks of reverse proxies. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly maxConcurrentRuns: number;

@@ -132,7 +132,6 @@ export type SettingUser = 'every command' | 'runs' | 'wf serve' | 'clients' | 'w
 /** A setting: a flag, a variable or a key of a file. */
 export type Setting<T> = {
   readonly kind: Kind<NonNullable<T>>;
-  /** The default value; null: none. */
   readonly fallback: T;
   /** A description, as part of a sentence. */
   readonly about: string;

@@ -18,7 +18,6 @@ import { type Environment, mergeParams } from './environment.ts';
 /** Secrets of a run that are known before anything of it is evaluated. */
 export type KnownSecrets = {
   readonly secrets: Secrets;
-  /** Names of secret variables. */
   readonly names: ReadonlySet<string>;
   /** Secret variables whose values are read from elsewhere. */
   readonly variables: Environment;

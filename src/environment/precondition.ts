@@ -7,7 +7,6 @@ import { type Environment, EvaluationProblem, searchFor } from './environment.ts
 
 /** Context for checking conditions. */
 export type PreconditionContext = {
-  /** The name of the conditions in messages. */
   readonly what: 'precondition' | 'repeat condition';
   readonly scope: Scope;
   /** Runs a command of the condition with these extra variables. */
@@ -23,7 +22,6 @@ export type Captured = {
   readonly ended: boolean;
   readonly exitCode: number | null;
   readonly stdout: string;
-  /** Why the command is not `ok`. */
   readonly message: string;
 };
 

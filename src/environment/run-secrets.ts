@@ -56,7 +56,6 @@ export class RunSecrets {
     return this.#known.problem;
   }
 
-  /** The snapshot of the run, masked for storage. */
   snapshot(): Snapshot {
     this.#snapshot ??= this.#makeSnapshot();
     return this.#snapshot;

@@ -30,7 +30,6 @@ export class RunVariables {
     this.#env = { ...environment };
   }
 
-  /** The parameters as arguments. */
   get args(): readonly string[] {
     return this.#args;
   }

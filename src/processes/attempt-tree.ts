@@ -209,7 +209,6 @@ export class AttemptTree {
     }
   }
 
-  /** Stops listening for the requests. */
   release(): void {
     this.#unsubscribe();
     clearTimeout(this.#patience);

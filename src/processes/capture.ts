@@ -10,9 +10,7 @@ import { describeEnd, shellArgv, shellWords, spawnDetached } from './subprocess.
 export type CaptureOptions = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** The shell with its options. */
   readonly shell: string;
-  /** The command's `$1`, `$2`... */
   readonly params?: readonly string[];
   /** When aborted, the command and everything it has started are ended. */
   readonly signal?: AbortSignal;
@@ -22,7 +20,6 @@ export type CaptureOptions = {
 
 /** Output and result of a command. */
 export type CaptureResult = {
-  /** The exit code was 0. */
   readonly ok: boolean;
   /** The command ran to its end; false if it could not start, was stopped, or printed too much. */
   readonly ended: boolean;

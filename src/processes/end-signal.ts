@@ -18,7 +18,6 @@ export class EndSignal {
     return this.#reason !== null;
   }
 
-  /** Only the first reason counts. */
   abort(reason: EndRequest): void {
     if (this.#reason !== null) return;
     this.#reason = reason;

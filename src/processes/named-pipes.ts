@@ -11,7 +11,6 @@ export type Pipe = {
   readonly writeFd: number;
   /** Its name, for programs that open it themselves. */
   readonly path: string;
-  /** Removes the name. */
   readonly remove: () => void;
 };
 

@@ -6,7 +6,6 @@ import { errorCode, tryOr } from '#system/errors.ts';
 
 /** The context in which process numbers are valid. */
 type ProcessScope = {
-  /** Id of the current boot of the kernel; null if unknown. */
   readonly boot: string | null;
   /** The PID and time namespaces, which process numbers and start times refer to; null if unknown. */
   readonly namespace: string | null;

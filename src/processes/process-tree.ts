@@ -9,11 +9,9 @@ type RecordedProcess = ProcessIdentity & { readonly endedAt?: number | undefined
 
 /** Where to search. */
 type RunProcessesOptions = {
-  /** The leaders of the run's steps. */
   readonly recorded: readonly RecordedProcess[];
   /** Include only processes of these steps; all if absent. */
   readonly steps?: ReadonlySet<string>;
-  /** Exclude processes of these steps. */
   readonly spared?: ReadonlySet<string>;
   /** A moment before the run's first process: only later processes are examined. */
   readonly since?: ProcessMoment | null;

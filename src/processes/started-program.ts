@@ -16,7 +16,6 @@ export type FailedStart = { readonly error: unknown };
 export type StartedProcess = {
   readonly identity: ProcessIdentity;
   readonly ended: Promise<ProcessEnd | FailedStart>;
-  /** Stop waiting for the process. */
   readonly abandon: () => void;
 };
 

@@ -18,7 +18,6 @@ export type LogStream = 'output' | ProgramStream;
 export type LogFile = {
   /** The path on this machine; null for a log of a daemon. */
   readonly path: string | null;
-  /** The present size in bytes. */
   readonly size: () => Promise<number>;
   /**
    * The bytes from `from` up to, but not including, `to` (default: the present end); fewer if the log ends earlier. A
@@ -109,6 +108,5 @@ export type LogFollower = {
   readonly finish: (step: string, attempt: number) => boolean;
   /** Delivers the present output of an attempt, at most 1 MiB, and continues to follow it. */
   readonly catchUp: (step: string, attempt: number) => void;
-  /** Forgets all attempts without delivering anything more. */
   readonly close: () => void;
 };

@@ -37,9 +37,11 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
   if (typeof variables === 'object' && variables !== null) return failed(variables.problem);
   try {
     const options = [...playbookOptions(settings, attempt), ...(variables === null ? [] : ['-e', `@${variables}`])];
+    const color = wantsColor(attempt.env) ? { ANSIBLE_FORCE_COLOR: '1' } : {};
+    const env = { ...color, ...attempt.env, ...Object.fromEntries(settings.entries('env')) };
     const binary = expandHome(settings.text('binary') ?? 'ansible-playbook', attempt.env['HOME']);
     const argv = [binary, ...options, ...settings.texts('args'), ...words, file(playbook, attempt)];
-    return await runTool(attempt, { argv, cwd: attempt.cwd, env: environment(settings, attempt) }, { install });
+    return await runTool(attempt, { argv, cwd: attempt.cwd, env }, { install });
   } finally {
     if (variables !== null) removeIfPossible(variables);
   }
@@ -85,11 +87,6 @@ function playbookOptions({ text, texts, isSet }: ToolSettings, attempt: Attempt)
 /** Keeps a file name that begins with a dash from being read as an option. */
 function file(path: string, { env }: Attempt): string {
   return path.startsWith('-') ? `./${path}` : expandHome(path, env['HOME']);
-}
-
-function environment({ entries }: ToolSettings, { env }: Attempt): Attempt['env'] {
-  const color = wantsColor(env) ? { ANSIBLE_FORCE_COLOR: '1' } : {};
-  return { ...color, ...env, ...Object.fromEntries(entries('env')) };
 }
 
 /** Start of a Jinja expression, statement or comment. */

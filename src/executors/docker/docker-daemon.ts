@@ -109,7 +109,6 @@ async function hasVersion(docker: Docker, abortSignal: AbortSignal): Promise<boo
 /** A daemon that has responded. */
 export type Daemon = {
   readonly docker: Docker;
-  /** Address for messages. */
   readonly address: string;
   /** Aborted when answers are no longer awaited; passed to every request. */
   readonly over: AbortSignal;

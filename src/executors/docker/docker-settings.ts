@@ -76,16 +76,12 @@ export type ContainerSettings = {
 /** A command in a running container. */
 export type ExecSettings = {
   readonly kind: 'exec';
-  /** Name or id of the container. */
   readonly container: string;
   readonly env: Variables;
   readonly hasTerminal: boolean;
   readonly shell: CommandShell;
-  /** How long to wait until the container is running. */
   readonly waitMs: number;
-  /** Null for a container that was running already. */
   readonly image: string | null;
-  /** The container belongs to the run. */
   readonly isShared: boolean;
   /** Further fields of the API's `ExecConfig`. */
   readonly exec: JsonObject;

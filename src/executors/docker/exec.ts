@@ -86,7 +86,6 @@ type Running = {
   readonly settings: ExecSettings;
   readonly attempt: Attempt;
   readonly mark: string;
-  /** The user of the command. */
   readonly exec: ExecUser;
 };
 
@@ -120,12 +119,9 @@ async function follow(exec: Exec, running: Running): Promise<Outcome> {
   }
 }
 
-/** The connection that carries the output of a command, and the error that ended it; null for none. */
-type Connection = { error: Error | null };
-
-/** Node reports the error of a connection only to the request; the output seems complete. */
-function connectionOf(output: NodeJS.ReadableStream): Connection {
-  const connection: Connection = { error: null };
+/** The error that ended the connection of an output. Node reports it only to the request; the output seems complete. */
+function connectionOf(output: NodeJS.ReadableStream): { readonly error: Error | null } {
+  const connection: { error: Error | null } = { error: null };
   (output as IncomingMessage & { readonly req: ClientRequest }).req.once('error', (error) => {
     connection.error = error;
   });
@@ -133,7 +129,11 @@ function connectionOf(output: NodeJS.ReadableStream): Connection {
 }
 
 /** Polls: a program may close its output and keep running. Rejects if its output was cut off. */
-async function untilEnded(exec: Exec, connection: Connection, abortSignal: AbortSignal): Promise<ExecInspectInfo> {
+async function untilEnded(
+  exec: Exec,
+  connection: ReturnType<typeof connectionOf>,
+  abortSignal: AbortSignal,
+): Promise<ExecInspectInfo> {
   for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, 1000)) {
     const state = await exec.inspect({ abortSignal });
     if (!state.Running) return state;

@@ -19,7 +19,6 @@ export type Invocation = {
   readonly entrypoint: readonly string[] | null;
   /** Null: the command of the image. */
   readonly command: readonly string[] | null;
-  /** A file to create in a directory of the container. */
   readonly script: { readonly directory: string; readonly name: string; readonly text: string } | null;
   /** Variables that carry the arguments. */
   readonly env: Readonly<Record<string, string>>;
@@ -32,7 +31,6 @@ export type Surroundings = {
   readonly entrypoint: readonly string[];
   /** Whether the step's own settings name the entrypoint. */
   readonly isEntrypointOwn: boolean;
-  /** An absolute path. */
   readonly scriptDirectory: string;
   readonly shell: CommandShell;
 };

@@ -138,7 +138,6 @@ type ExecRecord = {
   /** `NAME=value` in the environment of every process of the command. */
   readonly mark: string;
   readonly exec: ExecUser;
-  /** Path of the step's script in the container. */
   readonly script: string | null;
 };
 

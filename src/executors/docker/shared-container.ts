@@ -27,7 +27,6 @@ import { reapOrphans } from './orphans.ts';
 type SharedContainer = Shared & {
   readonly id: string;
   readonly settings: ContainerSettings;
-  /** Its working directory, an absolute path. */
   readonly workingDir: string;
   /** Why it can no longer be used, with what it printed last; null if it is running. */
   readonly whyGone: () => Promise<string | null>;

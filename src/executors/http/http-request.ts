@@ -26,7 +26,6 @@ export type RequestOptions = {
   readonly follows: (status: number) => boolean;
   /** Whether a header's value contains a secret, which must stay with its origin. */
   readonly holdsSecret: (text: string) => boolean;
-  /** Aborts the request at once. */
   readonly signal: AbortSignal;
 };
 

@@ -12,14 +12,10 @@ export type HttpSettings = {
   readonly timeoutMs: number | null;
   readonly headers: Pairs;
   readonly query: Pairs;
-  /** Empty if there is none. */
   readonly body: string;
-  /** Print only the body. */
   readonly silent: boolean;
-  /** Print a single JSON object. */
   readonly json: boolean;
   readonly skipTlsVerify: boolean;
-  /** Print the request to standard error. */
   readonly debug: boolean;
 };
 

@@ -13,7 +13,6 @@ import type { Attempt, Scope } from '../executor.ts';
 /** Code for the remote `sh`, which finally becomes the step's program. */
 export type RemoteCode = {
   readonly code: string;
-  /** Content of the file `$wf_dir/script`; null without one. */
   readonly script: string | null;
   /** Whether background processes of the program are spared. */
   readonly leaveBackground: boolean;

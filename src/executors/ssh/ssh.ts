@@ -33,7 +33,8 @@ async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome
   const problem = keyProblem(settings, attempt) ?? nulProblem(program);
   if (problem !== null) return failed(problem);
   return withFiles(attempt, settings.password, async ({ log, env }) => {
-    const argv = sshArgv(settings, log);
+    // Its own messages go to `log`, apart from the output of the remote program.
+    const argv = ['ssh', '-T', '-x', '-E', log, ...sshArguments(settings), bootstrap];
     const feed = (input: Writable) => feedProgram(input, program, attempt);
     // The stop is sent over the connection, which must therefore outlive it.
     const unstopped = { ...attempt, signal: new EndSignal() };
@@ -73,7 +74,9 @@ async function withFiles(
     writeFileSync(log, '', { flag: 'wx', mode: 0o600 });
     if (password === null) return await use({ log, env: attempt.env });
     writeFileSync(askpass, askpassProgram, { flag: 'wx', mode: 0o700 });
-    return await use({ log, env: { ...attempt.env, ...askpassVariables(askpass, password) } });
+    // Older versions of ssh use it only if there is a display.
+    const asking = { SSH_ASKPASS: askpass, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':0', WF_SSH_PASSWORD: password };
+    return await use({ log, env: { ...attempt.env, ...asking } });
   } finally {
     removeIfPossible(log);
     removeIfPossible(askpass);
@@ -87,11 +90,6 @@ case $1 in
   *) printf '%s\\n' "$WF_SSH_PASSWORD" ;;
 esac
 `;
-
-/** Older versions of ssh use it only if there is a display. */
-function askpassVariables(askpass: string, password: string): Attempt['env'] {
-  return { SSH_ASKPASS: askpass, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':0', WF_SSH_PASSWORD: password };
-}
 
 /** Adds the messages of ssh itself to the log, and to the outcome if ssh failed. */
 function withOwnWords(outcome: Outcome, { log, host }: { log: string; host: string }, attempt: Attempt): Outcome {
@@ -158,7 +156,6 @@ type SshSettings = {
   readonly host: string;
   readonly user: string | null;
   readonly port: string | null;
-  /** Path of the private key. */
   readonly key: string | null;
   /** Password of the remote user, or of the key. */
   readonly password: string | null;
@@ -192,15 +189,7 @@ function hostKeys(value: Json | undefined, text: string | null): HostKeys | null
   return text === null ? null : { checking: text };
 }
 
-/**
- * The arguments of ssh. Its own messages go to `log`, apart from the output of the remote program. It never prompts; a
- * connection that fails or stalls ends after a while.
- */
-function sshArgv(settings: SshSettings, log: string): readonly string[] {
-  return ['ssh', '-T', '-x', '-E', log, ...sshArguments(settings), bootstrap];
-}
-
-/** The destination and how to connect to it. */
+/** The destination and how to connect to it: without prompts, and not for long if it fails or stalls. */
 function sshArguments({ host, user, port, key, password, hostKeys }: SshSettings): readonly string[] {
   const asking = password === null ? ['BatchMode=yes'] : ['BatchMode=no', 'NumberOfPasswordPrompts=1'];
   const options = ['ConnectTimeout=15', 'ServerAliveInterval=30', ...asking, ...hostKeyOptions(hostKeys)];

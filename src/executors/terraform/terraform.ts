@@ -73,7 +73,6 @@ export type TerraformSettings = {
   readonly backendConfig: readonly string[];
   /** The subcommand and its words; empty if only `init` is requested. */
   readonly words: readonly string[];
-  /** Additional options of the subcommand. */
   readonly args: readonly string[];
   readonly varFiles: readonly string[];
   readonly vars: readonly (readonly [name: string, value: string])[];

@@ -10,7 +10,6 @@ import { canOpen, endOf, failureOf, hasNoNul, PythonProcess, systemPython } from
 /** A requested process that has not ended. */
 type Asked = {
   readonly program: string;
-  /** Null until it is started. */
   readonly identity: ProcessIdentity | null;
   readonly end: (words: string) => void;
 };
@@ -40,12 +39,10 @@ export class ReportingStarter {
     this.#path = python;
   }
 
-  /** Process number of the starter; undefined without one. */
   get pid(): number | undefined {
     return this.#python?.pid;
   }
 
-  /** Ends the starter. */
   close(): void {
     this.#python?.close();
   }

@@ -105,7 +105,6 @@ export class PythonProcess {
     return this.#state;
   }
 
-  /** Process number; undefined if it could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }

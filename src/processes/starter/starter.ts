@@ -93,7 +93,6 @@ export type StartConditions = {
 
 /** A requested program that does not run yet. `answer` gets null if the starter refused. */
 type Asked = {
-  /** Lets this process exit. */
   readonly release: () => void;
   readonly answer: (started: StartedProcess | FailedStart | null) => void;
 };
@@ -122,7 +121,6 @@ export class SharedStarter {
     return this.#python.state;
   }
 
-  /** Process number of the starter; undefined if it could not be started. */
   get pid(): number | undefined {
     return this.#python.pid;
   }

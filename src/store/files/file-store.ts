@@ -31,7 +31,6 @@ import {
 export type FileStoreOptions = Processes & {
   /** The absolute directory that contains one directory per run; created if missing. */
   readonly runsDir: string;
-  /** Replaced only in tests. */
   readonly calls?: JournalCalls;
 };
 

@@ -198,7 +198,7 @@ export function createRunQueue(
       const file = new JournalFile(position, calls);
       const release = () => storing('release', ownership.path, () => releaseOwner(ownership));
       try {
-        await createSync({ file, unsynced, calls })();
+        await createSync(file, unsynced, calls)();
       } catch (error) {
         // Closing a file may provide the descriptor that the removal needs.
         file.close();

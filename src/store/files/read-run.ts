@@ -60,7 +60,6 @@ export function readRun(
 }
 
 type FoundJournal = JournalContent & {
-  /** Null if the file does not exist. */
   readonly bytes: Buffer | null;
   /** It contains no event, and no process could be about to write the first. */
   readonly isBlank: boolean;

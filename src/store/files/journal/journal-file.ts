@@ -10,7 +10,6 @@ export type JournalPosition = {
   readonly path: string;
   /** Open with `O_APPEND`: lines of another process are never overwritten. */
   readonly fd: number;
-  /** Number of bytes and events in the journal. */
   readonly length: number;
   readonly seq: number;
 };
@@ -31,7 +30,6 @@ export class JournalFile {
   #isOpen = true;
   /** A write failed, and the partial line could not be cut off yet. */
   #isTorn = false;
-  /** Whether the last flush was quick. */
   #isDiskQuick = false;
 
   constructor(position: JournalPosition, calls: JournalCalls) {
@@ -67,7 +65,6 @@ export class JournalFile {
     closeSync(this.fd);
   }
 
-  /** Flushes all appended events. */
   async sync(): Promise<void> {
     try {
       const before = this.#calls.now();
@@ -111,7 +108,6 @@ export class JournalFile {
     }
   }
 
-  /** Truncates the file to whole lines. */
   #cut(): void {
     this.#isTorn = true;
     try {
@@ -137,9 +133,7 @@ export type JournalCalls = {
   readonly write: (fd: number, bytes: Uint8Array, offset: number) => number;
   readonly stat: (fd: number) => { readonly size: number; readonly nlink: number };
   readonly truncate: (fd: number, length: number) => void;
-  /** Flushes the content of an open file, in the thread pool. */
   readonly syncData: (fd: number) => Promise<void>;
-  /** Flushes the content of an open file synchronously. */
   readonly syncDataNow: (fd: number) => void;
   /** Flushes a file or the entries of a directory. */
   readonly syncPath: (path: string) => Promise<void>;
@@ -169,16 +163,8 @@ export const journalCalls: JournalCalls = {
   now: process.hrtime.bigint,
 };
 
-/** Files that are flushed together. */
-export type SyncParts = {
-  readonly file: JournalFile;
-  /** Files and directories that the first flush must cover besides the journal. */
-  readonly unsynced: readonly string[];
-  readonly calls: JournalCalls;
-};
-
-/** Creates a function that flushes the files. */
-export function createSync({ file, unsynced, calls }: SyncParts): () => Promise<void> {
+/** A function that flushes a journal; the first flush covers these files and directories, too. */
+export function createSync(file: JournalFile, unsynced: readonly string[], calls: JournalCalls): () => Promise<void> {
   let rest = unsynced;
   const syncPath = (path: string) =>
     calls.syncPath(path).catch((error: unknown) => {

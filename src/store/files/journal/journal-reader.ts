@@ -73,7 +73,6 @@ function isEvent(value: unknown): value is StoredEvent {
 
 /** How far a journal without damage was read. */
 export type JournalMark = {
-  /** The number of events. */
   readonly seq: number;
   /** The number of bytes, from the start, that contain them. */
   readonly length: number;

@@ -20,7 +20,7 @@ const removalPollMs = 5000;
 export function createRunJournal(run: OpenRun): RunJournal {
   const { runId, directory, ownership, unsynced, calls } = run;
   const file = new JournalFile(run.position, calls);
-  const commit = createGroupCommit(createSync({ file, unsynced, calls }));
+  const commit = createGroupCommit(createSync(file, unsynced, calls));
   const scratch = scratchPath(directory);
   const requests = createRequestListener(directory, ownership.path);
   let closing: Promise<string | null> | null = null;
@@ -114,20 +114,15 @@ function endingAfter(events: readonly RunEvent[], { startedAt, end }: Ending): E
   return { startedAt, end };
 }
 
-/** Shares the flushes of one file, to which numbered entries are appended, among all callers. */
-type GroupCommit = {
-  /** Everything up to this number was written, but may not be on disk yet. */
-  readonly mark: (number: number) => void;
-  /** Resolves when everything up to this number is on disk; without a number, everything marked before the call. */
-  readonly flush: (number?: number) => Promise<void>;
-};
-
 /**
+ * Shares the flushes of one file, to which numbered entries are appended, among all callers. `mark`: everything up to this
+ * number was written. `flush` resolves when everything up to a number, or else marked before the call, is on disk.
+ *
  * At most one `sync` runs at a time; callers that arrive meanwhile share the next one, or the running one if it covers
  * their entries. There is something to flush from the start. A failed flush is never retried: the system may have
  * dropped what it could not write, so a later success would prove nothing.
  */
-export function createGroupCommit(sync: () => Promise<void>): GroupCommit {
+export function createGroupCommit(sync: () => Promise<void>) {
   let written = 0;
   /** The number that the last started sync covers, and the number known to be on disk; -1 before the first. */
   let covered = -1;
@@ -147,10 +142,10 @@ export function createGroupCommit(sync: () => Promise<void>): GroupCommit {
   };
 
   return {
-    mark: (number) => {
+    mark: (number: number): void => {
       written = number;
     },
-    flush: (number = written) => {
+    flush: (number = written): Promise<void> => {
       if (number <= durable) return Promise.resolve();
       if (current === null) return start();
       if (number <= covered) return current;

@@ -111,7 +111,6 @@ class StatusTable {
     return { lines, entries };
   }
 
-  /** Replaces an earlier entry. */
   set(at: number, { status, size, mtimeMs, durationMs }: Omit<StatusEntry, 'runId'>): void {
     this.#statuses[at] = status;
     this.#sizes[at] = size;
@@ -125,7 +124,6 @@ class StatusTable {
     return this.#statuses[at] ?? null;
   }
 
-  /** The duration of the run at a position with a status. */
   durationAt(at: number): number | null {
     const durationMs = this.#durations[at] ?? Number.NaN;
     return Number.isNaN(durationMs) ? null : durationMs;

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { reservedDescriptors } from '#system/descriptors.ts';
 import { tryOr } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
-import type { LogChunk, LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
+import type { LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
 
 /** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */
 const firstPollMs = 10;
@@ -14,9 +14,7 @@ const start: LogOffsets = { stdout: 0, stderr: 0 };
 
 /** The logs of a run. */
 export type LogPaths = {
-  /** Locates a log, whether or not it exists. */
   readonly pathOf: (step: string, attempt: number, stream: LogStream) => string;
-  /** The logs of an attempt that has started. */
   readonly streams: (step: string, attempt: number) => readonly LogStream[];
 };
 
@@ -33,9 +31,7 @@ type Followed = {
 
 class Follower implements LogFollower {
   readonly #paths: LogPaths;
-  readonly #deliver: (chunk: LogChunk) => void;
-  readonly #isBlocked: () => boolean;
-  readonly #pace: LogPace | null;
+  readonly #options: LogFollowerOptions;
   readonly #followed = new Map<string, Followed>();
   /** Attempts due before the next common look: new ones, and those with more to deliver. */
   #early = new Set<Followed>();
@@ -44,11 +40,9 @@ class Follower implements LogFollower {
   /** Shared by all: the more memory a process has, the longer it takes to start another. */
   #buffer: Buffer | null = null;
 
-  constructor(paths: LogPaths, { deliver, isBlocked = () => false, pace }: LogFollowerOptions) {
+  constructor(paths: LogPaths, options: LogFollowerOptions) {
     this.#paths = paths;
-    this.#deliver = deliver;
-    this.#isBlocked = isBlocked;
-    this.#pace = pace ?? null;
+    this.#options = options;
   }
 
   readonly follow = (step: string, attempt: number, read: LogOffsets = start): void => {
@@ -66,7 +60,7 @@ class Follower implements LogFollower {
   readonly finish = (step: string, attempt: number): boolean => {
     const entry = this.#followed.get(key(step, attempt));
     if (entry === undefined) return true;
-    const hasMore = this.#read(entry, this.#pace?.bytes ?? mostBytesAtOnce).left > 0;
+    const hasMore = this.#read(entry, this.#options.pace?.bytes ?? mostBytesAtOnce).left > 0;
     if (!hasMore) this.#forget(entry);
     return !hasMore;
   };
@@ -102,15 +96,16 @@ class Follower implements LogFollower {
   }
 
   #lookAt(due: Iterable<Followed>): void {
-    if (this.#isBlocked()) return;
-    if (this.#pace === null) this.#look(due, Number.POSITIVE_INFINITY);
-    else void this.#lookInTurn(due, this.#pace);
+    const { isBlocked, pace } = this.#options;
+    if (isBlocked?.()) return;
+    if (pace === undefined) this.#look(due, Number.POSITIVE_INFINITY);
+    else void this.#lookInTurn(due, pace);
   }
 
   async #lookInTurn(due: Iterable<Followed>, { bytes, turn }: LogPace): Promise<void> {
     await turn();
     const followed = [...due].filter(({ step, attempt }) => this.#followed.has(key(step, attempt)));
-    if (!this.#isBlocked()) this.#look(followed, bytes);
+    if (!this.#options.isBlocked?.()) this.#look(followed, bytes);
   }
 
   /** Reads at most about `allowed` bytes of all logs together. */
@@ -126,13 +121,14 @@ class Follower implements LogFollower {
   /** Reads the logs in turn, up to their present end; returns the bytes that were read, and those that are left. */
   #read({ step, attempt, logs }: Followed, mostBytes: number): { readonly read: number; readonly left: number } {
     const unread = logs.map(({ stream, file }) => ({ stream, file, left: file.available() }));
+    const { deliver } = this.#options;
     let allowed = mostBytes;
     while (allowed > 0 && unread.some(({ left }) => left > 0)) {
       for (const each of unread) {
         const bytes = this.#readChunk(each.file, Math.min(each.left, allowed));
         each.left = bytes.length === 0 ? 0 : each.left - bytes.length;
         allowed -= bytes.length;
-        if (bytes.length > 0) this.#deliver({ step, attempt, stream: each.stream, bytes, at: each.file.writtenAt() });
+        if (bytes.length > 0) deliver({ step, attempt, stream: each.stream, bytes, at: each.file.writtenAt() });
       }
     }
     return { read: mostBytes - allowed, left: unread.reduce((sum, { left }) => sum + left, 0) };
@@ -183,7 +179,6 @@ class FollowedFile {
     return size - this.#offset;
   }
 
-  /** When the log was written last, as `available` found it. */
   writtenAt(): number {
     return this.#writtenAt;
   }
