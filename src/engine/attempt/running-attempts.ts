@@ -25,10 +25,16 @@ export class RunningAttempts {
   readonly #clock: Clock;
   readonly #graceMs: number;
   readonly #running = new Map<string, Running>();
+  #areKilled = false;
 
   constructor(clock: Clock, graceMs: number) {
     this.#clock = clock;
     this.#graceMs = graceMs;
+  }
+
+  /** Whether all attempts were killed at once. */
+  get areKilled(): boolean {
+    return this.#areKilled;
   }
 
   /** Adds an attempt that waits to start. */
@@ -91,6 +97,7 @@ export class RunningAttempts {
 
   /** Kills all attempts at once. */
   kill(): void {
+    this.#areKilled = true;
     for (const running of [...this.#running.values()].reverse()) {
       running.cancelTimer();
       running.end.abort('stop');

@@ -1,18 +1,18 @@
 import type { RunInput } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
-import type { Step } from '#core/workflow.ts';
+import { Background } from '#engine/attempt/background.ts';
+import { MadeAttempts } from '#engine/attempt/made-attempts.ts';
 import { RunningAttempts } from '#engine/attempt/running-attempts.ts';
 import { StepRunner } from '#engine/attempt/step-runner.ts';
-import { attemptEnd, type StepTask } from '#engine/driver/step-task.ts';
-import { Background } from '#engine/local/background.ts';
+import type { StepTask } from '#engine/driver/step-task.ts';
 import { graceOf } from '#engine/local/subworkflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { Attempt, Scope, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import { loadExecutor } from '#executors/registry.ts';
 import { parseParamTemplates } from '#language/formats.ts';
-import { type AttemptSignals, EndSignal } from '#processes/end-signal.ts';
+import { EndSignal } from '#processes/end-signal.ts';
 import { NamedPipes } from '#processes/named-pipes.ts';
 import { endProcesses, findRunProcesses, processMoment } from '#processes/processes.ts';
 import { capture } from '#processes/programs.ts';
@@ -30,9 +30,9 @@ class AttemptWorker {
   readonly #background: Background;
   readonly #running: RunningAttempts;
   readonly #runner: StepRunner;
+  readonly #made: MadeAttempts;
   readonly #preparation = new EndSignal();
   readonly #children = new Map<string, { readonly attempt: Attempt; readonly end: (end: ChildEnd) => void }>();
-  #isKilled = false;
 
   constructor({ request, files, secrets }: Message<'prepare'>) {
     const { runId, workflow, dotenv } = request;
@@ -64,6 +64,16 @@ class AttemptWorker {
         warn,
       },
     );
+    this.#made = new MadeAttempts({
+      clock,
+      graceMs: this.#graceMs,
+      secrets: this.#secrets,
+      runner: this.#runner,
+      running: this.#running,
+      background: this.#background,
+      post,
+      warn,
+    });
     this.#secrets.warnOfShort((message) => warn(null, message));
     for (const path of dotenv?.missing ?? []) warn(null, `dotenv file "${path}" does not exist`);
     guard(this.#runner.prepare(this.#preparation).then((prepared) => send({ type: 'prepared', prepared })));
@@ -108,43 +118,13 @@ class AttemptWorker {
   }
 
   kill(): void {
-    this.#isKilled = true;
     this.#running.kill();
   }
 
-  /** Makes an attempt and reports its start and its end. */
   async #attempt(task: StepTask): Promise<void> {
-    const { step, number } = task;
-    const signals = this.#running.enter(step);
-    this.#running.begin(step);
-    const own = () => ({ at: clock.now(), step: step.name, attempt: number });
-    const report = await this.#runner.attempt(task, {
-      signals,
-      started: (process, child) => {
-        if (process !== null) this.#background.add(step.name, process);
-        const ofChild = child === undefined ? {} : { child: child.runId };
-        const named = child?.workflow === undefined ? {} : { childWorkflow: child.workflow };
-        post({ type: 'attempt-started', ...own(), process, ...ofChild, ...named });
-      },
-      contained: ({ container, daemon }) => post({ type: 'attempt-contained', ...own(), container, daemon }),
-      service: {
-        ready: () => post({ type: 'attempt-serving', ...own() }),
-        giveUp: () => this.#running.end(step.name, 'unready'),
-      },
-      limitTime: (timeoutMs) => this.#running.limit(step.name, timeoutMs),
-      slot: null,
-    });
-    this.#running.leave(step.name);
-    this.#warnOfKill(step, signals);
-    if ('outputs' in report.outcome) this.#secrets.learn(report.outcome.outputs);
-    const end = own();
-    this.#background.ended(step.name, end.at);
-    post(attemptEnd(report, end));
-  }
-
-  #warnOfKill({ name, service, graceMs = this.#graceMs }: Step, { kill }: AttemptSignals): void {
-    if (service === undefined || !kill.aborted || this.#isKilled) return;
-    warn(name, `killed: it did not end within ${Math.min(graceMs, this.#graceMs) / 1000}s`);
+    const signals = this.#running.enter(task.step);
+    this.#running.begin(task.step);
+    this.#made.end(task, await this.#made.run(task, { signals, slot: null }), signals);
   }
 
   #set({ outputs }: Message<'set'>): void {
