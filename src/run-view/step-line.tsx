@@ -52,7 +52,7 @@ type RowProps = {
   /** For a list with rows outside of the document: the index of the row, and the total. */
   readonly position?: { readonly index: number; readonly count: number };
   /** Whether the instances of a fan-out are expanded; absent if they cannot be. */
-  readonly unfolding?: Unfolding;
+  readonly unfolding?: Unfolding | undefined;
   /** The fan-out of an instance, and the instance. */
   readonly of?: string | null;
   readonly instance?: Instance | null;

@@ -17,10 +17,9 @@ export type Resource<T> = {
 /** A resource that `load` reads. Its value stays visible while the daemon does not respond or a login is missing. */
 export function createResource<T>(load: () => Promise<T>, first: T | null = null): Resource<T> {
   const known = signal<Known<T>>({ value: first, problem: null });
-  let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
   let isRemoved = false;
-  const read = async () => {
+  const refresh = coalesced(async () => {
+    if (isRemoved) return;
     try {
       known.value = { value: await load(), problem: null };
     } catch (error) {
@@ -28,24 +27,10 @@ export function createResource<T>(load: () => Promise<T>, first: T | null = null
       const mayReturn = problem.status === 0 || problem.status === 401;
       known.value = { value: mayReturn ? known.value.value : null, problem };
     }
-  };
-  const refresh = (): Promise<void> => {
-    if (isRemoved) return Promise.resolve();
-    if (running === null) {
-      running = read().finally(() => {
-        running = null;
-      });
-      return running;
-    }
-    next ??= running.then(() => {
-      next = null;
-      return refresh();
-    });
-    return next;
-  };
+  });
   const removeBy = async (work: () => Promise<void>) => {
     isRemoved = true;
-    await running;
+    await refresh();
     try {
       await work();
     } catch (error) {
@@ -55,6 +40,25 @@ export function createResource<T>(load: () => Promise<T>, first: T | null = null
     }
   };
   return { known, refresh, removeBy };
+}
+
+/** Calls of the result during another one wait for it, and share one further call of `action`, which never rejects. */
+export function coalesced(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const call = async (): Promise<void> => {
+    if (running !== null) {
+      next ??= running.then(() => {
+        next = null;
+        return call();
+      });
+      return next;
+    }
+    running = action();
+    await running;
+    running = null;
+  };
+  return call;
 }
 
 /** Reads a resource once, and again if one of the keys changes. */

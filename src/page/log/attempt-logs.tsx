@@ -7,7 +7,7 @@ import { onReconnection } from '../data/connection.ts';
 import { showsLogTimes, wrapsLogs } from '../data/page-settings.ts';
 import type { ShownRun } from '../data/shown-run.ts';
 import { Button } from '../parts/controls.tsx';
-import { listenToKeys } from '../parts/keys/keyboard.tsx';
+import { useKeys } from '../parts/keys/keyboard.tsx';
 import { useQuery } from '../parts/screen.tsx';
 import { copyText } from './copy-text.ts';
 import { hashOf, type LineMap, type LineRange, lineRangeOf } from './line-map.ts';
@@ -34,11 +34,8 @@ type LogsProps = {
 export function AttemptLogs({ run, step, attempt, runId }: LogsProps) {
   const [query, change] = useQuery();
   const logs = useMemo(() => {
-    const name = { runId, step: step.name, attempt };
-    return {
-      stdout: new ShownLog({ ...name, stream: 'stdout' }),
-      stderr: new ShownLog({ ...name, stream: 'stderr' }),
-    };
+    const log = (stream: LogName['stream']) => new ShownLog({ runId, step: step.name, attempt, stream });
+    return { stdout: log('stdout'), stderr: log('stderr') };
   }, [runId, step.name, attempt]);
   useEffect(() => () => Object.values(logs).forEach((log) => void log.close()), [logs]);
   const size = (stream: LogName['stream']) => run.logSize({ step: step.name, attempt, stream }).value;
@@ -166,21 +163,11 @@ function LogViewer({ log, what, isGrowing, startsAtEnd }: ViewerProps) {
       setCopied(`Not copied: ${ApiProblem.of(error).message}.`);
     }
   };
-  const actions = useRef({ copy, toggleFollow: () => {}, clear: () => {} });
-  actions.current = {
-    copy,
-    toggleFollow: () => follow(!isFollowing.value),
-    clear: () => selected !== null && select(null),
-  };
-  useEffect(
-    () =>
-      listenToKeys({
-        f: () => actions.current.toggleFollow(),
-        c: () => void actions.current.copy(),
-        Escape: () => actions.current.clear(),
-      }),
-    [],
-  );
+  useKeys({
+    f: () => follow(!isFollowing.value),
+    c: () => void copy(),
+    Escape: () => selected !== null && select(null),
+  });
   const fresh = lines - seenLines.value;
   return (
     <div class="log-viewer">

@@ -122,21 +122,17 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     moveTo(event.key === 'Home' ? 0 : lastTop(room()), true);
     sync();
   };
-  const onTouch = () => {
-    isTouched = true;
-  };
-  const onPointer = ({ pointerType }: PointerEvent) => {
-    isTouched = pointerType === 'touch';
-  };
   const resized = new ResizeObserver(() => {
     arrange();
     onMoved(top, area.clientHeight, 0);
   });
-  area.addEventListener('scroll', onScroll, { passive: true });
-  area.addEventListener('wheel', onWheel, { passive: false });
-  area.addEventListener('keydown', onKey);
-  area.addEventListener('touchstart', onTouch, { passive: true });
-  area.addEventListener('pointerdown', onPointer);
+  const listening = new AbortController();
+  const { signal } = listening;
+  area.addEventListener('scroll', onScroll, { passive: true, signal });
+  area.addEventListener('wheel', onWheel, { passive: false, signal });
+  area.addEventListener('keydown', onKey, { signal });
+  area.addEventListener('touchstart', () => (isTouched = true), { passive: true, signal });
+  area.addEventListener('pointerdown', ({ pointerType }) => (isTouched = pointerType === 'touch'), { signal });
   resized.observe(area);
 
   return {
@@ -159,11 +155,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     close: () => {
       clearTimeout(settle);
       resized.disconnect();
-      area.removeEventListener('scroll', onScroll);
-      area.removeEventListener('wheel', onWheel);
-      area.removeEventListener('keydown', onKey);
-      area.removeEventListener('touchstart', onTouch);
-      area.removeEventListener('pointerdown', onPointer);
+      listening.abort();
     },
   };
 }

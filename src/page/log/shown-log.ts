@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { type AnsiSpan, type AnsiSpans, createAnsiSpans } from '#run-view/components.ts';
 import { ApiProblem } from '../api/client.ts';
 import { showsLogTimes } from '../data/page-settings.ts';
+import { coalesced } from '../data/resource.ts';
 import {
   type ByteSpan,
   bytesOfPiece,
@@ -51,7 +52,7 @@ export class ShownLog {
   }
 
   /** Reads the current size of the log. Calls during a read share one further read. */
-  readonly update = shared(async () => {
+  readonly update = coalesced(async () => {
     try {
       const next = await readMap(this.name, this.map.value ?? emptyMap, showsLogTimes.value);
       if (this.#closed.signal.aborted) return;
@@ -218,21 +219,4 @@ async function readText(name: LogName, span: { from: number; to: number }): Prom
   let text = '';
   for await (const chunk of readBytes(name, span)) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
-}
-
-/** A call during another one waits for it; further calls share the waiting one. */
-function shared(action: () => Promise<void>): () => void {
-  let isRunning = false;
-  let isAsked = false;
-  const run = async () => {
-    isAsked = true;
-    if (isRunning) return;
-    isRunning = true;
-    while (isAsked) {
-      isAsked = false;
-      await action();
-    }
-    isRunning = false;
-  };
-  return () => void run();
 }

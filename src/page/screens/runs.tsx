@@ -12,7 +12,7 @@ import { type BatchAction, type LoadedRuns, RunBatch, type RunFilter, RunList } 
 import { isActive } from '../data/workflows/workflow-filter.ts';
 import { Button } from '../parts/controls.tsx';
 import { ConfirmDialog } from '../parts/dialog.tsx';
-import { focusedRow, listenToKeys } from '../parts/keys/keyboard.tsx';
+import { focusedRow, useKeys } from '../parts/keys/keyboard.tsx';
 import { LoadingOrProblem } from '../parts/problem-box.tsx';
 import { RunRow, triggerWords } from '../parts/run-row.tsx';
 import { useQuery, useTitle } from '../parts/screen.tsx';
@@ -96,14 +96,11 @@ function Rows({ list, batch }: Omit<ListProps, 'isFiltered'>) {
     const id = ids[index];
     if (id !== undefined) batch.toggle(id, ids, isRange);
   };
-  useEffect(() => {
-    if (isReadOnly.value) return;
-    const toggleFocused = (isRange: boolean) => {
-      const row = focusedRow()?.dataset['row'];
-      if (row !== undefined) toggle(Number(row), isRange);
-    };
-    return listenToKeys({ x: () => toggleFocused(false), X: () => toggleFocused(true) });
-  }, [list, batch]);
+  const toggleFocused = (isRange: boolean) => {
+    const row = focusedRow()?.dataset['row'];
+    if (row !== undefined && !isReadOnly.value) toggle(Number(row), isRange);
+  };
+  useKeys({ x: () => toggleFocused(false), X: () => toggleFocused(true) });
   return (
     <VirtualList
       class="card rows"

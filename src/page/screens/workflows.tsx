@@ -16,12 +16,10 @@ import {
   workflowsProblem,
 } from '../data/workflows/all-workflows.ts';
 import {
-  type FilterName,
   filters,
   filterWorkflows,
   isActive,
   isBroken,
-  matches,
   median,
   type WorkflowFilter,
 } from '../data/workflows/workflow-filter.ts';
@@ -109,23 +107,22 @@ function WorkflowTable({ all }: { all: readonly Workflow[] }) {
   );
 }
 
-function Chips(props: {
+type ChipsProps = {
   all: readonly Workflow[];
   filter: WorkflowFilter;
   change: (changes: Record<string, string>) => void;
-}) {
-  const { all, filter, change } = props;
-  const count = (name: FilterName) => all.filter((workflow) => matches(workflow, name)).length;
-  const shown = filters
-    .map((name) => ({ name, count: count(name) }))
-    .filter((each) => each.count > 0 || filter.only === each.name);
+};
+
+function Chips({ all, filter, change }: ChipsProps) {
+  const counts = Array.from(filters, ([name, has]) => ({ name, count: all.filter(has).length }));
+  const shown = counts.filter(({ name, count }) => count > 0 || filter.only === name);
   return (
     <div class="chips">
-      {shown.map(({ name, count: number }) => (
+      {shown.map(({ name, count }) => (
         <Button
           key={name}
           class="chip"
-          text={`${name} ${number}`}
+          text={`${name} ${count}`}
           aria-pressed={filter.only === name}
           onClick={() => change({ only: filter.only === name ? '' : name })}
         />
@@ -137,17 +134,16 @@ function Chips(props: {
   );
 }
 
-function Group(props: { name: string; rows: readonly Workflow[]; onTag: (tag: string) => void }) {
-  const label = props.name === '' ? 'Workflows' : `Workflows in ${props.name}`;
+function Group({ name, rows, onTag }: { name: string; rows: readonly Workflow[]; onTag: (tag: string) => void }) {
   return (
     <>
-      {props.name !== '' && <h2 class="group">{props.name}</h2>}
-      <ul class="card rows" aria-label={label}>
-        {props.rows.map((workflow) =>
+      {name !== '' && <h2 class="group">{name}</h2>}
+      <ul class="card rows" aria-label={name === '' ? 'Workflows' : `Workflows in ${name}`}>
+        {rows.map((workflow) =>
           isBroken(workflow) ? (
             <BrokenFile key={workflow.id} workflow={workflow} />
           ) : (
-            <Row key={workflow.id} workflow={workflow} onTag={props.onTag} />
+            <Row key={workflow.id} workflow={workflow} onTag={onTag} />
           ),
         )}
       </ul>
@@ -236,19 +232,12 @@ function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }) 
 
 function nextText({ next, schedule, suspended, suspendedUntil }: Workflow): JSX.Element | null {
   if (schedule.start.length === 0) return null;
-  if (suspended) {
-    return suspendedUntil === null ? (
-      <span>suspended</span>
-    ) : (
-      <span>
-        resumes <Ago at={suspendedUntil} />
-      </span>
-    );
-  }
-  if (next === null) return null;
+  if (suspended && suspendedUntil === null) return <span>suspended</span>;
+  const at = suspended ? suspendedUntil : next;
+  if (at === null) return null;
   return (
     <span>
-      next <Ago at={next} />
+      {suspended ? 'resumes' : 'next'} <Ago at={at} />
     </span>
   );
 }

@@ -1,4 +1,5 @@
 import { mentionsIn } from '#core/words/mentions.ts';
+import { quoteWord } from '#core/words/quote-word.ts';
 import type { RunHead, WorkflowDetail } from '#run-view/api/types.ts';
 
 /** A parameter in the start form of a workflow. */
@@ -45,9 +46,13 @@ export function choicesOf({ accepts }: Field): readonly string[] | null {
   return accepts?.type === 'boolean' ? ['true', 'false'] : null;
 }
 
+function secretsOf(fields: readonly Field[]): ReadonlySet<string> {
+  return new Set(fields.filter(({ accepts }) => accepts?.secret).map(({ key }) => key));
+}
+
 /** The same values with secrets hidden, for the commands to copy. */
 export function withoutSecrets(fields: readonly Field[], { values, free }: Filled): Filled {
-  const secret = new Set(fields.flatMap(({ key, accepts }) => (accepts?.secret ? [key] : [])));
+  const secret = secretsOf(fields);
   const shown = Object.entries(values).map(([key, value]) => [key, secret.has(key) ? '***' : value]);
   return { values: Object.fromEntries(shown), free };
 }
@@ -84,7 +89,7 @@ export function filledByRun(fields: readonly Field[], { params }: Pick<RunHead, 
 
 function filledBy(fields: readonly Field[], given: readonly FreeParam[]): Filled {
   const known = new Set(fields.map(({ key }) => key));
-  const secret = new Set(fields.flatMap(({ key, accepts }) => (accepts?.secret ? [key] : [])));
+  const secret = secretsOf(fields);
   const isPosition = (name: string) => /^\d+$/.test(name);
   return {
     values: Object.fromEntries(
@@ -118,20 +123,16 @@ export function givenParams(fields: readonly Field[], { values, free }: Filled):
 
 /** The command that starts the same run from a shell. */
 export function startCommand(name: string, params: readonly string[] | null): string {
-  return ['wf', 'run', quoted(name), ...(params === null ? [] : ['--', ...params.map(quoted)])].join(' ');
+  return ['wf', 'run', quoteWord(name), ...(params === null ? [] : ['--', ...params.map(quoteWord)])].join(' ');
 }
 
 /** The command that sends the same request from a shell. */
 export function startRequest(address: string, params: readonly string[] | null): string {
   const body = params === null ? '{}' : JSON.stringify({ params });
-  return `curl -X POST -H 'Content-Type: application/json' -d ${quoted(body)} ${quoted(address)}`;
+  return `curl -X POST -H 'Content-Type: application/json' -d ${quoteWord(body)} ${quoteWord(address)}`;
 }
 
 /** The problem of one parameter, from the problems of a start. */
 export function faultOf(name: string, message: string): string | null {
   return message.split('\n').find((line) => line.includes(`"${name}"`)) ?? null;
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

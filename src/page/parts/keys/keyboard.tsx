@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import { pathOf, to } from '../../api/address.ts';
 import { isReadOnly } from '../../data/login-session.ts';
@@ -77,7 +77,7 @@ type Shortcuts = Readonly<Record<string, () => void>>;
 const SEQUENCE_MS = 1000;
 
 /** Listens to keys outside of fields and dialogs until the returned function is called. `otherwise`: handles other keys. */
-export function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => boolean = () => false): () => void {
+function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => boolean = () => false): () => void {
   let first = '';
   let firstAt = 0;
   const onKey = (event: KeyboardEvent) => {
@@ -95,6 +95,16 @@ export function listenToKeys(shortcuts: Shortcuts, otherwise: (key: string) => b
   };
   addEventListener('keydown', onKey);
   return () => removeEventListener('keydown', onKey);
+}
+
+/** Listens to single keys while a component is shown. */
+export function useKeys(shortcuts: Shortcuts): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  useEffect(() => {
+    const actions = Object.keys(shortcuts).map((key) => [key, () => latest.current[key]?.()]);
+    return listenToKeys(Object.fromEntries(actions));
+  }, []);
 }
 
 function isModified(event: KeyboardEvent): boolean {

@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
@@ -17,7 +17,7 @@ import { useRetry } from './use-retry.ts';
 /** The rarely used actions on a run. */
 export function RunMenu({ head }: { head: RunHead }) {
   const { route } = useLocation();
-  const asked = useSignal<true | null>(null);
+  const isAsking = useSignal(false);
   if (isReadOnly.value || isActive(head.status)) return null;
   const remove = async () => {
     await deleteRun(head.runId);
@@ -27,15 +27,17 @@ export function RunMenu({ head }: { head: RunHead }) {
     <>
       <Menu
         label="More actions of the run"
-        items={[{ text: 'Delete the run', act: () => (asked.value = true), isDisabled: isOffline.value }]}
+        items={[{ text: 'Delete the run', act: () => (isAsking.value = true), isDisabled: isOffline.value }]}
       />
-      <Question
-        asked={asked}
-        title={() => `Delete ${head.workflow} ${shortId(head.runId)}?`}
-        action={() => 'Delete the run'}
-        about="Its logs are deleted too."
-        act={remove}
-      />
+      {isAsking.value && (
+        <Question
+          title={`Delete ${head.workflow} ${shortId(head.runId)}?`}
+          action="Delete the run"
+          about="Its logs are deleted too."
+          act={remove}
+          onClose={() => (isAsking.value = false)}
+        />
+      )}
     </>
   );
 }
@@ -55,8 +57,8 @@ export function StepMenu({ run, head, step }: StepMenuProps) {
   if (isReadOnly.value || isActive(head.status) || step.name.startsWith('handlerOn.')) return null;
   const statuses = (['succeeded', 'failed'] as const).filter((status) => status !== step.status);
   const isOff = request.isPending.value || isOffline.value;
-  const mark = async (status: MarkedStatus) => {
-    await markStep(head.runId, step.name, status);
+  const mark = async () => {
+    if (asked.value !== null) await markStep(head.runId, step.name, asked.value);
     await run.reload();
   };
   return (
@@ -74,41 +76,29 @@ export function StepMenu({ run, head, step }: StepMenuProps) {
         ]}
       />
       <ActionProblem problem={request.problem.value} />
-      <Question
-        asked={asked}
-        title={(status) => `Mark ${step.name} as ${status}?`}
-        action={(status) => `Mark as ${status}`}
-        about="No step runs again. The status applies to the run and to later retries."
-        act={mark}
-      />
+      {asked.value !== null && (
+        <Question
+          title={`Mark ${step.name} as ${asked.value}?`}
+          action={`Mark as ${asked.value}`}
+          about="No step runs again. The status applies to the run and to later retries."
+          act={mark}
+          onClose={() => (asked.value = null)}
+        />
+      )}
     </>
   );
 }
 
-type QuestionProps<Answer> = {
-  /** The open confirmation; null: none. */
-  readonly asked: Signal<Answer | null>;
-  readonly title: (answer: Answer) => string;
-  readonly action: (answer: Answer) => string;
-  readonly about: string;
-  readonly act: (answer: Answer) => Promise<void>;
-};
+type QuestionProps = { title: string; action: string; about: string; act: () => Promise<void>; onClose: () => void };
 
 /** Asks for a confirmation of an action, and shows the reason if it fails. */
-function Question<Answer>({ asked, title, action, about, act }: QuestionProps<Answer>) {
-  const { problem, isPending, send } = useRequest();
-  const answer = asked.value;
-  if (answer === null) return null;
-  const close = () => {
-    asked.value = null;
-    problem.value = null;
-    isPending.value = false;
-  };
+function Question({ title, action, about, act, onClose }: QuestionProps) {
+  const { problem, send } = useRequest();
   const confirm = async () => {
-    if (await send(() => act(answer))) close();
+    if (await send(act)) onClose();
   };
   return (
-    <ConfirmDialog title={title(answer)} action={action(answer)} onConfirm={confirm} onCancel={close}>
+    <ConfirmDialog title={title} action={action} onConfirm={confirm} onCancel={onClose}>
       <p>{about}</p>
       <ActionProblem problem={problem.value} />
     </ConfirmDialog>

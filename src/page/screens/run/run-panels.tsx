@@ -14,7 +14,6 @@ import { onDemand, useQuery } from '../../parts/screen.tsx';
 import { hrefOfStep } from './run-address.ts';
 
 const RunComparison = onDemand(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
-const HandlerRows = onDemand(() => import('./run-steps.tsx').then((part) => part.HandlerRows));
 const StepRows = onDemand(() => import('./run-steps.tsx').then((part) => part.StepRows));
 const RunTimeline = onDemand(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
 
@@ -63,7 +62,8 @@ export function RunPanels({ run, head, steps, selected }: PanelProps) {
       />
       {view === 'Graph' && drawing}
       {view === 'Graph' && handlers.length > 0 && (
-        <HandlerRows
+        <StepRows
+          label="Handlers"
           steps={steps.filter(({ name }) => handlers.includes(name))}
           selected={selected}
           earlier={earlier}

@@ -13,34 +13,18 @@ type RowsProps = {
   readonly steps: readonly StepView[];
   readonly selected: string | null;
   readonly earlier: EarlierRun | null;
+  readonly unfolding?: Unfolding;
+  /** Absent for the rows of a pane. */
+  readonly label?: string;
 };
 
-/** The handlers of a run, as rows below its graph. */
-export function HandlerRows({ steps, selected, earlier }: RowsProps) {
-  return (
-    <ul class="step-rows then" aria-label="Handlers">
-      {steps.map((step) => (
-        <StepRow
-          key={step.name}
-          step={step}
-          href={hrefOfStep(step.name)}
-          isSelected={step.name === selected}
-          now={now.value}
-          earlier={earlier}
-        />
-      ))}
-    </ul>
-  );
-}
-
-/** The steps of a run as rows, with the instances of expanded fan-outs. */
-export function StepRows(props: RowsProps & { readonly unfolding: Unfolding }) {
-  const { steps, selected, earlier, unfolding } = props;
+/** Steps as rows, with the instances of expanded fan-outs. */
+export function StepRows({ steps, selected, earlier, unfolding, label }: RowsProps) {
   const list = useRef<HTMLUListElement>(null);
-  const rows = useMemo(() => unfolded(steps, unfolding.names), [steps, unfolding]);
+  const rows = useMemo(() => unfolded(steps, unfolding?.names ?? new Set()), [steps, unfolding]);
   const { first, last, before, after } = useDrawnRows(list, rows.length, rowHeight);
   return (
-    <ul class="step-rows rows" ref={list}>
+    <ul class={`step-rows ${label === undefined ? 'rows' : 'then'}`} ref={list} aria-label={label}>
       {before > 0 && <li aria-hidden="true" style={{ height: `${before}px` }} />}
       {rows.slice(first, last).map(({ step, instance, of }, index) => (
         <StepRow
