@@ -19,7 +19,12 @@ export function compareSteps(
   const before = new Map([...earlier.steps, ...earlier.handlers].map((step) => [step.name, step]));
   const names = new Set([...steps.map(({ name }) => name), ...before.keys()]);
   const own = new Map(steps.map((step) => [step.name, step]));
-  return Array.from(names, (name) => comparison(name, own.get(name) ?? null, before.get(name) ?? null)).toSorted(
+  const rows = Array.from(names, (name): StepComparison => {
+    const [step = null, then = null] = [own.get(name), before.get(name)];
+    const [now, past] = [step?.durationMs ?? null, then?.durationMs ?? null];
+    return { name, step, before: then, longerMs: now === null || past === null ? null : now - past };
+  });
+  return rows.toSorted(
     (a, b) => Number(isChanged(b)) - Number(isChanged(a)) || Math.abs(b.longerMs ?? 0) - Math.abs(a.longerMs ?? 0),
   );
 }
@@ -40,9 +45,4 @@ export function compareParams(
   return [...new Set([...own.keys(), ...before.keys()])]
     .map((name) => ({ name, value: own.get(name) ?? null, before: before.get(name) ?? null }))
     .filter(({ value, before: known }) => value !== known);
-}
-
-function comparison(name: string, step: ComparedStep | null, before: ComparedStep | null): StepComparison {
-  const hasBoth = step != null && before != null && step.durationMs !== null && before.durationMs !== null;
-  return { name, step, before, longerMs: hasBoth ? (step.durationMs ?? 0) - (before.durationMs ?? 0) : null };
 }

@@ -42,12 +42,8 @@ function explain(root: Schema, { state }: EditorView, pos: number): Tooltip | nu
   const schema = found === null ? null : schemaAt(root, found.position.path);
   if (found === null || schema === null || schema.description === undefined) return null;
   const key = found.position.path.map((step) => step.key).filter((name) => name !== null);
-  return {
-    pos: from + found.from,
-    end: from + found.to,
-    above: true,
-    create: () => ({ dom: documentation(key.join('.'), schema) }),
-  };
+  const create = () => ({ dom: documentation(key.join('.'), schema) });
+  return { pos: from + found.from, end: from + found.to, above: true, create };
 }
 
 function isListEntry(path: readonly PathStep[]): boolean {
@@ -62,7 +58,7 @@ function keyOption(isFlow: boolean): (key: FileKey, index: number) => Completion
     // In schema order: the most important keys come first.
     boost: (isRequired ? 50 : 0) - index,
     info: () => documentation(key, schema),
-    apply: (view, _, from, to) => insertKey(view, { key, tail: isFlow ? ': ' : tailOf(schema), from, to }),
+    apply: (view, _, from, to) => insertKey(view, key, isFlow ? ': ' : tailOf(schema), from, to),
   });
 }
 
@@ -73,19 +69,13 @@ function tailOf(schema: Schema): string {
   return types[0] === 'array' && !types.includes('string') ? ':\n- ' : ': ';
 }
 
-function insertKey(
-  view: EditorView,
-  { key, tail, from, to }: { key: string; tail: string; from: number; to: number },
-): void {
+function insertKey(view: EditorView, key: string, tail: string, from: number, to: number): void {
   const line = view.state.doc.lineAt(from);
   const rest = view.state.sliceDoc(to, line.to);
   const below = `\n${' '.repeat(from - line.from + 2)}`;
   const insert = /^\s*:/.test(rest) ? key : key + tail.replace('\n', below);
-  view.dispatch({
-    changes: { from, to, insert },
-    selection: { anchor: from + insert.length },
-    userEvent: 'input.complete',
-  });
+  const selection = { anchor: from + insert.length };
+  view.dispatch({ changes: { from, to, insert }, selection, userEvent: 'input.complete' });
   startCompletion(view);
 }
 
@@ -119,8 +109,10 @@ function documentation(key: string, schema: Schema): HTMLElement {
   const box = document.createElement('div');
   box.className = 'wf-doc';
   const head = element('p', 'wf-doc-key', element('strong', '', key), ` ${typeText(schema)}`);
-  const about = element('p', '', ...codeParts(schema.description ?? ''));
-  box.append(head, about);
+  // Every second part is in backticks.
+  const parts = (schema.description ?? '').split('`');
+  const about = parts.map((part, index) => (index % 2 === 1 ? element('code', '', part) : part));
+  box.append(head, element('p', '', ...about));
   if (schema.default !== undefined)
     box.append(element('p', '', 'Default: ', element('code', '', String(schema.default))));
   const [example] = schema.examples ?? [];
@@ -129,11 +121,6 @@ function documentation(key: string, schema: Schema): HTMLElement {
     box.append(element('p', '', 'Example: ', element('code', '', text)));
   }
   return box;
-}
-
-/** Formats a text; parts in backticks become code. */
-function codeParts(text: string): readonly (string | HTMLElement)[] {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? element('code', '', part) : part));
 }
 
 function element(name: string, className: string, ...children: readonly (string | HTMLElement)[]): HTMLElement {
@@ -203,11 +190,9 @@ function implied({ allOf = [] }: Schema, beside: ReadonlyMap<string, string>): r
 
 function resolved(root: Schema, { $ref, ...own }: Schema): Schema {
   if ($ref === undefined) return own;
-  const target = $ref
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], root) as Schema;
-  return { ...resolved(root, target), ...own };
+  const [, ...keys] = $ref.split('/');
+  const target = keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], root);
+  return { ...resolved(root, target as Schema), ...own };
 }
 
 /** A text as a YAML scalar. */

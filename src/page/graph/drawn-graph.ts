@@ -12,14 +12,12 @@ import {
 } from '#run-view/graph.ts';
 import address from './worker.ts?worker&url';
 
-type Labels = {
-  readonly labelOf: (name: string) => GraphLabel;
-  /** Changes with the labels. */
-  readonly version: string;
-};
-
-/** Returns a graph with its layout, which is computed again when steps, edges or labels change; null: not yet. */
-export function useDrawnGraph(graph: NamedGraph, { labelOf, version }: Labels): DrawnGraph | null {
+/** Returns a graph with its layout, which is computed again when steps, edges or `version` change; null: not yet. */
+export function useDrawnGraph(
+  graph: NamedGraph,
+  labelOf: (name: string) => GraphLabel,
+  version = '',
+): DrawnGraph | null {
   const drawn = useSignal<DrawnGraph | null>(null);
   const key = useMemo(
     () => JSON.stringify([graph.nodes.map(({ name }) => name), graph.edges, version]),
@@ -59,16 +57,15 @@ let worker: Worker | null = null;
 let lastId = 0;
 
 /** Starts the worker, so that it is ready for the first graph. */
-export function prepareLayout(): void {
+export function prepareLayout(): Worker {
   worker ??= startWorker();
+  return worker;
 }
 
 /** Lays out a graph in a worker, so that the page stays responsive; null if the graph is too large to draw. */
 function layOut(shape: GraphShape): Promise<GraphLayout | null> {
-  worker ??= startWorker();
-  const asked = worker;
-  lastId++;
-  const id = lastId;
+  const asked = prepareLayout();
+  const id = ++lastId;
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const onMessage = ({ data }: MessageEvent<Answer>) => {

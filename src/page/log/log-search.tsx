@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
@@ -8,38 +8,41 @@ import { chunksOf, type LogName, request } from './log-api.ts';
 import { type LogQuery, matcherOf } from './matches.ts';
 import type { ShownLog } from './shown-log.ts';
 
-/** The matching lines of a log found so far, in their order. */
-type LogSearch = {
-  readonly hits: ReadonlySignal<Hits>;
-  readonly problem: ReadonlySignal<ApiProblem | null>;
-  readonly close: () => void;
-};
-
 /** `lines` are counted from 0. They are added in place, to avoid a copy of 10,000 hits for each new one. */
 type Hits = { readonly lines: readonly number[]; readonly isDone: boolean };
 
 /** The server returns at most this many hits. */
 const MAX_HITS = 10_000;
 
-/** Searches a log on the server. */
-function searchLog({ runId, step, attempt, stream }: LogName, query: LogQuery): LogSearch {
-  const lines: number[] = [];
-  const hits = signal<Hits>({ lines, isDone: false });
-  const problem = signal<ApiProblem | null>(null);
-  const abort = new AbortController();
-  const address = `api/v2/runs/${encodeURIComponent(runId)}/logs/search?${new URLSearchParams({
-    q: query.text,
-    step,
-    attempt: String(attempt),
-    stream,
-    regex: String(query.isRegex),
-    ignoreCase: String(!query.isCaseSensitive),
-  })}`;
-  const read = async () => {
+/** A search of the server in a log, and the matching lines found so far, in their order. */
+class LogSearch {
+  readonly hits = signal<Hits>({ lines: [], isDone: false });
+  readonly problem = signal<ApiProblem | null>(null);
+  readonly #abort = new AbortController();
+
+  constructor({ runId, step, attempt, stream }: LogName, query: LogQuery) {
+    const params = new URLSearchParams({
+      q: query.text,
+      step,
+      attempt: String(attempt),
+      stream,
+      regex: String(query.isRegex),
+      ignoreCase: String(!query.isCaseSensitive),
+    });
+    void this.#read(`api/v2/runs/${encodeURIComponent(runId)}/logs/search?${params}`);
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  async #read(address: string): Promise<void> {
+    const { signal } = this.#abort;
+    const lines: number[] = [];
+    const decoder = new TextDecoder();
+    let rest = '';
     try {
-      const decoder = new TextDecoder();
-      let rest = '';
-      for await (const chunk of chunksOf(await request(address, { signal: abort.signal }))) {
+      for await (const chunk of chunksOf(await request(address, { signal }))) {
         const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
         rest = parts.pop() ?? '';
         for (const part of parts) {
@@ -47,15 +50,13 @@ function searchLog({ runId, step, attempt, stream }: LogName, query: LogQuery): 
           if ('error' in hit) throw new Error(hit.error);
           lines.push(hit.line - 1);
         }
-        hits.value = { lines, isDone: false };
+        this.hits.value = { lines, isDone: false };
       }
-      hits.value = { lines, isDone: true };
+      this.hits.value = { lines, isDone: true };
     } catch (error) {
-      if (!abort.signal.aborted) problem.value = ApiProblem.of(error);
+      if (!signal.aborted) this.problem.value = ApiProblem.of(error);
     }
-  };
-  void read();
-  return { hits, problem, close: () => abort.abort() };
+  }
 }
 
 /** The search in a log, as given by the address. */
@@ -95,7 +96,7 @@ export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearc
   useEffect(() => {
     let started: LogSearch | null = null;
     const start = () => {
-      started = query.text === '' ? null : searchLog(name, query);
+      started = query.text === '' ? null : new LogSearch(name, query);
       setSearch(started);
     };
     const timer = setTimeout(start, query.text === '' ? 0 : TYPED_MS);
@@ -104,13 +105,10 @@ export function useLogSearch({ name }: ShownLog, isGrowing: boolean): ShownSearc
       started?.close();
     };
   }, [name, key, isGrowing, tries]);
-  useEffect(
-    () =>
-      onReconnection(() => {
-        if (search !== null && search.problem.value !== null) setTries((count) => count + 1);
-      }),
-    [search],
-  );
+  useEffect(() => {
+    const searchAgain = () => search?.problem.value && setTries((count) => count + 1);
+    return onReconnection(searchAgain);
+  }, [search]);
   const hits = search?.hits.value ?? noHits;
   return {
     query,

@@ -5,7 +5,7 @@ import { GraphCanvas } from '../graph/graph-canvas.tsx';
 
 /** The graph of a workflow file. */
 export function FileGraph({ graph }: { graph: NonNullable<WorkflowDetail['graph']> }) {
-  const drawn = useDrawnGraph(graph, { labelOf: (name) => ({ name, detail: 'command' }), version: '' });
+  const drawn = useDrawnGraph(graph, (name) => ({ name, detail: 'command' }));
   const steps = graph.nodes.filter(({ handler }) => handler === null);
   return (
     <GraphCanvas

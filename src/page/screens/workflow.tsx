@@ -71,6 +71,7 @@ async function read(name: string): Promise<Shown> {
 
 function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>, 'removeBy'>) {
   const [query, change] = useQuery();
+  const { queue } = detail;
   const names = [
     ...(detail.graph === null ? [] : ['Overview']),
     'History',
@@ -102,7 +103,7 @@ function Details({ detail, runs, grid, removeBy }: Shown & Pick<Resource<Shown>,
         {detail.description !== '' && <span>{detail.description}</span>}
         <span>{detail.file}</span>
         <ScheduleText workflow={detail} />
-        {detail.queue !== null && <span>{queueText(detail.queue)}</span>}
+        {queue !== null && <span>{`queue ${queue.name}: ${queue.limit} at a time, ${queue.waiting} waiting`}</span>}
       </p>
       {detail.diagnostics.length > 0 && (
         <div class="card padded">
@@ -205,10 +206,6 @@ function ScheduleText({ workflow }: { workflow: WorkflowDetail }) {
   );
 }
 
-function queueText({ name, limit, waiting }: NonNullable<WorkflowDetail['queue']>): string {
-  return `queue ${name}: ${limit} at a time, ${waiting} waiting`;
-}
-
 /** The last runs of the overview; the history has more. */
 const SHOWN_RUNS = 3;
 
@@ -224,11 +221,7 @@ function Overview({ detail, runs }: Omit<Shown, 'grid'>) {
       {runs.length > 0 && (
         <>
           <h2>Last runs</h2>
-          <ul class="card rows" aria-label={`Last runs of ${detail.name}`}>
-            {runs.slice(0, SHOWN_RUNS).map((run) => (
-              <RunRow key={run.runId} run={run} isOfOne />
-            ))}
-          </ul>
+          <RunRows runs={runs.slice(0, SHOWN_RUNS)} label={`Last runs of ${detail.name}`} />
         </>
       )}
       <div class="columns">
@@ -239,6 +232,16 @@ function Overview({ detail, runs }: Omit<Shown, 'grid'>) {
         <NamedValues title="Environment" values={env.map(({ name, value }) => [name, value])} />
       </div>
     </>
+  );
+}
+
+function RunRows({ runs, label }: { runs: readonly RunHead[]; label: string }) {
+  return (
+    <ul class="card rows" aria-label={label}>
+      {runs.map((run) => (
+        <RunRow key={run.runId} run={run} isOfOne />
+      ))}
+    </ul>
   );
 }
 
@@ -257,11 +260,7 @@ function History({ detail, runs, grid }: Shown) {
   return (
     <>
       <HistoryGrid grid={grid} />
-      <ul class="card rows" aria-label={`Runs of ${detail.name}`}>
-        {runs.map((run) => (
-          <RunRow key={run.runId} run={run} isOfOne />
-        ))}
-      </ul>
+      <RunRows runs={runs} label={`Runs of ${detail.name}`} />
       <p class="more">
         <a href={to.runsOf(detail.name)}>All runs of {detail.name}</a>
       </p>
@@ -333,12 +332,11 @@ function RunBar({ run, longest }: { run: GridRun; longest: number }) {
   );
 }
 
-function Cell(props: { run: GridRun; step: string; status: ReturnType<typeof cellStatus> }) {
-  if (props.status === null) return null;
-  const look = stepLook(props.status);
-  const name = `${props.step}: ${look.word}`;
+function Cell({ run, step, status }: { run: GridRun; step: string; status: ReturnType<typeof cellStatus> }) {
+  if (status === null) return null;
+  const look = stepLook(status);
   return (
-    <a href={to.runOfStep(props.run.runId, props.step)} title={`${name}, ${momentText(props.run.createdAt)}`}>
+    <a href={to.runOfStep(run.runId, step)} title={`${step}: ${look.word}, ${momentText(run.createdAt)}`}>
       <StatusIcon look={look} label={look.word} />
     </a>
   );

@@ -126,19 +126,14 @@ function noteOf({ isOpen, standard, isEvaluated, accepts }: Field, isEmpty: bool
   return standard === '' ? 'The default is empty.' : '';
 }
 
+type FreeProps = { workflow: WorkflowDetail; filled: Signal<Filled>; fault: (name: string) => string | null };
+
 /** Parameters that the file mentions without declaring them. */
-export function FreeParams(props: {
-  workflow: WorkflowDetail;
-  filled: Signal<Filled>;
-  fault: (name: string) => string | null;
-}) {
-  const { workflow, filled, fault } = props;
+export function FreeParams({ workflow, filled, fault }: FreeProps) {
   const accepted = useMemo(() => acceptedNames(workflow), [workflow]);
   const { free } = filled.value;
   if (accepted === null && free.length === 0) return null;
-  const change = (rows: Filled['free']) => {
-    filled.value = { ...filled.value, free: rows };
-  };
+  const change = (rows: Filled['free']) => (filled.value = { ...filled.value, free: rows });
   return (
     <fieldset class="free">
       <legend>More parameters</legend>

@@ -167,6 +167,8 @@ type QuestionProps = {
 
 function StopQuestion({ stop, head, running, onConfirm, onCancel }: QuestionProps) {
   const { button } = words[stop];
+  const { length } = running;
+  const active = `${counted(length, 'step')} ${length === 1 ? 'is' : 'are'} running.`;
   return (
     <ConfirmDialog
       title={`${button} ${head.workflow} ${shortId(head.runId)}?`}
@@ -176,15 +178,11 @@ function StopQuestion({ stop, head, running, onConfirm, onCancel }: QuestionProp
     >
       <p>
         {stop === 'stop'
-          ? `${stateOf(running)} No further step starts; handlers still run.`
+          ? `${length === 0 ? 'No step is running.' : active} No further step starts; handlers still run.`
           : `${stillRunning(running)} Running steps are killed at once, and no further handler runs.`}
       </p>
     </ConfirmDialog>
   );
-}
-
-function stateOf({ length }: readonly string[]): string {
-  return length === 0 ? 'No step is running.' : `${counted(length, 'step')} ${length === 1 ? 'is' : 'are'} running.`;
 }
 
 /** The number of steps that a question names. */

@@ -140,7 +140,7 @@ function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: G
       ...(items && { instances: items.map(({ key }) => ({ name: key, detail: '' })) }),
     };
   };
-  const drawn = useDrawnGraph(graph, { labelOf, version: [...unfolding.names].join('\n') });
+  const drawn = useDrawnGraph(graph, labelOf, [...unfolding.names].join('\n'));
   const statuses = useMemo(
     () => ({
       changes: run.steps,

@@ -28,7 +28,7 @@ export function Run() {
   const { id = '' } = useRoute().params;
   const run = useMemo(() => new ShownRun(id), [id]);
   useEffect(() => run.follow(), [run]);
-  useEffect(prepareLayout, []);
+  useEffect(() => void prepareLayout(), []);
   useEffect(prepareFailures, []);
   const head = run.head.value;
   useTitle(
