@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '#core/run/run.ts';
+import type { RunHead } from './api/types.ts';
 
 /** The class that colours a status, which is also the name of its symbol. */
 export type StatusKind = StepStatus | 'partly' | 'approval' | 'tolerated';
@@ -45,13 +46,7 @@ export function presentLook({ status, waitingFor, service, tolerated }: StepAtWo
 }
 
 /** The current appearance of a run: also whether one of its steps waits for approval. */
-export function presentRunLook({
-  status,
-  waitingFor,
-}: {
-  readonly status: RunStatus;
-  readonly waitingFor?: readonly string[] | undefined;
-}): StatusLook {
+export function presentRunLook({ status, waitingFor }: Pick<RunHead, 'status' | 'waitingFor'>): StatusLook {
   return waitingFor === undefined ? runLook(status) : { kind: 'approval', word: 'awaiting approval' };
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { formatDuration, formatInterval } from '#render/text.ts';
-import type { RunView, StepAttempt, StepView } from './api/types.ts';
+import type { RunGraph, RunView, StepAttempt, StepView } from './api/types.ts';
 import { countedName, type Instance, instanceStep, type Unfolding, wholeTime } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { countsText, presentLook, StatusIcon } from './status.tsx';
@@ -196,13 +196,7 @@ function Segment({ kind, scale, from, to, title, ...shape }: SegmentProps) {
   );
 }
 
-type LineProps = {
-  readonly kind: string;
-  readonly scale: TimeScale;
-  readonly from: number;
-  readonly to: number;
-  readonly title: string;
-};
+type LineProps = { kind: string; scale: TimeScale; from: number; to: number; title: string };
 
 function Line({ kind, scale, from, to, title }: LineProps) {
   const [left, right] = [percent(scale, from), percent(scale, to)];
@@ -293,7 +287,6 @@ function markText(ms: number): string {
 /** A step in a timeline. */
 type TimelineRow = {
   readonly step: StepView;
-  readonly isHandler: boolean;
   /** When only a free slot was missing, in milliseconds since 1970-01-01 UTC; null if unknown. */
   readonly readyAt: number | null;
   /** For an instance of a fan-out: the instance, and the name of the fan-out. */
@@ -301,22 +294,16 @@ type TimelineRow = {
   readonly of: string | null;
 };
 
-type TimelineView = {
+type TimelineView = Pick<RunView, 'steps' | 'handlers'> & {
   readonly run: Pick<RunView['run'], 'startedAt'>;
-  readonly steps: readonly StepView[];
-  readonly handlers: readonly StepView[];
-  readonly graph: Pick<NonNullable<RunView['graph']>, 'edges'> | null;
-  readonly unfolded?: ReadonlySet<string>;
+  readonly graph: Pick<RunGraph, 'edges'> | null;
 };
 
-/** The started steps in the order of their starts, then the handlers. */
-export function timelineRows({
-  run,
-  steps,
-  handlers,
-  graph,
-  unfolded = new Set(),
-}: TimelineView): readonly TimelineRow[] {
+/** The started steps in the order of their starts, then the handlers. `unfolded`: the expanded fan-outs. */
+export function timelineRows(
+  { run, steps, handlers, graph }: TimelineView,
+  unfolded: ReadonlySet<string> = new Set(),
+): readonly TimelineRow[] {
   const ends = new Map(steps.map(({ name, finishedAt }) => [name, finishedAt === null ? 0 : Date.parse(finishedAt)]));
   const readyAt = new Map<string, number>();
   const start = run.startedAt === null ? null : Date.parse(run.startedAt);
@@ -331,7 +318,6 @@ export function timelineRows({
       .flatMap(({ step }) => [
         {
           step,
-          isHandler,
           readyAt: isHandler || start === null || graph === null ? null : Math.max(start, readyAt.get(step.name) ?? 0),
           instance: null,
           of: null,
@@ -345,7 +331,7 @@ export function timelineRows({
 export function instanceRows({ name, items = [] }: StepView): readonly TimelineRow[] {
   return items
     .filter(({ startedAt }) => startedAt !== null)
-    .map((instance) => ({ step: instanceStep(instance), isHandler: false, readyAt: null, instance, of: name }));
+    .map((instance) => ({ step: instanceStep(instance), readyAt: null, instance, of: name }));
 }
 
 /** The attempts of a step; a fan-out has one bar for its whole time, since its instances have the attempts. */

@@ -46,7 +46,7 @@ it('the first failed instance is shown unless another is selected', () => {
 
 it('a timeline has a bar for a fan-out and rows for its started instances', () => {
   const run = { startedAt: new Date(0).toISOString() };
-  const rows = timelineRows({ run, steps: [ship, step('b')], handlers: [], graph: null, unfolded: new Set(['ship']) });
+  const rows = timelineRows({ run, steps: [ship, step('b')], handlers: [], graph: null }, new Set(['ship']));
   expect(rows.map((row) => [row.step.name, row.of])).toEqual([
     ['ship', null],
     ['ship[eu]', 'ship'],

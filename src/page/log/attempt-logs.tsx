@@ -23,12 +23,7 @@ type LoggedStep = Pick<StepView, 'name' | 'status'> & {
   readonly history: readonly Pick<StepAttempt, 'attempt' | 'status' | 'startedAt' | 'finishedAt'>[];
 };
 
-type LogsProps = {
-  readonly run: ShownRun;
-  readonly step: LoggedStep;
-  readonly attempt: number;
-  readonly runId: string;
-};
+type LogsProps = { run: ShownRun; step: LoggedStep; attempt: number; runId: string };
 
 /** The log of an attempt, or one of its two. */
 export function AttemptLogs({ run, step, attempt, runId }: LogsProps) {

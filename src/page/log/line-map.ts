@@ -1,3 +1,5 @@
+import type { LogIndex } from '#run-view/api/types.ts';
+
 /** The start positions of lines of a log in pieces: every piece but the last has the same count of lines. */
 export type LineMap = {
   /** In bytes. */
@@ -9,23 +11,9 @@ export type LineMap = {
   readonly starts: readonly number[];
   readonly isGone: boolean;
   /** The logs of the attempt: `output`, or `stdout` and `stderr`. */
-  readonly streams: readonly ('output' | 'stdout' | 'stderr')[];
+  readonly streams: LogIndex['streams'];
   /** When the log grew: the sizes that it had reached, ascending, and milliseconds since 1970. Null: not asked for. */
-  readonly times: readonly LogTime[] | null;
-};
-
-/** A size in bytes, and when the log had reached it. */
-type LogTime = readonly number[];
-
-/** A response of the log index: the pieces after the known ones. */
-export type IndexPart = {
-  readonly size: number;
-  readonly lines: number;
-  readonly every: number;
-  readonly deltas: readonly number[];
-  readonly isGone: boolean;
-  readonly streams: LineMap['streams'];
-  readonly times?: readonly LogTime[];
+  readonly times: LogIndex['times'] | null;
 };
 
 /** A part of a log: bytes from `from` (inclusive) to `to` (exclusive). */
@@ -43,7 +31,7 @@ export const emptyMap: LineMap = {
 };
 
 /** Extends a map by a response for the bytes after its last known start. */
-export function continueMap(map: LineMap, { lines, deltas, times, ...part }: IndexPart): LineMap {
+export function continueMap(map: LineMap, { lines, deltas, times, ...part }: LogIndex): LineMap {
   const starts = [...map.starts];
   const after = starts.at(-1) ?? 0;
   for (const delta of deltas) starts.push((starts.at(-1) ?? 0) + delta);

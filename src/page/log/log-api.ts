@@ -1,6 +1,7 @@
+import type { LogIndex } from '#run-view/api/types.ts';
 import { ApiProblem, api, ask } from '../api/client.ts';
 import { connected, disconnected } from '../data/connection.ts';
-import { type ByteSpan, continueMap, emptyMap, type IndexPart, type LineMap } from './line-map.ts';
+import { type ByteSpan, continueMap, emptyMap, type LineMap } from './line-map.ts';
 
 /** The log of one stream of one attempt. */
 export type LogName = {
@@ -39,7 +40,7 @@ export async function readMap(name: LogName, before: LineMap, times: boolean): P
 function readIndex(
   { runId: id, step, attempt, stream }: LogName,
   { after, times }: { readonly after: number; readonly times: boolean },
-): Promise<IndexPart> {
+): Promise<LogIndex> {
   const params = { path: { id, step }, query: { attempt, stream, after, ...(times ? { times } : {}) } };
   return ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs/index', { params }));
 }

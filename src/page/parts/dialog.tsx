@@ -5,14 +5,9 @@ import type { ControlRequest } from '../data/resource.ts';
 import { Button } from './controls.tsx';
 import { focusScreen } from './screen.tsx';
 
-/** What a dialog does. */
-type Modal = {
-  readonly onClose: () => void;
-  /** Chooses the element with the focus inside; default: the first one. */
-  readonly focus?: (dialog: HTMLDialogElement) => void;
-};
+type Modal = { onClose: () => void; focus?: (dialog: HTMLDialogElement) => void };
 
-/** Shows a dialog over the page while it is mounted; the element that opened it has the focus afterwards. */
+/** Shows a dialog over the page, with the focus as `focus` chooses; afterwards the element that opened it has the focus. */
 export function useModal({ onClose, focus }: Modal): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
   const latest = useRef(onClose);

@@ -32,14 +32,9 @@ export function Moment({ at }: { at: string }) {
   return <time dateTime={at}>{momentText(at)}</time>;
 }
 
-type TookProps = {
-  readonly ms: number | null;
-  readonly since: string | null;
-  /** The usual duration in milliseconds; null: unknown. */
-  readonly usual?: number | null;
-};
+type TookProps = { ms: number | null; since: string | null; usual?: number | null };
 
-/** A duration, of something that may still be running, and the usual one. */
+/** A duration, of something that may still be running, and the usual one; null: unknown. */
 export function Took({ ms, since, usual = null }: TookProps) {
   const elapsed = since === null ? '' : formatElapsed(now.value - Date.parse(since));
   return (

@@ -214,10 +214,7 @@ function BatchBar({ batch, list }: { batch: RunBatch; list: RunList }) {
   );
 }
 
-type FiltersProps = {
-  readonly query: Readonly<Record<string, string>>;
-  readonly change: (changes: Record<string, string>) => void;
-};
+type FiltersProps = { query: Readonly<Record<string, string>>; change: (changes: Record<string, string>) => void };
 
 const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };

@@ -151,11 +151,7 @@ function ChangeMenu(props: Omit<ChangeProps, 'onClose'>) {
   );
 }
 
-type SpecProps = {
-  readonly detail: WorkflowDetail;
-  readonly isEdited: boolean;
-  readonly onEdit: (edit: boolean) => void;
-};
+type SpecProps = { detail: WorkflowDetail; isEdited: boolean; onEdit: (edit: boolean) => void };
 
 /** The text of the file, read-only at first. */
 function Spec({ detail, isEdited, onEdit }: SpecProps) {

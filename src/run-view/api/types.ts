@@ -13,6 +13,7 @@ export type RunSummary = Schemas['RunSummary'];
 export type StepView = Schemas['StepView'];
 export type StepAttempt = Schemas['StepAttempt'];
 export type RunView = Schemas['RunView'];
+export type LogIndex = Schemas['LogIndex'];
 export type LogSize = Schemas['LogSize'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['WorkflowDetail'];

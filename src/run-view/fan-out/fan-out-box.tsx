@@ -70,13 +70,7 @@ function Fold({ node, step, unfolding }: Pick<BoxProps, 'node' | 'step' | 'unfol
   );
 }
 
-type CellProps = {
-  readonly instance: Instance;
-  readonly grid: Grid;
-  readonly index: number;
-  readonly href: string;
-  readonly isSelected: boolean;
-};
+type CellProps = { instance: Instance; grid: Grid; index: number; href: string; isSelected: boolean };
 
 function NamedInstance({ instance, grid, index, href, isSelected }: CellProps) {
   const size = { width: grid.cellWidth, height: grid.cellHeight };

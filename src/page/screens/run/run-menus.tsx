@@ -42,14 +42,9 @@ export function RunMenu({ head }: { head: RunHead }) {
   );
 }
 
-type StepMenuProps = {
-  readonly run: ShownRun;
-  readonly head: RunHead;
-  /** A step, or an instance of a fan-out. */
-  readonly step: Pick<StepView, 'name' | 'status'>;
-};
+type StepMenuProps = { run: ShownRun; head: RunHead; step: Pick<StepView, 'name' | 'status'> };
 
-/** The actions on a step of a finished run: retry it, and set its status. */
+/** The actions on a step of a finished run, or an instance of a fan-out: retry it, and set its status. */
 export function StepMenu({ run, head, step }: StepMenuProps) {
   const asked = useSignal<MarkedStatus | null>(null);
   const request = useRequest();

@@ -17,12 +17,7 @@ const RunComparison = onDemand(() => import('./run-comparison.tsx').then((part) 
 const StepRows = onDemand(() => import('./run-steps.tsx').then((part) => part.StepRows));
 const RunTimeline = onDemand(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
 
-type PanelProps = {
-  readonly run: ShownRun;
-  readonly head: RunHead;
-  readonly steps: readonly StepView[];
-  readonly selected: string | null;
-};
+type PanelProps = { run: ShownRun; head: RunHead; steps: readonly StepView[]; selected: string | null };
 
 /** The steps of a run in several views, which share one selection. */
 export function RunPanels({ run, head, steps, selected }: PanelProps) {

@@ -26,13 +26,8 @@ export function RunTimeline({ run, head, steps, selected, critical, unfolding }:
   const part = useSignal<{ readonly from: number; readonly to: number } | null>(null);
   const count = run.view.value?.steps.length ?? 0;
   const graph = run.view.value?.graph ?? null;
-  const rows = timelineRows({
-    run: head,
-    steps: steps.slice(0, count),
-    handlers: steps.slice(count),
-    graph,
-    unfolded: unfolding.names,
-  });
+  const view = { run: head, steps: steps.slice(0, count), handlers: steps.slice(count), graph };
+  const rows = timelineRows(view, unfolding.names);
   const area = useRef<HTMLDivElement>(null);
   const { first, last } = useDrawnRows(area, rows.length, ROW_HEIGHT);
   const whole = timeScale(
