@@ -25,10 +25,7 @@ export type Config = {
   readonly cwd: string;
 };
 
-/**
- * Reads the configuration of a process. `isDaemon`: `.wf.yaml` is ignored, since a daemon must not depend on the
- * directory in which it was started. Throws a `WfError` `usage` for an invalid file or variable.
- */
+/** Reads the configuration of a process; see `openSettings`. `isDaemon`: without the `.wf.yaml` of a project. */
 export function readConfig(
   env: NodeJS.ProcessEnv,
   cwd: string,
@@ -51,9 +48,7 @@ export function readConfig(
   };
 }
 
-/**
- * The directory in which a workflow finds others by name. A workflow of the user takes none from an unrelated project.
- */
+/** Where a workflow finds others by name: one of the user takes none from an unrelated project. */
 export function dagsDirFor({ dagsDir, project }: Config, dir: string): string | null {
   return project === null || isInside(dir, project.dir) ? dagsDir : project.dagsDirElsewhere;
 }
@@ -139,10 +134,7 @@ const reasons: { readonly [code: string]: string } = {
   ENOTDIR: 'is not a directory',
 };
 
-/**
- * Requires a workflows directory named by this command to exist; the default directory may be missing. Throws a
- * `WfError` `not-found`.
- */
+/** Requires a workflows directory that this command names to exist. Throws a `WfError` `not-found`. */
 export function requireNamedDags({ settings }: Pick<Config, 'settings'>): void {
   const { value, level, source } = settings.read('dags');
   if (value === null || (level !== 'flag' && level !== 'variable')) return;

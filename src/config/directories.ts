@@ -12,10 +12,7 @@ export type UserDirectories = {
   readonly stateDir: string | null;
 };
 
-/**
- * Finds the user's directories: everything is in `WF_HOME` if set, otherwise in the XDG base directories or their
- * defaults in the home directory.
- */
+/** Everything is in `WF_HOME` if set, otherwise in the XDG base directories or their defaults in the home directory. */
 export function findDirectories(env: NodeJS.ProcessEnv, cwd: string): UserDirectories {
   const home = env['HOME'] || safeHome();
   const directory = (variable: string, fallback: string): string | null => {

@@ -23,8 +23,7 @@ type BasicLogin = { readonly username: string; readonly password: string };
 
 /**
  * A secret from a setting, or from the file that another setting names; the one closer to the command line takes
- * precedence. Null if neither is set. Throws a `WfError` `usage` for both at once, and for a file that cannot be read
- * or contains more than one line.
+ * precedence. Throws a `WfError` `usage` for both at once, and for a file without exactly one line.
  */
 export function secret(
   read: ReadSetting,
@@ -64,9 +63,7 @@ export function otherHalf(key: SettingKey, problem: string): WfError {
   return new WfError('usage', problem, { help: `set "${key}", or remove the other setting` });
 }
 
-/**
- * The daemon that commands use instead of the runs of this machine. Contains the login in plain text: never print it.
- */
+/** The daemon that commands use. Contains the login in plain text: never print it. */
 export type ClientSettings = {
   /** Without a login, a query, or a trailing slash. */
   readonly url: string;

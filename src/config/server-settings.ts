@@ -36,10 +36,7 @@ export type ServerSettings = {
   readonly historyKeepRuns: number | null;
 };
 
-/**
- * Reads the settings of the daemon. `flags` are its command-line options, keyed by setting
- * (`maxQueuedRuns`). Throws a `WfError` `usage` for invalid or contradictory settings.
- */
+/** Reads the settings of the daemon. Throws a `WfError` `usage` for invalid or contradictory ones. */
 export function readServerSettings(
   env: NodeJS.ProcessEnv,
   cwd: string,

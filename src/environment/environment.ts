@@ -59,8 +59,8 @@ export async function evaluateEnvironment(
 type PendingParam = Param & { readonly isTemplate: boolean; readonly rule?: ParamRule };
 
 /**
- * Replaces defaults by given parameters: named ones by name, the others in order at the positions that no name took; a
- * position keeps its name. Extra values follow, as given.
+ * Replaces defaults: by name, then in order at the positions that no name took, which keep their names; the rest
+ * follows.
  */
 export function mergeParams(defaults: Workflow['params'], given: readonly Param[]): readonly PendingParam[] {
   const merged: PendingParam[] = defaults.map((param) => ({ ...param, isTemplate: true }));

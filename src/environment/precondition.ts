@@ -13,10 +13,7 @@ export type PreconditionContext = {
   readonly capture: (command: string, extra: Environment) => Promise<Captured>;
 };
 
-/**
- * Result of a condition's command. `ok`: exit code 0; `ended` is false if it could not run to its end. `exitCode`: null
- * after a signal.
- */
+/** Result of a command. `ended`: false if it could not run to its end. `exitCode`: null after a signal. */
 export type Captured = {
   readonly ok: boolean;
   readonly ended: boolean;
@@ -79,10 +76,7 @@ async function run(command: string, condition: string, context: PreconditionCont
   return result;
 }
 
-/**
- * The program that a command starts with if the shell does not find it. A command that exists may exit with 127 as well:
- * `command -v docker`.
- */
+/** The program of a command if the shell does not find it. Others may exit with 127 as well: `command -v docker`. */
 async function missingProgram(command: string, { capture }: PreconditionContext): Promise<string | null> {
   const program = /^\s*(\[\[|[\w./][\w./+-]*|"?\$\{?[A-Za-z_]\w*\}?"?)(?=[\s;|&<>]|$)/.exec(command)?.[1];
   if (program === undefined) return null;

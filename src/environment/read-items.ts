@@ -7,10 +7,7 @@ import { EvaluationProblem } from './environment.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import { evaluateText, fitsEnvironment, type StepEnvContext } from './variables.ts';
 
-/**
- * Evaluates the items of a fan-out. Throws an `EvaluationProblem` or a `PathProblem` if they cannot be evaluated, or one
- * of them cannot be a variable.
- */
+/** Evaluates the items of a fan-out. Throws an `EvaluationProblem` or a `PathProblem`. */
 export async function readItems(
   { items, isMatrix, from }: FanOut,
   { secrets, cwd, ...context }: StepEnvContext & { readonly secrets: RunSecrets; readonly cwd: string },

@@ -12,10 +12,7 @@ export function fitsEnvironment(value: string): boolean {
   return Buffer.byteLength(value) <= maxEnvironmentValueBytes && !value.includes('\0');
 }
 
-/**
- * The variables of one run as seen by its steps, in rising precedence: process environment, workflow `env` and
- * parameters, outputs of finished steps.
- */
+/** The variables of a run: process environment, then `env` and parameters, then outputs of finished steps. */
 export class RunVariables {
   readonly #args: readonly string[];
   /** Stores an output that does not fit into the environment; returns its path. Throws a `WfError` `storage`. */
@@ -73,8 +70,8 @@ export type StepEnvContext = {
 };
 
 /**
- * Evaluates the `env` of a step or handler (variables and backticks) into its environment. An entry may use all entries
- * before it. Throws an `EvaluationProblem` when a substitution fails, or a `PathProblem`.
+ * Evaluates the `env` of a step, where an entry may use those before it. Throws an `EvaluationProblem` or a
+ * `PathProblem`.
  */
 export async function addStepEnv(entries: readonly Assignment[], context: StepEnvContext): Promise<void> {
   for (const { name, value } of entries) context.env[name] = await evaluateText(`env "${name}"`, value, context);

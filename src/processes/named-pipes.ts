@@ -19,8 +19,7 @@ const mostAtOnce = 64;
 const mostDirectories = 16;
 
 /**
- * Creates pipes for the output of programs. Node cannot: its "pipes" are sockets, and a program whose output is a socket
- * cannot open /dev/stdout or /dev/stderr, as scripts do.
+ * Pipes for the output of programs. Those of Node are sockets, as which no script can open /dev/stdout or /dev/stderr.
  */
 export class NamedPipes {
   readonly #env: Readonly<Record<string, string>>;

@@ -51,8 +51,8 @@ export function findRunProcesses(
 }
 
 /**
- * Asks processes to end, waits, then kills the rest with their descendants; resolves when they are gone. `kill` cuts the wait
- * short. A process whose start time, boot or namespace differs is never signalled.
+ * Asks processes to end, waits unless `kill` cuts that short, then kills the rest with their descendants. A process
+ * whose start time, boot or namespace differs is never signalled.
  */
 export async function endProcesses(
   processes: readonly ProcessIdentity[],

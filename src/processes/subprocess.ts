@@ -19,10 +19,7 @@ import { ProgramStarter } from './starter/starter.ts';
 
 let hasFileThreads = false;
 
-/**
- * Starts the threads with which Node reads files. Node starts them on first use and aborts silently at the process
- * limit; before the first program or thread there is room for them.
- */
+/** Starts the threads with which Node reads files: later, at the limit of processes, Node would abort silently. */
 function startFileThreads(): void {
   if (hasFileThreads) return;
   hasFileThreads = true;

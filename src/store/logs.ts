@@ -102,8 +102,8 @@ export type LogFollower = {
   /** Follows the logs of an attempt that has started, from their start or from these offsets. */
   readonly follow: (step: string, attempt: number, read?: LogOffsets) => void;
   /**
-   * Delivers the rest, at most 1 MiB or the bytes of the pace at a time, blocked or not. Returns true if that was everything up to the present
-   * end of the logs, and forgets the attempt; otherwise call it again.
+   * Delivers the rest, blocked or not, at most 1 MiB or the bytes of the pace. True: that was all; the attempt is
+   * forgotten.
    */
   readonly finish: (step: string, attempt: number) => boolean;
   /** Delivers the present output of an attempt, at most 1 MiB, and continues to follow it. */

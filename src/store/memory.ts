@@ -10,10 +10,7 @@ import type { RunJournal, RunStore, Snapshot } from './store.ts';
 
 type MemoryRun = { readonly snapshot: Snapshot; readonly logs: LogStore; readonly events: StoredEvent[] };
 
-/**
- * Runs that are not stored (`--no-history`): events in memory, logs and scratch files in a private directory below
- * `tempDir()`, which the journal's `close` removes. `logDir` is ignored.
- */
+/** Runs that are not stored (`--no-history`): events in memory, files in a private directory until `close`. */
 export function createMemoryStore({ tempDir }: { readonly tempDir: () => string }): RunStore {
   const runs = new Map<string, MemoryRun>();
   return {

@@ -40,20 +40,11 @@ export type RunJournal = RunFiles & {
    * it throws a `WfError` `storage`, none.
    */
   readonly append: (events: readonly RunEvent[]) => readonly StoredEvent[];
-  /**
-   * Resolves when everything up to this event's number, or else everything appended so far, is on disk; rejects with a
-   * `WfError` `storage`. Calls share flushes.
-   */
+  /** Resolves when everything up to this event, or else all so far, is on disk. Calls share flushes. */
   readonly flush: (seq?: number) => Promise<void>;
-  /**
-   * Reports requests to the owner of the run, including earlier ones, until `close`. Never rejects: if no socket can be
-   * opened, it polls for requests.
-   */
+  /** Reports requests, earlier ones too, until `close`. Never rejects: it polls where no socket can be opened. */
   readonly listen: (listener: OwnerListener) => Promise<void>;
-  /**
-   * Flushes, removes scratch files and gives up the ownership. Resolves to why some of the files still exist; null if
-   * all are gone. Rejects with a `WfError` `storage`.
-   */
+  /** Flushes, removes scratch files and gives the run up; resolves to why some files still exist, else null. */
   readonly close: () => Promise<string | null>;
   /** Flushes and gives up the ownership of a waiting run, whose scratch files stay. */
   readonly handBack: () => Promise<void>;
@@ -257,8 +248,8 @@ export type RunLabel = Pick<RunCreated, 'workflow' | 'group' | 'file'>;
  */
 export type Suspensions = {
   /**
-   * Returns the end of the last suspension, in milliseconds since 1970-01-01 UTC; infinite: until it is resumed. The end may
-   * have passed. Null: there is none, or the schedule was resumed.
+   * The end of the last suspension, which may have passed, in milliseconds since 1970-01-01 UTC; infinite: until it is
+   * resumed.
    */
   readonly endOf: (file: string) => number | null;
   /** Returns the end of a suspension that has not ended; null: the schedule is not suspended. */
@@ -318,8 +309,8 @@ export type DaemonClaim = {
   /** Stores the address of the daemon. */
   readonly tell: (url: string) => void;
   /**
-   * The error with which to end if this process is no longer the daemon: `conflict` if another daemon has the claim,
-   * `storage` if its directory was removed, moved or replaced. Null while the claim holds.
+   * The error to end with: `conflict` if another daemon has the claim, `storage` if its directory is gone. Null while
+   * it holds.
    */
   readonly loss: () => WfError | null;
   readonly release: () => void;
@@ -347,14 +338,11 @@ export type DiskSpace = { readonly path: string; readonly totalBytes: number; re
  */
 export type DaemonState = {
   /**
-   * Makes this process the only daemon of the runs. Of several processes that try, one succeeds; a dead daemon is replaced.
-   * Rejects with a `WfError` `conflict`, which names the running daemon.
+   * Makes this process the only daemon of the runs; a dead one is replaced. Rejects with `conflict`, naming the running
+   * one.
    */
   readonly claim: () => Promise<DaemonClaim>;
-  /**
-   * Claims the next start of a workflow, so that of several processes one at a time looks for active runs and starts one.
-   * Resolves to the function that releases the claim; null if another process has it.
-   */
+  /** Claims the next start of a workflow, which one process at a time decides; null if another has the claim. */
   readonly claimStart: (workflow: string) => Promise<(() => void) | null>;
   /** The running daemon, if it listens at the address and has created a token; else null. */
   readonly findOwn: (address: string, isAlive: (process: ProcessIdentity) => boolean) => OwnDaemon | null;

@@ -14,10 +14,7 @@ export type ErrorCode =
   | 'storage' // the disk refuses: full, read-only, no permission
   | 'not-built'; // named in the format, not available in this version
 
-/**
- * A request that cannot be met. A failed step is an `Outcome`, an invalid file a list of `Diagnostic`s; anything else
- * that is thrown is an internal error.
- */
+/** A request that cannot be met: no failed step (`Outcome`), no invalid file (`Diagnostic`), no internal error. */
 export class WfError extends Error {
   readonly code: ErrorCode;
   /** Advice for the user, as a sentence; null if there is none. */

@@ -39,10 +39,7 @@ function kindOf(stats: Stats): string {
   return stats.isDirectory() ? 'a directory' : 'a device';
 }
 
-/**
- * Removes a file of a run if possible. Cleaning up never fails the work it follows: a remaining file lies in a
- * directory that is removed, and reported, at the end of the run.
- */
+/** Removes a file if possible: one that remains is removed, or reported, with its directory at the end of the run. */
 export function removeIfPossible(path: string): void {
   tryOr(null, () => unlinkSync(path));
 }

@@ -42,8 +42,8 @@ const FAR = 255;
 const rows = [new Uint8Array(FAR), new Uint8Array(FAR), new Uint8Array(FAR)] as const;
 
 /**
- * The number of insertions, deletions, replacements and swaps of neighbours from `a` to `b`, `FAR` if it exceeds
- * `limit`, and how many letters were compared.
+ * The insertions, deletions, replacements and swaps from `a` to `b`, `FAR` if more than `limit`; and the letters
+ * compared.
  */
 function editDistance(a: string, b: string, limit: number): { distance: number; compared: number } {
   let [beforeLast, last, current] = rows;
@@ -65,10 +65,7 @@ type Table = Readonly<Record<'a' | 'b', string> & Record<'beforeLast' | 'last' |
   readonly limit: number;
 };
 
-/**
- * Fills one row of the table of distances from the two before it, within `limit` of the diagonal. Returns the smallest
- * number in the row.
- */
+/** Fills a row of distances from the two before it, within `limit` of the diagonal. Returns the smallest one. */
 function fillRow(row: number, { a, b, limit, beforeLast, last, current }: Table): number {
   const letter = a.charCodeAt(row - 1);
   const before = a.charCodeAt(row - 2);

@@ -4,10 +4,7 @@ import { messageOf } from './errors.ts';
 /** The last pattern: texts are often searched for the same one. */
 let last: { readonly pattern: string; readonly compiled: RE2JS } | null = null;
 
-/**
- * Returns a function that searches a text for a valid pattern in RE2 syntax. The engine is loaded here only: few files
- * have patterns, and it takes several milliseconds.
- */
+/** Searches for a valid pattern in RE2 syntax. Loads the engine, which takes milliseconds: few files have patterns. */
 export function patternTest(pattern: string): (text: string) => boolean {
   if (last?.pattern !== pattern) last = { pattern, compiled: compile(pattern) };
   const { compiled } = last;

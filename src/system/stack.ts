@@ -5,10 +5,7 @@ import { tryOr } from './errors.ts';
 /** A location in a line of a V8 stack: the built file, line and column, from 1. */
 const builtPosition = /^(\s+at (?:async )?(?:.*? \()?)(\/.+\.cjs):(\d+):(\d+)/gm;
 
-/**
- * Formats an error for a bug report: its stack, with locations mapped from the built program to the source. Other
- * thrown values become text.
- */
+/** The stack of an error with positions in the source instead of the built program; other values as text. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const maps = new Map<string, SourceMap | null>();

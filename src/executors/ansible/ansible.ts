@@ -48,8 +48,7 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
 }
 
 /**
- * Passed in a private file: on the command line other users could read the variables, and their length would be limited.
- * Returns its path.
+ * The path of a private file: on the command line others could read the variables, and their length would be limited.
  */
 function variablesFile(extraVars: Json | undefined, attempt: Attempt): string | { problem: string } | null {
   if (typeof extraVars !== 'object' || extraVars === null || Array.isArray(extraVars)) return null;

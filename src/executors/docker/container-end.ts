@@ -120,10 +120,7 @@ export async function endedOutcome(
 const latenessSeconds = 0.5;
 const eventTimeoutMs = 2000;
 
-/**
- * The daemon learns of an out-of-memory kill separately from the container's end. If that comes later, the container's
- * state does not show it, and only an event reports it.
- */
+/** The daemon learns of an out-of-memory kill separately: after the end of the container only an event reports it. */
 function isToldLate(
   { id }: Container,
   { docker, over }: Daemon,

@@ -136,10 +136,7 @@ export class SharedStarter {
     return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
   }
 
-  /**
-   * Starts a program. Resolves to null if the request was withdrawn. The starter must be ready,
-   * and no text may contain a NUL.
-   */
+  /** Starts a program; null if the request was withdrawn. Only for a ready starter and texts without a NUL. */
   start(request: readonly string[], { slot, signal }: StartConditions): Promise<StartedProcess | FailedStart | null> {
     if (this.state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.state}`);
     const release = this.#python.hold();

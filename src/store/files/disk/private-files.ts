@@ -21,8 +21,8 @@ const readWrite = 0o600;
 const readWriteSearch = 0o700;
 
 /**
- * Opens a file, which is created with mode 0600 if missing. Group and others never get access, so the umask can only
- * remove too much: owner bits that it removes are restored. The umask itself belongs to the steps and is not changed.
+ * Opens a file, created with mode 0600 if missing: owner bits that the umask removes are restored. The umask itself
+ * belongs to the steps.
  */
 export function openPrivate(path: string, flags: string | number): number {
   const fd = openSync(path, flags, readWrite);
