@@ -159,32 +159,24 @@ export function segment(text: string): string {
 }
 
 /** The limits for a daemon: times in milliseconds, and the size of responses. */
-export type ClientLimits = {
+export const clientLimits = {
   /** From the request to the first byte of the response. */
-  readonly answerMs: number;
-  /** The same for requests that wait for a run to begin. */
-  readonly startMs: number;
-  /** The longest pause within a response or stream. */
-  readonly silenceMs: number;
-  /** The maximum size of a response that is not a stream. */
-  readonly answerBytes: number;
-  /** The pause before a broken stream is reopened; doubled each time, up to `longestPauseMs`. */
-  readonly pauseMs: number;
-  readonly longestPauseMs: number;
-  /** The maximum time without an answer of the daemon while a run is followed. */
-  readonly patienceMs: number;
-};
-
-/** The limits of commands. */
-export const clientLimits: ClientLimits = {
   answerMs: 30_000,
+  /** The same for requests that wait for a run to begin. */
   startMs: 90_000,
+  /** The longest pause within a response or stream. */
   silenceMs: 60_000,
+  /** The maximum size of a response that is not a stream. */
   answerBytes: 256 * 1024 * 1024,
+  /** The pause before a broken stream is reopened; doubled each time, up to `longestPauseMs`. */
   pauseMs: 100,
   longestPauseMs: 2000,
+  /** The maximum time without an answer of the daemon while a run is followed. */
   patienceMs: 120_000,
 };
+
+/** The limits for one daemon. */
+export type ClientLimits = Readonly<typeof clientLimits>;
 
 /**
  * Yields the body of a response as it arrives. Throws a `WfError` `unreachable` if the connection breaks, or no byte

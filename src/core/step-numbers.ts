@@ -19,104 +19,66 @@ type Limits = {
   readonly isAbove?: true;
   readonly most: number;
 };
-/** The range of a key, and its location in a step, workflow or notification. */
+/** The range of a key, and its location in a step, workflow or notification; seconds are put as milliseconds. */
 type Rule<Target> = Limits & { readonly put: (target: Target, value: number) => Target };
-type Put = Rule<Step>['put'];
 /** The numbers of a workflow that a variable may give. */
 export type RunNumbers = Partial<Pick<Workflow, 'timeoutMs' | 'delayMs' | 'maxActiveSteps' | 'maxOutputBytes'>>;
 type NotifyNumbers = Pick<Notification, 'lines' | 'timeoutMs'>;
 
-const MOST_COUNT = 2_147_483_647;
-const MOST_SECONDS = 3_153_600_000;
-const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
+const count = (least: number, most = 2_147_483_647) => ({ takes: 'count', least, most }) as const;
+const seconds = { takes: 'seconds', least: 0, most: 3_153_600_000 } as const;
+const secondsUpTo = (most: number) => ({ takes: 'seconds', least: 0, isAbove: true, most }) as const;
+const exitCode = count(0, 255);
+const factor = { takes: 'factor', least: 1, isAbove: true, most: 1000 } as const;
 
-function seconds<Target>(put: Rule<Target>['put'], limits: Partial<Limits> = {}): Rule<Target> {
-  return {
-    takes: 'seconds',
-    least: 0,
-    most: MOST_SECONDS,
-    ...limits,
-    put: (target, value) => put(target, Math.round(value * 1000)),
+/** Changes a part of a step, if the step has it. */
+function part<Name extends 'continueOn' | 'retry' | 'repeat' | 'fanOut' | 'service' | 'approval'>(
+  name: Name,
+  change: (value: number, present: NonNullable<Step[Name]>) => Partial<NonNullable<Step[Name]>>,
+): Rule<Step>['put'] {
+  return (step, value) => {
+    const present = step[name];
+    return present ? { ...step, [name]: { ...present, ...change(value, present) } } : step;
   };
 }
-const ofRetry = (change: (value: number) => Partial<Step['retry']>): Put => {
-  return (step, value) => ({ ...step, retry: { ...step.retry, ...change(value) } });
+
+const withCode = (code: number, { exitCodes = [] }: { readonly exitCodes?: readonly number[] }) => {
+  return { exitCodes: [...exitCodes, code] };
 };
-const ofRepeat = (change: (value: number) => Partial<NonNullable<Step['repeat']>>): Put => {
-  return (step, value) => (step.repeat === null ? step : { ...step, repeat: { ...step.repeat, ...change(value) } });
-};
-const ofBackgroundStep = (change: (value: number) => Partial<NonNullable<Step['service']>>): Put => {
-  return (step, value) =>
-    step.service === undefined ? step : { ...step, service: { ...step.service, ...change(value) } };
-};
-const exitCode = (put: Put): Rule<Step> => ({ takes: 'count', least: 0, most: 255, put });
-const factor = (put: Put): Rule<Step> => ({ takes: 'factor', least: 1, isAbove: true, most: 1000, put });
 
 /** The keys of a step whose number may be a variable. An exit code is one more in its list. */
 const rules: { readonly [key in NumberKey]: Rule<Step> } = {
-  timeoutSec: seconds((step, timeoutMs) => ({ ...step, timeoutMs })),
-  'continueOn.exitCode': exitCode((step, code) => {
-    const { continueOn } = step;
-    return { ...step, continueOn: { ...continueOn, exitCodes: [...(continueOn.exitCodes ?? []), code] } };
-  }),
-  'retryPolicy.limit': { takes: 'count', least: 0, most: MOST_COUNT, put: ofRetry((limit) => ({ limit })) },
-  'retryPolicy.intervalSec': seconds(ofRetry((intervalMs) => ({ intervalMs }))),
-  'retryPolicy.maxIntervalSec': seconds(ofRetry((maxIntervalMs) => ({ maxIntervalMs }))),
-  'retryPolicy.backoff': factor(ofRetry((backoff) => ({ backoff }))),
-  'retryPolicy.jitter': { takes: 'number', least: 0, most: 1, put: ofRetry((jitter) => ({ jitter })) },
-  'retryPolicy.exitCode': exitCode((step, code) => {
-    return { ...step, retry: { ...step.retry, exitCodes: [...(step.retry.exitCodes ?? []), code] } };
-  }),
-  'repeatPolicy.limit': { takes: 'count', least: 1, most: MOST_COUNT, put: ofRepeat((limit) => ({ limit })) },
-  'repeatPolicy.intervalSec': seconds(ofRepeat((intervalMs) => ({ intervalMs }))),
-  'repeatPolicy.maxIntervalSec': seconds(ofRepeat((maxIntervalMs) => ({ maxIntervalMs }))),
-  'repeatPolicy.backoff': factor(ofRepeat((backoff) => ({ backoff }))),
-  'repeatPolicy.exitCode': exitCode((step, code) => {
-    const { repeat } = step;
-    return repeat === null ? step : { ...step, repeat: { ...repeat, exitCodes: [...(repeat.exitCodes ?? []), code] } };
-  }),
-  'parallel.maxConcurrent': {
-    takes: 'count',
-    least: 1,
-    most: 1000,
-    put: (step, maxConcurrent) =>
-      step.fanOut === undefined ? step : { ...step, fanOut: { ...step.fanOut, maxConcurrent } },
-  },
-  'service.intervalSec': seconds(
-    ofBackgroundStep((intervalMs) => ({ intervalMs })),
-    { isAbove: true, most: 3600 },
-  ),
-  'service.timeoutSec': seconds(
-    ofBackgroundStep((timeoutMs) => ({ timeoutMs })),
-    { isAbove: true, most: 86_400 },
-  ),
-  'approval.timeoutSec': seconds((step, timeoutMs) =>
-    step.approval === undefined ? step : { ...step, approval: { ...step.approval, timeoutMs } },
-  ),
+  timeoutSec: { ...seconds, put: (step, timeoutMs) => ({ ...step, timeoutMs }) },
+  'continueOn.exitCode': { ...exitCode, put: part('continueOn', withCode) },
+  'retryPolicy.limit': { ...count(0), put: part('retry', (limit) => ({ limit })) },
+  'retryPolicy.intervalSec': { ...seconds, put: part('retry', (intervalMs) => ({ intervalMs })) },
+  'retryPolicy.maxIntervalSec': { ...seconds, put: part('retry', (maxIntervalMs) => ({ maxIntervalMs })) },
+  'retryPolicy.backoff': { ...factor, put: part('retry', (backoff) => ({ backoff })) },
+  'retryPolicy.jitter': { takes: 'number', least: 0, most: 1, put: part('retry', (jitter) => ({ jitter })) },
+  'retryPolicy.exitCode': { ...exitCode, put: part('retry', withCode) },
+  'repeatPolicy.limit': { ...count(1), put: part('repeat', (limit) => ({ limit })) },
+  'repeatPolicy.intervalSec': { ...seconds, put: part('repeat', (intervalMs) => ({ intervalMs })) },
+  'repeatPolicy.maxIntervalSec': { ...seconds, put: part('repeat', (maxIntervalMs) => ({ maxIntervalMs })) },
+  'repeatPolicy.backoff': { ...factor, put: part('repeat', (backoff) => ({ backoff })) },
+  'repeatPolicy.exitCode': { ...exitCode, put: part('repeat', withCode) },
+  'parallel.maxConcurrent': { ...count(1, 1000), put: part('fanOut', (maxConcurrent) => ({ maxConcurrent })) },
+  'service.intervalSec': { ...secondsUpTo(3600), put: part('service', (intervalMs) => ({ intervalMs })) },
+  'service.timeoutSec': { ...secondsUpTo(86_400), put: part('service', (timeoutMs) => ({ timeoutMs })) },
+  'approval.timeoutSec': { ...seconds, put: part('approval', (timeoutMs) => ({ timeoutMs })) },
 };
 
 /** The keys of a workflow whose number may be a variable. */
 const runRules: { readonly [key in RunNumberKey]: Rule<RunNumbers> } = {
-  timeoutSec: seconds((run, timeoutMs) => ({ ...run, timeoutMs })),
-  delaySec: seconds((run, delayMs) => ({ ...run, delayMs })),
-  maxActiveSteps: {
-    takes: 'count',
-    least: 0,
-    most: MOST_COUNT,
-    put: (run, maxActiveSteps) => ({ ...run, maxActiveSteps }),
-  },
-  maxOutputSize: {
-    takes: 'count',
-    least: 1,
-    most: MOST_OUTPUT_BYTES,
-    put: (run, maxOutputBytes) => ({ ...run, maxOutputBytes }),
-  },
+  timeoutSec: { ...seconds, put: (run, timeoutMs) => ({ ...run, timeoutMs }) },
+  delaySec: { ...seconds, put: (run, delayMs) => ({ ...run, delayMs }) },
+  maxActiveSteps: { ...count(0), put: (run, maxActiveSteps) => ({ ...run, maxActiveSteps }) },
+  maxOutputSize: { ...count(1, 64 * 1024 * 1024), put: (run, maxOutputBytes) => ({ ...run, maxOutputBytes }) },
 };
 
 /** The keys of a notification whose number may be a variable. */
 const notifyRules: { readonly [key in NotifyNumberKey]: Rule<NotifyNumbers> } = {
-  'notify.lines': { takes: 'count', least: 0, most: 100, put: (notify, lines) => ({ ...notify, lines }) },
-  'notify.timeoutSec': seconds((notify, timeoutMs) => ({ ...notify, timeoutMs }), { isAbove: true, most: 30 }),
+  'notify.lines': { ...count(0, 100), put: (notify, lines) => ({ ...notify, lines }) },
+  'notify.timeoutSec': { ...secondsUpTo(30), put: (notify, timeoutMs) => ({ ...notify, timeoutMs }) },
 };
 
 type AnyKey = NumberKey | RunNumberKey | NotifyNumberKey;
@@ -145,12 +107,12 @@ export function numberValues<Key extends AnyKey>(
 
 /** A step with the values of its number texts. */
 export function withNumbers(step: Step, values: readonly NumberValue[]): Step {
-  return values.reduce((made, { key, value }) => rules[key].put(made, value), step);
+  return applied(rules, step, values);
 }
 
 /** The numbers of a workflow with those that variables gave. */
 export function withRunNumbers(run: RunNumbers, values: readonly NumberValue<RunNumberKey>[]): RunNumbers {
-  return values.reduce((made, { key, value }) => runRules[key].put(made, value), run);
+  return applied(runRules, run, values);
 }
 
 /** The numbers of a notification with those that variables gave. */
@@ -158,7 +120,18 @@ export function withNotifyNumbers(
   notify: NotifyNumbers,
   values: readonly NumberValue<NotifyNumberKey>[],
 ): NotifyNumbers {
-  return values.reduce((made, { key, value }) => notifyRules[key].put(made, value), notify);
+  return applied(notifyRules, notify, values);
+}
+
+function applied<Target, Key extends string>(
+  table: { readonly [key in Key]: Rule<Target> },
+  target: Target,
+  values: readonly NumberValue<Key>[],
+): Target {
+  return values.reduce((made, { key, value }) => {
+    const { takes, put } = table[key];
+    return put(made, takes === 'seconds' ? Math.round(value * 1000) : value);
+  }, target);
 }
 
 function parsed(text: string, { takes, least, most, isAbove }: Limits): number | null {
@@ -176,12 +149,14 @@ function plainNumber(text: string): number | null {
   return /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : null;
 }
 
+const kinds = {
+  count: 'a whole number',
+  number: 'a number',
+  factor: 'a number',
+  seconds: 'seconds or a length such as 90s',
+};
+
 function faultText({ takes, least, most, isAbove }: Limits): string {
-  const kinds = {
-    count: 'a whole number',
-    number: 'a number',
-    factor: 'a number',
-    seconds: 'seconds or a length such as 90s',
-  };
-  return `must be ${kinds[takes]} ${isAbove === true ? 'above' : 'from'} ${least} ${isAbove === true ? 'and at most' : 'to'} ${most}`;
+  const range = isAbove === true ? `above ${least} and at most ${most}` : `from ${least} to ${most}`;
+  return `must be ${kinds[takes]} ${range}`;
 }

@@ -37,7 +37,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     durationMs: durationOf(run),
     steps: Array.from(steps(run), (step) => summarizeStep(run, step, logPath)),
     handlers: reachedHandlers(run).map((handler) => summarizeStep(run, handler, logPath)),
-    warnings: run.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
+    warnings: warningTexts(run),
     ...(run.strict ? { strict: true } : {}),
     ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
     ...(run.tags === undefined ? {} : { tags: run.tags }),
@@ -45,6 +45,11 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     ...autoRetryIn(run),
     ...(run.held === 0 ? {} : { waitingFor: heldSteps(run).map(({ name }) => name) }),
   };
+}
+
+/** The warnings of a run, each in one line. */
+export function warningTexts({ warnings }: RunState): readonly string[] {
+  return warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`));
 }
 
 function autoRetryIn(run: RunState): Pick<RunSummary, 'autoRetry'> {

@@ -4,45 +4,32 @@ import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** The limits for one client or all clients together. Times are in milliseconds. */
-export type Limits = {
-  readonly bodyBytes: number;
-  /** The bytes of a too large body that are read and discarded, so that the client reads the error response. */
-  readonly discardedBytes: number;
-  /** The size of the request line and all header lines. */
-  readonly headerBytes: number;
-  readonly headerCount: number;
-  readonly headersMs: number;
-  /** The time from the first byte of a request to the last byte of its body. */
-  readonly requestMs: number;
-  readonly keepAliveMs: number;
-  /** The time without a byte in either direction; streams send heartbeats more often. */
-  readonly idleMs: number;
-  /** The interval of checking connections for the times above. */
-  readonly checkMs: number;
-  /** The maximum number of connections; lower if the process may not open that many files. */
-  readonly connections: number;
-  /** The maximum number of connections that receive an error response; others are closed without one. */
-  readonly refusedConnections: number;
-  /** The time for running requests when the server closes. */
-  readonly closeMs: number;
-};
-
-/** The limits of `wf serve`. */
-export const defaultLimits: Limits = {
+/** The limits of `wf serve`, for one client or all clients together. Times are in milliseconds. */
+export const defaultLimits = {
   bodyBytes: 1024 * 1024,
+  /** The bytes of a too large body that are read and discarded, so that the client reads the error response. */
   discardedBytes: 4 * 1024 * 1024,
+  /** The size of the request line and all header lines. */
   headerBytes: 16 * 1024,
   headerCount: 100,
   headersMs: 10_000,
+  /** The time from the first byte of a request to the last byte of its body. */
   requestMs: 30_000,
   keepAliveMs: 10_000,
+  /** The time without a byte in either direction; streams send heartbeats more often. */
   idleMs: 120_000,
+  /** The interval of checking connections for the times above. */
   checkMs: 2000,
+  /** The maximum number of connections; lower if the process may not open that many files. */
   connections: 16_000,
+  /** The maximum number of connections that receive an error response; others are closed without one. */
   refusedConnections: 200,
+  /** The time for running requests when the server closes. */
   closeMs: 2000,
 };
+
+/** The limits of a server. */
+export type Limits = Readonly<typeof defaultLimits>;
 
 /** The files reserved for journals, processes being started, and watched directories. */
 const reserved = 1000;

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { given } from '#core/data/collections.ts';
 import { diagnosticJson, diagnosticText } from '#render/data-views.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
-import type { ErrorCode } from '#system/errors.ts';
-import { systemProblem, WfError } from '#system/errors.ts';
+import { type ErrorCode, systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
-import type { Reply, Route } from '../route.ts';
-import { HttpError } from '../route.ts';
+import { HttpError, type Reply, type Route } from '../route.ts';
 
 /** The format of errors. */
 export type ErrorStyle = Route['errors'];
@@ -49,34 +48,22 @@ function shortened(text: string): string {
   return `${text.slice(0, MAX_TEXT_LENGTH - end)} ... (${left} characters left out) ... ${text.slice(-end)}`;
 }
 
-/** Returns the HTTP status of an error. The v1 API returns 400 for a conflict with the state of a run. */
-function statusOf(code: ErrorCode, style: ErrorStyle): number {
-  switch (code) {
-    case 'usage':
-    case 'invalid-params':
-      return 400;
-    case 'not-found':
-      return 404;
-    case 'invalid-workflow':
-      return 422;
-    case 'run-exists':
-    case 'conflict':
-      return 409;
-    case 'run-active':
-      return style === 'v1' ? 400 : 409;
-    case 'busy':
-      return 429;
-    case 'forbidden':
-      return 403;
-    case 'denied':
-    case 'unreachable':
-      return 502;
-    case 'storage':
-      return 500;
-    case 'not-built':
-      return 501;
-  }
-}
+/** The HTTP status of each error. */
+const statuses: { readonly [code in ErrorCode]: number } = {
+  usage: 400,
+  'invalid-params': 400,
+  'not-found': 404,
+  'invalid-workflow': 422,
+  'run-exists': 409,
+  conflict: 409,
+  'run-active': 409,
+  busy: 429,
+  forbidden: 403,
+  denied: 502,
+  unreachable: 502,
+  storage: 500,
+  'not-built': 501,
+};
 
 /** In seconds. */
 const retryLater = { 'Retry-After': '5' };
@@ -90,7 +77,9 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): R
     const { code, message, help } = error;
     const diagnostics = error instanceof InvalidWorkflow ? error.diagnostics : null;
     const detail = diagnostics?.map(diagnosticText).join('\n') ?? help ?? '';
-    const status = code === 'storage' ? (systemProblem(error)?.status ?? 500) : statusOf(code, style);
+    // The v1 API returns 400 for a conflict with the state of a run.
+    const usual = code === 'run-active' && style === 'v1' ? 400 : statuses[code];
+    const status = code === 'storage' ? (systemProblem(error)?.status ?? usual) : usual;
     const mayPass = code === 'busy' || status === 503;
     return { status, message, detail, code, headers: mayPass ? retryLater : {}, diagnostics };
   }
@@ -112,8 +101,8 @@ function v1Body({ status, message, detail, code, diagnostics }: ReplyParts): obj
   return {
     ...(code === null ? { code: status } : {}),
     message,
-    detailedMessage: detail === '' ? message : detail,
-    ...(diagnostics === null ? {} : { diagnostics: diagnostics.map(diagnosticJson) }),
+    detailedMessage: detail || message,
+    ...given({ diagnostics: diagnostics?.map(diagnosticJson) }),
   };
 }
 
@@ -121,13 +110,13 @@ function v1Body({ status, message, detail, code, diagnostics }: ReplyParts): obj
 function problemBody({ status, message, detail, code, diagnostics }: ReplyParts): object {
   const word = code ?? problemCode(status);
   return {
-    type: problemType(word),
+    // A stable URI that cannot be retrieved.
+    type: `urn:wf:problem:${word}`,
     title: problemTitles[word],
     status,
     detail: message,
     code: word,
-    ...(detail === '' ? {} : { help: detail }),
-    ...(diagnostics === null ? {} : { diagnostics: diagnostics.map(diagnosticJson) }),
+    ...given({ help: detail || null, diagnostics: diagnostics?.map(diagnosticJson) }),
   };
 }
 
@@ -190,9 +179,4 @@ export const problemTitles: { readonly [code in ProblemCode]: string } = {
 /** Returns the code of an HTTP error. */
 export function problemCode(status: number): ProblemCode {
   return Object.hasOwn(httpCodes, status) ? httpCodes[status as keyof typeof httpCodes] : 'bug';
-}
-
-/** Returns the `type` of a problem: a stable URI that cannot be retrieved. */
-function problemType(code: ProblemCode): string {
-  return `urn:wf:problem:${code}`;
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import type { Param, RunStatus } from '#core/run/run.ts';
+import type { Param, RunStatus, StepStatus } from '#core/run/run.ts';
 import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-history.ts';
 import type { RunHead, StepSummary } from '#core/summary/summary.ts';
 import {
@@ -21,7 +21,7 @@ export function runView(run: RunHead | null, { name, params }: RunSubject): obje
   return {
     RequestId: run?.runId ?? '',
     Name: run?.workflow ?? name,
-    ...runStatus(run?.status ?? null),
+    ...(run === null ? notStarted : runStatusViews[run.status]),
     Pid: run?.owner?.pid ?? -1,
     StartedAt: run?.startedAt ?? '',
     FinishedAt: run?.finishedAt ?? '',
@@ -186,47 +186,39 @@ const canceled: NumberedStatus = { Status: 3, StatusText: 'canceled' };
 const finished: NumberedStatus = { Status: 4, StatusText: 'finished' };
 const skipped: NumberedStatus = { Status: 5, StatusText: 'skipped' };
 
-/** Converts the status of a run; null for a workflow that has never run. A run skipped by its precondition is finished. */
-function runStatus(status: RunStatus | null): NumberedStatus {
-  switch (status) {
-    case null:
-    case 'queued':
-      return notStarted;
-    case 'running':
-    case 'canceling':
-    case 'handling':
-      return running;
-    case 'failed':
-      return failed;
-    case 'canceled':
-      return canceled;
-    case 'succeeded':
-    case 'partially_succeeded':
-    case 'skipped':
-      return finished;
-  }
-}
+/** The status of a run; of a workflow that has never run, it is `notStarted`. */
+const runStatusViews: { readonly [status in RunStatus]: NumberedStatus } = {
+  queued: notStarted,
+  running,
+  canceling: running,
+  handling: running,
+  failed,
+  canceled,
+  succeeded: finished,
+  partially_succeeded: finished,
+  // By its precondition.
+  skipped: finished,
+};
 
-type StatusOfStep = Pick<StepSummary, 'status' | 'waitingFor' | 'service'>;
+const stepStatusViews: { readonly [status in StepStatus]: NumberedStatus } = {
+  pending: notStarted,
+  scheduled: notStarted,
+  running,
+  waiting: running,
+  failed,
+  canceled,
+  upstream_failed: canceled,
+  succeeded: finished,
+  skipped,
+};
 
-/** Converts the status of a step or handler. A running service that is ready is `ready` in words. */
-export function stepStatus({ status, waitingFor = 'retry', service }: StatusOfStep): NumberedStatus {
-  switch (status) {
-    case 'pending':
-    case 'scheduled':
-      return notStarted;
-    case 'running':
-      return service?.ready === true ? { ...running, StatusText: 'ready' } : running;
-    case 'waiting':
-      return { ...running, StatusText: `waiting for ${waitingFor}` };
-    case 'failed':
-      return failed;
-    case 'canceled':
-    case 'upstream_failed':
-      return canceled;
-    case 'succeeded':
-      return finished;
-    case 'skipped':
-      return skipped;
-  }
+/** Converts the status of a step or handler. Words tell what it waits for, and that a running service is ready. */
+export function stepStatus({
+  status,
+  waitingFor = 'retry',
+  service,
+}: Pick<StepSummary, 'status' | 'waitingFor' | 'service'>): NumberedStatus {
+  const view = stepStatusViews[status];
+  if (status === 'waiting') return { ...view, StatusText: `waiting for ${waitingFor}` };
+  return status === 'running' && service?.ready === true ? { ...view, StatusText: 'ready' } : view;
 }

@@ -14,7 +14,7 @@ import { type ApiRequest, type Handler, type Reply, readQuery } from '../../rout
 import { namedRun, type V2Parts } from '../v2-parts.ts';
 import { createWorkflowItems } from '../workflows/workflow-pages.ts';
 import { nextMoments } from './daemon-routes.ts';
-import { followRunPart, type RunPart } from './run-part.ts';
+import { RunPart } from './run-part.ts';
 
 /** The shortest interval between two batches of changes to a reader, in milliseconds. */
 const pauseMs = 100;
@@ -54,7 +54,7 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
   const cursor = given === null ? null : readLiveCursor(given, changes);
   const wakeups = createPacedWakeups(signal, clock, pauseMs);
   const options = { onlyChanged: instances === 'changed', signal, wake: wakeups.wake };
-  const part = run && followRunPart({ ...options, run, after: runAfter(cursor, run) }, parts);
+  const part = run && new RunPart({ ...options, run, after: runAfter(cursor, run) }, parts);
   const leave = await changes.join(wakeups.wake, part);
   // An event, since pages cannot see comments: without it they would not notice a dead connection.
   const stop = beat(writer, clock, () => eventFrame({ event: 'daemon', data: daemonText(changes) }));
@@ -103,19 +103,19 @@ async function sendChanges(
     position = own;
     writer.write(await frames(change, access, cursorOf(position, part, changes)));
   }
-  const before = part?.position();
+  const before = part?.position;
   for (const frame of part?.take() ?? []) {
     if (writer.isBehind()) await writer.caughtUp();
     if (writer.isClosed()) return position;
     writer.write(frame);
   }
   // A frame without data is not an event, but the client keeps the cursor.
-  if (part?.position() !== before) writer.write(`id: ${cursorOf(position, part, changes)}\n\n`);
+  if (part?.position !== before) writer.write(`id: ${cursorOf(position, part, changes)}\n\n`);
   return position;
 }
 
 function cursorOf(position: number, part: RunPart | null, changes: V2Parts['changes']): string {
-  return liveCursorText(changes, { position, run: part?.position() ?? null });
+  return liveCursorText(changes, { position, run: part?.position ?? null });
 }
 
 function resetFrame(id: string, why: 'unknown' | 'too-old'): string {

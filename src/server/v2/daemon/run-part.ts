@@ -3,26 +3,12 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { type RunState, stepState, steps } from '#core/run/run-state.ts';
 import { type AttemptRecord, addToAttempts, attemptHistory } from '#core/summary/attempt-history.ts';
-import { summarizeStep } from '#core/summary/summarize.ts';
+import { summarizeStep, warningTexts } from '#core/summary/summarize.ts';
 import { counting, evolveIfFit, MAX_ATTEMPTS, type PastRun, stepViewJson } from '#service/history.ts';
+import type { AttemptReference } from '#service/logs.ts';
 import type { LogStream } from '#store/logs.ts';
 import { eventFrame } from '../../reply/event-stream.ts';
 import type { V2Parts } from '../v2-parts.ts';
-
-/** Changes of the followed run in a stream: steps, sizes of logs, warnings. */
-export type RunPart = {
-  readonly runId: string;
-  /**
-   * Returns the changes since the last call, as events. A slow reader gets the newest state of each step, once. Throws
-   * if the run can no longer be followed.
-   */
-  readonly take: () => Iterable<string>;
-  /** The number of the last event of the run included by `take`. */
-  readonly position: () => number;
-  /** Call when the run may have changed after its end, as by a mark. */
-  readonly look: () => void;
-  readonly close: () => void;
-};
 
 type RunPartOptions = {
   readonly run: PastRun;
@@ -34,21 +20,15 @@ type RunPartOptions = {
   readonly wake: () => void;
 };
 
-type RunPartTools = Pick<V2Parts, 'feeds' | 'history' | 'clock'>;
-
-/** Follows a run until the signal is aborted or it is closed. */
-export function followRunPart(options: RunPartOptions, tools: RunPartTools): RunPart {
-  return new FollowedRun(options, tools);
-}
-
-class FollowedRun implements RunPart {
+/** Changes of the followed run in a stream: steps, sizes of logs, warnings. Follows it until the signal or `close`. */
+export class RunPart {
   readonly #options: RunPartOptions;
-  readonly #tools: RunPartTools;
+  readonly #tools: Pick<V2Parts, 'feeds' | 'history'>;
   /** The changed steps, each with its changed instances; null: the step as a whole. */
   readonly #changed = new Map<string, Set<string> | null>();
   readonly #left = new AbortController();
   readonly #sizes: LogSizes;
-  #progress: FollowedProgress;
+  #progress: Progress;
   #warnings: number;
   #sent: number;
   #isFollowing = false;
@@ -56,17 +36,17 @@ class FollowedRun implements RunPart {
   #mustReadRest = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(options: RunPartOptions, tools: RunPartTools) {
+  constructor(options: RunPartOptions, tools: Pick<V2Parts, 'feeds' | 'history' | 'clock'>) {
     const { run, after, signal, wake } = options;
     this.#options = options;
     this.#tools = tools;
-    this.#progress = followProgress(run);
+    this.#progress = new Progress(run);
     const events = run.stored?.events ?? [];
     const missed = after === null ? [] : events.filter(({ seq }) => seq > after);
     for (const event of missed) this.#mark(changeOf(event, run.state));
     this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
-    this.#sent = this.#progress.position();
-    this.#sizes = createLogSizes(run, { ...tools, wake, fail: this.#fail });
+    this.#sent = this.#progress.position;
+    this.#sizes = new LogSizes(run, { clock: tools.clock, wake, fail: this.#fail });
     for (const event of events) this.#sizes.add(event, { isPast: after === null || event.seq <= after });
     signal.addEventListener('abort', this.close, { once: true });
     void this.#follow();
@@ -76,7 +56,10 @@ class FollowedRun implements RunPart {
     return this.#options.run.runId;
   }
 
-  readonly position = (): number => this.#sent;
+  /** The number of the last event of the run included by `take`. */
+  get position(): number {
+    return this.#sent;
+  }
 
   readonly close = (): void => {
     this.#options.signal.removeEventListener('abort', this.close);
@@ -84,6 +67,10 @@ class FollowedRun implements RunPart {
     this.#sizes.close();
   };
 
+  /**
+   * Returns the changes since the last call, as events. A slow reader gets the newest state of each step, once. Throws
+   * if the run can no longer be followed.
+   */
   *take(): Iterable<string> {
     if (this.#failure !== null) throw this.#failure.error;
     for (const size of this.#sizes.take()) yield eventFrame({ event: 'log', data: JSON.stringify(size) });
@@ -92,7 +79,7 @@ class FollowedRun implements RunPart {
       this.#warnings = warnings.length;
       yield eventFrame({ event: 'warnings', data: JSON.stringify({ runId: this.runId, warnings }) });
     }
-    const position = this.#progress.position();
+    const position = this.#progress.position;
     for (const [step, instances] of this.#changed) {
       this.#changed.delete(step);
       yield eventFrame({ event: 'step', data: JSON.stringify(this.#view(step, instances)) });
@@ -100,6 +87,7 @@ class FollowedRun implements RunPart {
     this.#sent = position;
   }
 
+  /** To be called when the run may have changed after its end, as by a mark. */
   readonly look = (): void => {
     if (this.#isFollowing) this.#mustReadRest = true;
     else this.#readRest().catch(this.#fail);
@@ -128,11 +116,11 @@ class FollowedRun implements RunPart {
     const { run, wake } = this.#options;
     this.#isFollowing = true;
     try {
-      for await (const events of this.#tools.feeds.follow(run, this.#progress.position(), this.#left.signal)) {
+      for await (const events of this.#tools.feeds.follow(run, this.#progress.position, this.#left.signal)) {
         if (this.#left.signal.aborted) return;
         const [first] = events;
         // The journal was damaged: these events replace everything from their first number on.
-        if (first !== undefined && first.seq <= this.#progress.position()) await this.#readAgain();
+        if (first !== undefined && first.seq <= this.#progress.position) await this.#readAgain();
         else this.#add(events);
         wake();
       }
@@ -153,7 +141,7 @@ class FollowedRun implements RunPart {
 
   async #readRest(): Promise<void> {
     const run = await this.#tools.history.read(this.runId);
-    const rest = run?.stored?.events.filter(({ seq }) => seq > this.#progress.position()) ?? [];
+    const rest = run?.stored?.events.filter(({ seq }) => seq > this.#progress.position) ?? [];
     if (rest.length === 0 || this.#left.signal.aborted || this.#isFollowing) return;
     this.#add(rest);
     this.#options.wake();
@@ -162,54 +150,52 @@ class FollowedRun implements RunPart {
   async #readAgain(): Promise<void> {
     const run = await this.#tools.history.read(this.runId);
     if (run === null) return;
-    this.#progress = followProgress(run);
+    this.#progress = new Progress(run);
     for (const { name } of steps(run.state)) this.#changed.set(name, null);
   }
 }
 
-/** The state of a followed run after each event, and the steps that changed. */
-type FollowedProgress = {
-  /** The number of the last event that was added. */
-  readonly position: () => number;
-  /** Adds one event and returns its change of a step, if any. */
-  readonly add: (event: StoredEvent) => StepChange | null;
-  readonly state: () => RunState;
-  /** A step or handler as `GET /runs/{id}/view` shows it. `only`: the names of the instances to include; default: all. */
-  readonly stepView: (step: string, only?: ReadonlySet<string>) => object;
-  readonly warnings: () => readonly string[];
-};
-
 /** A changed step; `instance`: the changed instance of a fan-out, null for the step itself. */
 type StepChange = { readonly step: string; readonly instance: string | null };
 
-/** Creates the progress of a run, beginning with the events already read. */
-function followProgress({ state: read, stored, damage }: PastRun): FollowedProgress {
-  const attempts: Map<string, AttemptRecord[]> = attemptHistory(stored?.events ?? []);
-  let state = read;
-  let position = stored?.events.at(-1)?.seq ?? 0;
-  const logPath = (step: string, attempt: number) => stored?.logs.file(step, attempt, 'stdout').path ?? null;
-  return {
-    position: () => position,
-    state: () => state,
-    add: (event) => {
-      position = event.seq;
-      const next = evolveIfFit(state, event);
-      if (next === null) return null;
-      state = next;
-      addToAttempts(attempts, event);
-      return changeOf(event, state);
-    },
-    stepView: (name, only) => {
-      const step = stepState(state, name);
-      return stepViewJson(counting(summarizeStep(state, step, logPath, only), state.strict), step, (of) =>
-        (attempts.get(of) ?? []).slice(-MAX_ATTEMPTS),
-      );
-    },
-    warnings: () => [
-      ...state.warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`)),
-      ...damage,
-    ],
-  };
+/** The state of a followed run after each event. */
+class Progress {
+  readonly #run: PastRun;
+  readonly #attempts: Map<string, AttemptRecord[]>;
+  #state: RunState;
+  /** The number of the last event that was added. */
+  position: number;
+
+  constructor(run: PastRun) {
+    const events = run.stored?.events ?? [];
+    this.#run = run;
+    this.#attempts = attemptHistory(events);
+    this.#state = run.state;
+    this.position = events.at(-1)?.seq ?? 0;
+  }
+
+  /** Adds one event and returns its change of a step, if any. */
+  add(event: StoredEvent): StepChange | null {
+    this.position = event.seq;
+    const next = evolveIfFit(this.#state, event);
+    if (next === null) return null;
+    this.#state = next;
+    addToAttempts(this.#attempts, event);
+    return changeOf(event, next);
+  }
+
+  /** A step or handler as `GET /runs/{id}/view` shows it. `only`: the names of the instances to include; default: all. */
+  stepView(name: string, only?: ReadonlySet<string>): object {
+    const step = stepState(this.#state, name);
+    const logs = this.#run.stored?.logs;
+    const logPath = (of: string, attempt: number) => logs?.file(of, attempt, 'stdout').path ?? null;
+    const summary = counting(summarizeStep(this.#state, step, logPath, only), this.#state.strict);
+    return stepViewJson(summary, step, (of) => (this.#attempts.get(of) ?? []).slice(-MAX_ATTEMPTS));
+  }
+
+  warnings(): readonly string[] {
+    return [...warningTexts(this.#state), ...this.#run.damage];
+  }
 }
 
 /** Returns the step whose view an event changes; null if it changes none, or a step that the run does not have. */
@@ -222,88 +208,88 @@ function changeOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): StepC
 }
 
 /** The current size of a stream of an attempt, in bytes. */
-type StreamSize = {
-  readonly runId: string;
-  readonly step: string;
-  readonly attempt: number;
-  readonly stream: LogStream;
-  readonly size: number;
-};
-
-/** The log sizes of running attempts, checked a few times a second regardless of the amount of output. */
-type LogSizes = {
-  /** `isPast`: add the attempt only if it is still running. */
-  readonly add: (event: StoredEvent, options: { readonly isPast: boolean }) => void;
-  /** The sizes that have changed since the last call. */
-  readonly take: () => Iterable<StreamSize>;
-  readonly close: () => void;
-};
-
-type LogSizesParts = Pick<V2Parts, 'clock'> & {
-  readonly wake: () => void;
-  readonly fail: (error: unknown) => void;
-};
+type StreamSize = AttemptReference & { readonly runId: string; readonly stream: LogStream; readonly size: number };
 
 const pollMs = 250;
 /** Attempts checked at a time; the others are checked next. */
 const MAX_ATTEMPTS_PER_LOOK = 200;
 
-type Attempt = { readonly step: string; readonly attempt: number };
+type LogSizesTools = Pick<V2Parts, 'clock'> & {
+  readonly wake: () => void;
+  readonly fail: (error: unknown) => void;
+};
 
-/** Creates the sizes for the attempts of one run. */
-export function createLogSizes({ runId, stored }: PastRun, { clock, wake, fail }: LogSizesParts): LogSizes {
-  const running = new Map<string, Attempt>();
-  const known = new Map<string, number>();
-  const changed = new Map<string, StreamSize>();
-  let cancelTimer: (() => void) | null = null;
-  const measure = async ({ step, attempt }: Attempt, isWanted = () => true) => {
+/** The log sizes of the running attempts of a run, checked a few times a second regardless of the amount of output. */
+export class LogSizes {
+  readonly #run: PastRun;
+  readonly #tools: LogSizesTools;
+  readonly #running = new Map<string, AttemptReference>();
+  readonly #known = new Map<string, number>();
+  readonly #changed = new Map<string, StreamSize>();
+  #cancelTimer: (() => void) | null = null;
+
+  constructor(run: PastRun, tools: LogSizesTools) {
+    this.#run = run;
+    this.#tools = tools;
+  }
+
+  /** `isPast`: add the attempt only if it is still running. */
+  add(event: StoredEvent, { isPast }: { readonly isPast: boolean }): void {
+    if (event.type !== 'step.started' && !endsAttempt(event)) return;
+    const { step, attempt } = event;
+    const key = `${attempt} ${step}`;
+    if (event.type === 'step.started') {
+      this.#running.set(key, { step, attempt });
+      this.#lookLater();
+      return;
+    }
+    this.#running.delete(key);
+    const forget = () => {
+      for (const stream of ['output', 'stdout', 'stderr']) this.#known.delete(`${stream} ${key}`);
+    };
+    const { wake, fail } = this.#tools;
+    if (isPast) forget();
+    else void this.#measure({ step, attempt }).then(forget).then(wake).catch(fail);
+  }
+
+  /** The sizes that have changed since the last call. */
+  take(): Iterable<StreamSize> {
+    const sizes = [...this.#changed.values()];
+    this.#changed.clear();
+    return sizes;
+  }
+
+  close(): void {
+    this.#running.clear();
+    this.#cancelTimer?.();
+  }
+
+  #lookLater(): void {
+    if (this.#running.size === 0) return;
+    const { clock, fail } = this.#tools;
+    this.#cancelTimer ??= clock.setTimer(clock.now() + pollMs, () => void this.#look().catch(fail));
+  }
+
+  async #look(): Promise<void> {
+    for (const [key, attempt] of [...this.#running].slice(0, MAX_ATTEMPTS_PER_LOOK)) {
+      if (!this.#running.delete(key)) continue;
+      this.#running.set(key, attempt);
+      // The size at its end may be known first.
+      await this.#measure(attempt, () => this.#running.has(key));
+    }
+    this.#cancelTimer = null;
+    if (this.#changed.size > 0) this.#tools.wake();
+    this.#lookLater();
+  }
+
+  async #measure({ step, attempt }: AttemptReference, isWanted = () => true): Promise<void> {
+    const { runId, stored } = this.#run;
     for (const stream of (await stored?.logs.streams(step, attempt)) ?? []) {
       const size = (await stored?.logs.file(step, attempt, stream).size()) ?? 0;
       const key = `${stream} ${attempt} ${step}`;
-      if (size === (known.get(key) ?? 0) || !isWanted()) continue;
-      known.set(key, size);
-      changed.set(key, { runId, step, attempt, stream, size });
+      if (size === (this.#known.get(key) ?? 0) || !isWanted()) continue;
+      this.#known.set(key, size);
+      this.#changed.set(key, { runId, step, attempt, stream, size });
     }
-  };
-  const look = async () => {
-    for (const [key, attempt] of [...running].slice(0, MAX_ATTEMPTS_PER_LOOK)) {
-      if (!running.delete(key)) continue;
-      running.set(key, attempt);
-      // The size at its end may be known first.
-      await measure(attempt, () => running.has(key));
-    }
-    cancelTimer = null;
-    if (changed.size > 0) wake();
-    lookLater();
-  };
-  const lookLater = () => {
-    if (running.size > 0) cancelTimer ??= clock.setTimer(clock.now() + pollMs, () => void look().catch(fail));
-  };
-  return {
-    add: (event, { isPast }) => {
-      if (event.type !== 'step.started' && !endsAttempt(event)) return;
-      const { step, attempt } = event;
-      const key = `${attempt} ${step}`;
-      if (event.type === 'step.started') {
-        running.set(key, { step, attempt });
-        lookLater();
-        return;
-      }
-      running.delete(key);
-      const forget = () => {
-        for (const stream of ['output', 'stdout', 'stderr']) known.delete(`${stream} ${key}`);
-      };
-      if (isPast) return forget();
-      void measure({ step, attempt }).then(forget).then(wake).catch(fail);
-    },
-    take: () => {
-      const sizes = [...changed.values()];
-      changed.clear();
-      return sizes;
-    },
-    close: () => {
-      running.clear();
-      cancelTimer?.();
-    },
-  };
+  }
 }

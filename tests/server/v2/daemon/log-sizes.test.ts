@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogSizes } from '#server/v2/daemon/run-part.ts';
+import { LogSizes } from '#server/v2/daemon/run-part.ts';
 import { nextTurn } from '#system/turns.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
@@ -11,7 +11,7 @@ test('the size at the end of an attempt is the last, even if an earlier check ta
   const fail = (error: unknown) => {
     throw error;
   };
-  const sizes = createLogSizes(run, { clock, wake: () => {}, fail });
+  const sizes = new LogSizes(run, { clock, wake: () => {}, fail });
   const attempt = { at: 0, step: 'a', attempt: 1 };
   sizes.add({ ...attempt, type: 'step.started' } as never, { isPast: false });
   clock.advance(250);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '#core/run/run.ts';
-import { followRunPart } from '#server/v2/daemon/run-part.ts';
+import { RunPart } from '#server/v2/daemon/run-part.ts';
 import { nextTurn } from '#system/turns.ts';
 import { apiWorld } from '../../../support/api-world.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
@@ -21,7 +21,7 @@ test('a mark that is made while the end of the run is being delivered is sent', 
   };
   let wake = () => {};
   const options = { run: early, after: null, onlyChanged: false, signal: new AbortController().signal };
-  const part = followRunPart(
+  const part = new RunPart(
     { ...options, wake: () => wake() },
     { feeds: { follow }, history: app.history, clock: createFakeClock() },
   );
