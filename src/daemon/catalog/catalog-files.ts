@@ -21,6 +21,7 @@ export type CatalogChange = {
 export type Look = {
   readonly files: ReadonlySet<string>;
   readonly directories: readonly string[];
+  /** Small files first. */
   readonly stale: readonly string[];
   /** Whether a recent change is left for the next scan. */
   readonly isHeld: boolean;
@@ -64,6 +65,7 @@ export function createCatalogFiles(
       const changed = found.files.filter((file) => isStale(entries.get(file), { stamps, now: clock.now() }));
       const isHeld = (file: string) => holds.isBeingWritten(file, entries.get(file), { stamps, settledMs });
       const stale = changed.filter((file) => (takesNew && !entries.has(file)) || !isHeld(file));
+      stale.sort((a, b) => stamps.of(a).size - stamps.of(b).size);
       const present = new Set(found.files);
       const missing = [...entries.keys()].filter((file) => !present.has(file));
       const awaited = missing.filter((file) => holds.isBeingReplaced(file, settledMs));
@@ -240,6 +242,7 @@ type FileStamp = {
   readonly key: string;
   /** When its content last changed, in milliseconds since 1970-01-01 UTC; null: there is no file. */
   readonly changedAt: number | null;
+  readonly size: number;
 };
 
 /** The stamps of one time: each file is examined once. */
@@ -279,10 +282,14 @@ function holdsText(path: string, text: string): boolean {
 function stampOf(path: string): FileStamp {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined) return { key: 'missing', changedAt: null };
+    if (stats === undefined) return { key: 'missing', changedAt: null, size: 0 };
     const { dev, ino, size, mtimeNs, ctimeNs } = stats;
-    return { key: `${dev}.${ino}.${size}.${mtimeNs}.${ctimeNs}`, changedAt: Number(mtimeNs / 1_000_000n) };
+    return {
+      key: `${dev}.${ino}.${size}.${mtimeNs}.${ctimeNs}`,
+      changedAt: Number(mtimeNs / 1_000_000n),
+      size: Number(size),
+    };
   } catch (error) {
-    return { key: errorCode(error) || 'unknown', changedAt: null };
+    return { key: errorCode(error) || 'unknown', changedAt: null, size: 0 };
   }
 }

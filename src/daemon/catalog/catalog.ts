@@ -33,6 +33,8 @@ type CatalogOptions = {
   readonly pollMs?: number;
   /** Reads files; synchronous by default. */
   readonly load?: LoadWorkflow;
+  /** The time that a scan waits for large files; five seconds by default. The next one reads the others. */
+  readonly waitMs?: number;
 };
 
 /** The delay after a change notification, which collects further changes. */
@@ -47,7 +49,7 @@ const longestPauseMs = 1000;
 
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
 export async function createCatalog(paths: ListingPaths, options: CatalogOptions): Promise<Catalog> {
-  const { clock, report, log = () => {}, pollMs = 1000, load = loadWorkflow } = options;
+  const { clock, report, log = () => {}, pollMs = 1000, load = loadWorkflow, waitMs = 5000 } = options;
   const files = createCatalogFiles(paths, { clock, load });
   const listeners = new Set<(change: CatalogChange) => void>();
   let cancelTimer = () => {};
@@ -100,15 +102,16 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
     let pauseMs = pollMs;
     try {
       const look = files.look({ settledMs });
-      const isWhole = await readInSlices(look, files, () => isClosed);
+      const isWhole = await readInSlices(look, files, () => isClosed, waitMs);
       if (isWhole) {
         publish(files.commit(look));
         noteDirectory(look);
       }
       if (!isClosed) watcher.follow(look.directories);
-      if (look.isHeld || !isWhole) pauseMs = settledMs;
+      if (look.isHeld || !isWhole || unreadOf(look) > 0) pauseMs = settledMs;
     } catch (error) {
-      report(error);
+      // The thread that reads large files ends with the daemon.
+      if (!isClosed) report(error);
     } finally {
       isScanning = false;
       lookSoon(isTouched ? gatherMs : pauseMs);
@@ -140,7 +143,7 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
     pauseMs = longestPauseMs;
     const look = files.look({ settledMs, takesNew: true });
     pauseMs = Math.min((performance.now() - beganAt) / maxShare, longestPauseMs);
-    if (await readInSlices(look, files, () => isClosed)) publish(files.commit(look));
+    if (await readInSlices(look, files, () => isClosed, waitMs)) publish(files.commit(look));
   };
   const newFiles = createSpacedWork({
     work: () => exclusive(findNew),
@@ -152,11 +155,13 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   });
 
   const first = files.look({ settledMs: 0 });
-  await readInSlices(first, files, () => false);
+  await readInSlices(first, files, () => false, waitMs);
   files.commit(first);
   isThere = first.directories.length > 0;
   watcher.follow(first.directories);
-  lookSoon(pollMs);
+  const unread = unreadOf(first);
+  if (unread > 0) log(`${unread} workflow files take long to read, and are listed later`);
+  lookSoon(unread > 0 ? gatherMs : pollMs);
   return {
     list: files.list,
     version: files.version,
@@ -183,17 +188,34 @@ function vanished(dagsDir: string): WfError {
   );
 }
 
-/** Reads stale files in slices between other work. False if a newer scan supersedes this one. */
-async function readInSlices(look: Look, files: CatalogFiles, isClosed: () => boolean): Promise<boolean> {
+function unreadOf({ stale, read }: Look): number {
+  return stale.length - read.size;
+}
+
+/**
+ * Reads stale files in slices between other work, the last ones only if those before took less than `waitMs` together. False
+ * if a newer scan supersedes this one.
+ */
+async function readInSlices(
+  look: Look,
+  files: CatalogFiles,
+  isClosed: () => boolean,
+  waitMs: number,
+): Promise<boolean> {
   let sliceEnd = performance.now() + sliceMs;
+  let waitedMs = 0;
   for (const file of look.stale) {
     if (performance.now() > sliceEnd) {
       await nextTurn();
       sliceEnd = performance.now() + sliceMs;
     }
     if (isClosed() || !files.isNewest(look)) return false;
+    const beganAt = performance.now();
     const reading = files.read(file, look);
-    if (reading !== undefined) await reading;
+    if (reading === undefined) continue;
+    await reading;
+    waitedMs += performance.now() - beganAt;
+    if (waitedMs > waitMs) break;
   }
   return !isClosed() && files.isNewest(look);
 }

@@ -62,7 +62,7 @@ export type TaskThread = {
   readonly close: () => void;
 };
 
-/** The processor time after which a thread that answers nothing is ended; the largest file takes less than half of it. */
+/** The processor time after which a thread that answers nothing is ended; decision 15 says why. */
 const MAX_LOAD_SECONDS = 5;
 /** The same for other tasks. */
 const MAX_TASK_SECONDS = 2;

@@ -92,6 +92,34 @@ function pause(ms: number): Promise<void> {
 }
 
 describe('a catalog', () => {
+  it('does not wait for all large files, and lists the others later', async () => {
+    for (const name of ['a', 'b', 'c']) writeOld(`${name}.yaml`, `${yaml(name)}# ${'large '.repeat(100)}\n`);
+    writeOld('small.yaml', yaml('small'));
+    const answers: (() => void)[] = [];
+    const load: LoadWorkflow = (request) => {
+      const isSmall = request.file?.endsWith('small.yaml');
+      return isSmall ? loadWorkflow(request) : new Promise((done) => answers.push(() => done(loadWorkflow(request))));
+    };
+    const lines: string[] = [];
+    const log = (line: string) => void lines.push(line);
+    const options = { clock: countingClock, report: () => {}, log, pollMs: 60_000, load, waitMs: 0 };
+    const opening = createCatalog({ dagsDir, base: null }, options);
+    await soon(() => answers.length).toBe(1);
+    answers[0]?.();
+    const catalog = await opening;
+    opened.push(catalog);
+    expect([names(catalog), lines]).toEqual([
+      ['a', 'small'],
+      ['2 workflow files take long to read, and are listed later'],
+    ]);
+    await soon(() => answers.length).toBe(2);
+    answers[1]?.();
+    await soon(() => names(catalog)).toEqual(['a', 'b', 'small']);
+    await soon(() => answers.length).toBe(3);
+    answers[2]?.();
+    await soon(() => names(catalog)).toEqual(['a', 'b', 'c', 'small']);
+  });
+
   it('lists every file in the order of the paths, with groups', async () => {
     mkdirSync(join(dagsDir, 'etl/night'), { recursive: true });
     write('b.yml', yaml('two'));
