@@ -6,7 +6,6 @@ import {
   allSteps,
   type Json,
   type JsonObject,
-  type SecretSource,
   type Step,
   type Template,
   type Workflow,
@@ -134,36 +133,25 @@ function isReference(template: Template): boolean {
   return /^\s*\$(\w+|\{\w+\})\s*$/.test(template);
 }
 
+/** Reads the secrets from elsewhere; one with neither `env` nor `file` is a variable of the workflow anyway. */
 function readSources({ secrets, dir }: Workflow, processEnv: Environment): Pick<KnownSecrets, 'variables' | 'problem'> {
+  const scope = lookupIn(processEnv);
   const variables: Record<string, string> = {};
   let problem: string | null = null;
-  for (const source of secrets) {
-    const read = readSource(source, dir, processEnv);
-    if (read === null) continue;
-    if ('value' in read) variables[source.name] = read.value;
-    else problem ??= `secret "${source.name}": ${read.problem}`;
+  for (const { name, env, file } of secrets) {
+    const inherited = env === null ? undefined : scope(env);
+    if (inherited !== undefined) variables[name] = inherited;
+    else if (file !== null) {
+      const path = pathFrom(dir, expandText(file, scope), processEnv['HOME']);
+      try {
+        // Without the line end that editors and `echo` append.
+        variables[name] = readRegular(path)
+          .toString('utf8')
+          .replace(/\r?\n$/, '');
+      } catch (error) {
+        problem ??= `secret "${name}": cannot read "${path}": ${messageOf(error)}`;
+      }
+    } else if (env !== null) problem ??= `secret "${name}": the environment has no variable "${env}"`;
   }
   return { variables, problem };
-}
-
-/** Returns null for a secret that is a variable of the workflow anyway. */
-function readSource(
-  { env, file }: SecretSource,
-  dir: string,
-  processEnv: Environment,
-): { readonly value: string } | { readonly problem: string } | null {
-  const inherited = env === null ? undefined : lookupIn(processEnv)(env);
-  if (inherited !== undefined) return { value: inherited };
-  if (file !== null) return readSecretFile(pathFrom(dir, expandText(file, lookupIn(processEnv)), processEnv['HOME']));
-  return env === null ? null : { problem: `the environment has no variable "${env}"` };
-}
-
-/** Drops the line end that editors and `echo` append. */
-function readSecretFile(path: string): { readonly value: string } | { readonly problem: string } {
-  try {
-    const text = readRegular(path).toString('utf8');
-    return { value: text.replace(/\r?\n$/, '') };
-  } catch (error) {
-    return { problem: `cannot read "${path}": ${messageOf(error)}` };
-  }
 }

@@ -61,9 +61,7 @@ function editDistance(a: string, b: string, limit: number): { distance: number; 
   return { distance: at(last, b.length), compared };
 }
 
-type Table = Readonly<Record<'a' | 'b', string> & Record<'beforeLast' | 'last' | 'current', Uint8Array>> & {
-  readonly limit: number;
-};
+type Table = Record<'a' | 'b', string> & Record<'beforeLast' | 'last' | 'current', Uint8Array> & { limit: number };
 
 /** Fills a row of distances from the two before it, within `limit` of the diagonal. Returns the smallest one. */
 function fillRow(row: number, { a, b, limit, beforeLast, last, current }: Table): number {

@@ -11,14 +11,13 @@ import {
   storing,
 } from './private-files.ts';
 
-/** A text in a file. */
-type TextFile = DurableText & {
-  /** Like `write`, but waits for the disk in another thread. The next write must wait for it. */
-  readonly writeInBackground: (text: string) => Promise<void>;
-};
-
-/** The text at an absolute path; its directory is created on the first write. */
-export function durableText(path: string): TextFile {
+/**
+ * The text at an absolute path; its directory is created on the first write. `writeInBackground` waits for the disk in another
+ * thread; the next write must wait for it.
+ */
+export function durableText(
+  path: string,
+): DurableText & { readonly writeInBackground: (text: string) => Promise<void> } {
   return {
     path,
     read: () => storing('read', path, () => readIfThere(path)),

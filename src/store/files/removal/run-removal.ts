@@ -27,10 +27,23 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
   const { isAlive } = processes;
   let owner: ProcessOwner | null = null;
   return {
+    /*
+     * A run is owned first, as for a recovery: so no two processes remove it (if they try at the very same moment, all may
+     * give way until the next time), and none removes another run that has got its id meanwhile.
+     */
     remove: async (runId, mayGo, { isChecked } = { isChecked: false }) => {
-      if (!isRunId(runId)) return null;
+      // Checked before as well: a waiting run must never be owned, even briefly, by a process that does not carry it.
+      if (!isRunId(runId) || (!isChecked && !mayGo())) return null;
       owner ??= thisOwner(processes);
-      const entry = discardRun({ runsDir, runId, owner, isAlive, mayGo, isChecked });
+      const ownership = own(join(runsDir, runId), owner, isAlive);
+      if (ownership === null) return null;
+      let entry: string | null;
+      try {
+        entry = mayGo() ? moveToTrash(runsDir, runId) : null;
+      } finally {
+        // An open file would keep the directory in the trash from being removed completely.
+        releaseOwner(ownership);
+      }
       return entry === null ? null : removeFromTrash(runsDir, entry);
     },
     sizeOf: (runId) => {
@@ -40,33 +53,6 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
     finishRemovals: () => emptyTrash(runsDir),
     claimTidying: (now, everyMs) => claimTidying(runsDir, now, everyMs),
   };
-}
-
-type RemovalRequest = {
-  readonly runsDir: string;
-  readonly runId: string;
-  readonly owner: ProcessOwner;
-  readonly isAlive: Processes['isAlive'];
-  readonly mayGo: () => boolean;
-  readonly isChecked: boolean;
-};
-
-/**
- * Moves a run to the trash; returns its path there, or null. It is owned first, as for a recovery: so no two processes remove it
- * (if they try at the very same moment, all may give way until the next time), and none removes another run that has got
- * its id meanwhile. Throws a `WfError` `storage`.
- */
-function discardRun({ runsDir, runId, owner, isAlive, mayGo, isChecked }: RemovalRequest): string | null {
-  // Checked before as well: a waiting run must never be owned, even briefly, by a process that does not carry it.
-  if (!isChecked && !mayGo()) return null;
-  const ownership = own(join(runsDir, runId), owner, isAlive);
-  if (ownership === null) return null;
-  try {
-    return mayGo() ? moveToTrash(runsDir, runId) : null;
-  } finally {
-    // An open file would keep the directory in the trash from being removed completely.
-    releaseOwner(ownership);
-  }
 }
 
 function own(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership | null {
