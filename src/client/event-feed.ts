@@ -55,7 +55,7 @@ export async function* followRun(
         if (item.kind === 'event') known.note(item.event);
         yield item;
       }
-      if (await isOver(client, { runId, lastId, signal })) return;
+      if (await isOver(client, runId, lastId, signal)) return;
       throw notUnderstood(client.settings, 'the events of the run ended early');
     } catch (error) {
       if (signal.aborted) return;
@@ -99,10 +99,7 @@ async function* openFeed(
 }
 
 /** Whether the run has finished; a stream also ends when the daemon exits. */
-async function isOver(
-  client: DaemonClient,
-  { runId, lastId, signal }: { readonly runId: string; readonly lastId: string; readonly signal: AbortSignal },
-): Promise<boolean> {
+async function isOver(client: DaemonClient, runId: string, lastId: string, signal: AbortSignal): Promise<boolean> {
   const incoming = await client.open(pathOf(runId), signal, { 'Last-Event-ID': lastId });
   incoming.destroy();
   return incoming.statusCode === 204;

@@ -60,7 +60,8 @@ export async function createServer({ routes, settings, log, ...options }: Server
   const all = { ...defaultLimits, ...options.limits };
   const limits = { ...all, connections: Math.min(all.connections, connectionsThatFit()) };
   const host = await bindAddress(settings.host, settings.login);
-  if (!isLoopbackAddress(host)) for (const line of networkWarnings(settings)) log(line);
+  if (!isLoopbackAddress(host) && settings.tls === null)
+    log('logins and logs cross the network unencrypted: there is no TLS');
   const closing = new AbortController();
   // Every running request adds a listener.
   setMaxListeners(0, closing.signal);
@@ -95,11 +96,6 @@ export async function createServer({ routes, settings, log, ...options }: Server
     url: addressText(settings, host, port),
     close: () => close(server, closing, limits.closeMs),
   };
-}
-
-/** Returns warnings for an address on the network. */
-function* networkWarnings({ tls }: ListenSettings): Generator<string> {
-  if (tls === null) yield 'logins and logs cross the network unencrypted: there is no TLS';
 }
 
 function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {

@@ -1,5 +1,5 @@
 import { itemText } from '../fan-out/items.ts';
-import type { EarlierEnd, Item, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
+import type { Item, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
 import type { ItemScalar, Workflow } from '../workflow.ts';
 import { mask, type Secrets } from './secrets.ts';
 
@@ -17,7 +17,11 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
     case 'run.prepared':
       return { ...event, params: maskParams(event.params, hidden) };
     case 'step.restored':
-      return { ...event, ...maskOutputs(event.outputs, hidden), ...maskBefore(event.before, hidden) };
+      return {
+        ...event,
+        ...maskOutputs(event.outputs, hidden),
+        ...(event.before && { before: { ...event.before, message: text(event.before.message) } }),
+      };
     case 'step.contained': {
       const { image } = event.container;
       return image === null ? event : { ...event, container: { ...event.container, image: text(image) } };
@@ -84,10 +88,6 @@ function maskOutcome(outcome: Outcome, hidden: Hidden): Outcome {
   const outputs = 'outputs' in outcome ? { outputs: maskOutputs(outcome.outputs, hidden).outputs } : {};
   const message = 'message' in outcome ? { message: hidden.secrets.mask(outcome.message) } : {};
   return { ...outcome, ...outputs, ...message };
-}
-
-function maskBefore(before: EarlierEnd | undefined, { secrets }: Hidden): { before?: EarlierEnd } {
-  return before === undefined ? {} : { before: { ...before, message: secrets.mask(before.message) } };
 }
 
 function maskOutputs(outputs: Outputs, hidden: Hidden): { outputs: Outputs; masked?: readonly string[] } {

@@ -37,7 +37,8 @@ export function addToAttempts(history: Map<string, AttemptRecord[]>, event: Stor
     if (event.clockSetMs !== undefined) moveUnfinished(history, event.clockSetMs);
   } else if (event.type === 'step.scheduled') {
     const records = history.get(event.step) ?? [];
-    records.push(scheduled(event));
+    const { step, attempt, at } = event;
+    records.push({ step, attempt, scheduledAt: at, startedAt: null, endedAt: null, end: null, next: null });
     history.set(event.step, records);
   } else if (
     event.type === 'step.started' ||
@@ -66,15 +67,10 @@ function moveUnfinished(history: Map<string, AttemptRecord[]>, ms: number): void
   }
 }
 
-type Scheduled = Extract<StoredEvent, { type: 'step.scheduled' }>;
 type Advance = Extract<
   StoredEvent,
   { type: 'step.started' | 'step.serving' | 'step.waiting' | 'step.held' | 'step.finished' }
 >;
-
-function scheduled({ step, attempt, at }: Scheduled): AttemptRecord {
-  return { step, attempt, scheduledAt: at, startedAt: null, endedAt: null, end: null, next: null };
-}
 
 function advanced(record: AttemptRecord, event: Advance): AttemptRecord {
   switch (event.type) {
@@ -97,12 +93,11 @@ function advanced(record: AttemptRecord, event: Advance): AttemptRecord {
   }
 }
 
-type Ending = Pick<AttemptEnd, 'status'> & {
-  readonly message?: string;
-  readonly exitCode?: number | null;
-  readonly signal?: string | null;
-};
-
-function endOf({ status, message = '', exitCode = null, signal = null }: Ending): AttemptEnd {
+function endOf({
+  status,
+  message = '',
+  exitCode = null,
+  signal = null,
+}: Pick<AttemptEnd, 'status'> & Partial<AttemptEnd>): AttemptEnd {
   return { status, message, exitCode, signal };
 }

@@ -1,3 +1,4 @@
+import { given } from '../data/collections.ts';
 import { autoRetryOf } from '../run/policies.ts';
 import type { RunStatus } from '../run/run.ts';
 import {
@@ -19,6 +20,7 @@ export type StdoutPath = (step: string, attempt: number) => string | null;
 
 /** The public view of a run at any time. */
 export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
+  const retry = autoRetryOf(run);
   return {
     runId: run.runId,
     workflow: run.workflow,
@@ -38,23 +40,20 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     steps: Array.from(steps(run), (step) => summarizeStep(run, step, logPath)),
     handlers: reachedHandlers(run).map((handler) => summarizeStep(run, handler, logPath)),
     warnings: warningTexts(run),
-    ...(run.strict ? { strict: true } : {}),
-    ...(run.dotenv === undefined ? {} : { dotenv: run.dotenv }),
-    ...(run.tags === undefined ? {} : { tags: run.tags }),
-    ...(run.queue === undefined ? {} : { queue: run.queue }),
-    ...autoRetryIn(run),
-    ...(run.held === 0 ? {} : { waitingFor: heldSteps(run).map(({ name }) => name) }),
+    ...given({
+      strict: run.strict ? (true as const) : null,
+      dotenv: run.dotenv,
+      tags: run.tags,
+      queue: run.queue,
+      autoRetry: retry && { ...retry, at: isoTimeOrNull(retry.at) },
+      waitingFor: run.held === 0 ? null : heldSteps(run).map(({ name }) => name),
+    }),
   };
 }
 
 /** The warnings of a run, each in one line. */
 export function warningTexts({ warnings }: RunState): readonly string[] {
   return warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`));
-}
-
-function autoRetryIn(run: RunState): Pick<RunSummary, 'autoRetry'> {
-  const retry = autoRetryOf(run);
-  return retry === null ? {} : { autoRetry: { ...retry, at: isoTimeOrNull(retry.at) } };
 }
 
 /** Returns a run without its steps. */
@@ -76,6 +75,7 @@ export function summarizeStep(
   only?: ReadonlySet<string>,
 ): StepSummary {
   const { instances } = step;
+  const { service, approval } = stepNode(run, step.name);
   return {
     name: step.name,
     status: step.status,
@@ -89,16 +89,16 @@ export function summarizeStep(
     durationMs: durationOf(step),
     outputs: step.outputs,
     log: step.attempt === 0 || instances !== undefined ? null : logPath(step.name, step.attempt),
-    ...(step.container === null ? {} : { container: step.container }),
-    ...(stepNode(run, step.name).service === undefined ? {} : { service: { ready: step.isReady } }),
-    ...(step.child === undefined ? {} : { child: step.child }),
-    ...(step.tolerated === null ? {} : { tolerated: step.tolerated }),
-    ...(step.repetitions === 0 ? {} : { repetitions: step.repetitions + Number(step.waitingFor !== 'repeat') }),
-    ...(instances === undefined ? {} : { items: summarizeInstances(run, step, logPath, only) }),
-    ...(step.waitingFor === null ? {} : { waitingFor: step.waitingFor }),
-    ...(step.approval === undefined
-      ? {}
-      : { approval: summarizeApproval(step.approval, stepNode(run, step.name).approval) }),
+    ...given({
+      container: step.container,
+      service: service === undefined ? null : { ready: step.isReady },
+      child: step.child,
+      tolerated: step.tolerated,
+      repetitions: step.repetitions === 0 ? null : step.repetitions + Number(step.waitingFor !== 'repeat'),
+      items: instances && summarizeInstances(run, step, logPath, only),
+      waitingFor: step.waitingFor,
+      approval: step.approval && summarizeApproval(step.approval, approval),
+    }),
   };
 }
 

@@ -50,7 +50,7 @@ export function createGuard({ login, tries, sessions, clientOf, basePath }: Guar
         return session === null ? null : { to: session.login.to, name: session.login.name, session };
       }
       case 'wrong': {
-        const waitMs = tries.failed(clientOf(request).address, verdict.fingerprint);
+        const waitMs = tries(clientOf(request).address, verdict.fingerprint);
         throw waitMs > 0 ? tooManyTries(waitMs) : unauthorized('the login is wrong', request);
       }
     }
@@ -133,15 +133,6 @@ function tooManyTries(waitMs: number): HttpError {
   });
 }
 
-/** Wrong logins by the address of their client. */
-type LoginTries = {
-  /**
-   * Counts a wrong login and returns the pause before the next attempt from the address, in milliseconds: 0 for the
-   * first few. The same wrong login is counted once, since a program with an old token is not guessing.
-   */
-  readonly failed: (address: string, fingerprint: string) => number;
-};
-
 type Tries = { readonly count: number; readonly last: string; readonly until: number; readonly at: number };
 
 const freeTries = 5;
@@ -151,28 +142,29 @@ const forgottenAfterMs = 60 * 60_000;
 const mostAddresses = 10_000;
 
 /**
+ * Counts a wrong login and returns the pause before the next attempt from the address, in milliseconds: 0 for the first
+ * few. The same wrong login is counted once, since a program with an old token is not guessing.
+ */
+type LoginTries = (address: string, fingerprint: string) => number;
+
+/**
  * Creates the counter. After five different wrong logins, each further one doubles the time for which the address is
  * blocked. IPv6 addresses are counted by network, since one machine has all addresses of its network.
  */
 export function createLoginTries(now: () => number): LoginTries {
   const byNetwork = new Map<string, Tries>();
-  const known = (network: string): Tries | undefined => {
-    const tries = byNetwork.get(network);
-    return tries !== undefined && now() - tries.at < forgottenAfterMs ? tries : undefined;
-  };
-  return {
-    failed: (address, fingerprint) => {
-      const network = networkOf(address);
-      const before = known(network);
-      const waitMs = Math.max(0, (before?.until ?? 0) - now());
-      if (waitMs > 0 || before?.last === fingerprint) return waitMs;
-      const count = (before?.count ?? 0) + 1;
-      const wait = count <= freeTries ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (count - freeTries - 1));
-      byNetwork.delete(network);
-      byNetwork.set(network, { count, last: fingerprint, until: now() + wait, at: now() });
-      forgetOldest(byNetwork);
-      return 0;
-    },
+  return (address, fingerprint) => {
+    const network = networkOf(address);
+    const known = byNetwork.get(network);
+    const before = known !== undefined && now() - known.at < forgottenAfterMs ? known : undefined;
+    const waitMs = Math.max(0, (before?.until ?? 0) - now());
+    if (waitMs > 0 || before?.last === fingerprint) return waitMs;
+    const count = (before?.count ?? 0) + 1;
+    const wait = count <= freeTries ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (count - freeTries - 1));
+    byNetwork.delete(network);
+    byNetwork.set(network, { count, last: fingerprint, until: now() + wait, at: now() });
+    forgetOldest(byNetwork);
+    return 0;
   };
 }
 
