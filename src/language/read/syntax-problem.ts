@@ -27,7 +27,7 @@ const names: { readonly [code: string]: string } = {
  * both alike. Null if the line at the offset has none.
  */
 export function foreignSpace(source: Source, offset: number): Problem | null {
-  const start = offset === 0 ? 0 : source.text.lastIndexOf('\n', offset - 1) + 1;
+  const start = lineStart(source.text, offset);
   const { before, space } = BEFORE_TEXT.exec(source.text.slice(start, start + LONGEST_LINE))?.groups ?? {};
   if (before === undefined || space === undefined) return null;
   const code = space.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
@@ -45,7 +45,7 @@ export function foreignSpace(source: Source, offset: number): Problem | null {
 type UnquotedText = {
   readonly at: number;
   readonly message: string;
-  readonly label: string;
+  readonly label?: string;
   readonly help: string;
 };
 
@@ -61,61 +61,29 @@ const NAMES: { readonly [indicator: string]: string } = { '*': 'an alias', '&': 
  * continues after a quote or bracket. Null if neither is the cause.
  */
 function unquotedText(text: string, offset: number): UnquotedText | null {
-  const lineStart = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
-  const line = text.slice(lineStart, endOfLine(text, offset));
-  const at = lineStart + (PREFIX.exec(line)?.[0].length ?? 0);
+  const start = lineStart(text, offset);
+  const lineEnd = text.indexOf('\n', offset);
+  const at = start + (PREFIX.exec(text.slice(start, lineEnd === -1 ? text.length : lineEnd))?.[0].length ?? 0);
   const first = text.charAt(at);
   if (NAMES[first] !== undefined) return indicator(at, first);
-  if (first === '|' || first === '>') return afterBlockIndicator(offset, first);
-  if (first === '-' && /\s/.test(text.charAt(at + 1))) return listOnLine(at);
-  if (text.charAt(offset - 1) === '$' && text.charAt(offset) === '{') return braceInside(offset);
-  const before = text.slice(lineStart, offset).trimEnd().at(-1) ?? '';
-  if (offset > at && `]}"'`.includes(before)) return afterClosing(offset, before);
-  return null;
-}
-
-/** Text whose first character has a meaning in YAML: `*`, `&` or `!`. */
-export function indicator(at: number, character: string): UnquotedText {
+  if (first === '|' || first === '>') {
+    const message = `text after "${first}" must start on the next line`;
+    return { at: offset, message, help: 'Start it on the next line, or put the whole text in quotes.' };
+  }
+  if (first === '-' && /\s/.test(text.charAt(at + 1))) {
+    const help = 'Start the list on the next line, or put the text in quotes.';
+    return { at, message: 'a list cannot start on the line of its key', help };
+  }
+  if (text.slice(offset - 1, offset + 1) === '${') {
+    const message = 'text with "${" must be in quotes inside braces or brackets';
+    return { at: offset, message, help: 'For example: {name: a, command: "echo ${NAME}"}.' };
+  }
+  const before = text.slice(start, offset).trimEnd().at(-1) ?? '';
+  if (offset <= at || !`]}"'`.includes(before)) return null;
+  const isQuote = before === '"' || before === "'";
   return {
-    at,
-    message: `text that starts with "${character}" must be in quotes`,
-    label: `YAML reads this as ${NAMES[character]}`,
-    help: `Put the whole text in quotes${EXAMPLES[character] ?? ''}.`,
-  };
-}
-
-function afterBlockIndicator(at: number, character: string): UnquotedText {
-  return {
-    at,
-    message: `text after "${character}" must start on the next line`,
-    label: '',
-    help: 'Start it on the next line, or put the whole text in quotes.',
-  };
-}
-
-function listOnLine(at: number): UnquotedText {
-  return {
-    at,
-    message: 'a list cannot start on the line of its key',
-    label: '',
-    help: 'Start the list on the next line, or put the text in quotes.',
-  };
-}
-
-function braceInside(at: number): UnquotedText {
-  return {
-    at,
-    message: 'text with "${" must be in quotes inside braces or brackets',
-    label: '',
-    help: 'For example: {name: a, command: "echo ${NAME}"}.',
-  };
-}
-
-function afterClosing(at: number, character: string): UnquotedText {
-  const isQuote = character === '"' || character === "'";
-  return {
-    at,
-    message: `text follows the closing ${isQuote ? `quote ${character}` : `"${character}"`}`,
+    at: offset,
+    message: `text follows the closing ${isQuote ? `quote ${before}` : `"${before}"`}`,
     label: 'not part of the value',
     help: isQuote
       ? 'Put the whole text in quotes of the other kind.'
@@ -123,9 +91,14 @@ function afterClosing(at: number, character: string): UnquotedText {
   };
 }
 
-function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\n', from);
-  return end === -1 ? text.length : end;
+/** Text whose first character has a meaning in YAML: `*`, `&` or `!`. */
+export function indicator(at: number, character: string): Required<UnquotedText> {
+  return {
+    at,
+    message: `text that starts with "${character}" must be in quotes`,
+    label: `YAML reads this as ${NAMES[character]}`,
+    help: `Put the whole text in quotes${EXAMPLES[character] ?? ''}.`,
+  };
 }
 
 /**
@@ -135,61 +108,40 @@ function endOfLine(text: string, from: number): number {
 const ECHO_LINES = 3;
 const MOST = 5;
 
-type Wording = { readonly message: string; readonly label?: string; readonly help?: string };
-
-const TAB: Wording = {
-  message: 'a tab is used for indentation, but YAML allows only spaces',
-  label: 'a tab',
-  help: 'Replace the tab with spaces.',
-};
-
-/** By the parser's code if it is specific enough, otherwise by a part of its message. The first match is used. */
-const wordings: readonly (readonly [pattern: RegExp, wording: Wording])[] = [
+/**
+ * By the parser's code if it is specific enough, otherwise by a part of its message: message, help and label. The first match
+ * is used.
+ */
+const wordings: readonly (readonly [pattern: RegExp, message: string, help: string, label?: string])[] = [
   [
     /^BLOCK_AS_IMPLICIT_KEY/,
-    {
-      message: 'the ": " inside the value starts another key',
-      label: 'this is read as a key within a value',
-      help: 'Put the value in quotes. If the next line is a key of its own, indent it like this one.',
-    },
+    'the ": " inside the value starts another key',
+    'Put the value in quotes. If the next line is a key of its own, indent it like this one.',
+    'this is read as a key within a value',
   ],
   [
     /^MULTILINE_IMPLICIT_KEY|Implicit map keys? needs? to be followed/,
-    {
-      message: 'this is neither a key nor part of the text before it',
-      help: 'Is a ":" missing, or is the line indented differently from the previous one?',
-    },
+    'this is neither a key nor part of the text before it',
+    'Is a ":" missing, or is the line indented differently from the previous one?',
   ],
   [
     /Sequence item without/,
-    {
-      message: 'this line does not belong to a list item',
-      help: 'Indent it like the other keys of its item, or start a new item with "-".',
-    },
+    'this line does not belong to a list item',
+    'Indent it like the other keys of its item, or start a new item with "-".',
   ],
   [
     /All collection items must start at the same column|^BAD_INDENT/,
-    {
-      message: 'the indentation does not match',
-      help: 'Keys of one map, and items of one list, must start in the same column.',
-    },
+    'the indentation does not match',
+    'Keys of one map, and items of one list, must start in the same column.',
   ],
   [
     /^BAD_DQ_ESCAPE/,
-    {
-      message: 'unknown escape sequence in double quotes',
-      help: 'Double the backslash, or use single quotes, where a backslash is only a backslash.',
-    },
+    'unknown escape sequence in double quotes',
+    'Double the backslash, or use single quotes, where a backslash is only a backslash.',
   ],
-  [/^BAD_SCALAR_START/, { message: 'text cannot start with this character', help: 'Put the text in quotes.' }],
-  [
-    /^BLOCK_IN_FLOW/,
-    { message: 'a block starts inside brackets', help: 'Close the bracket, or put the text in quotes.' },
-  ],
-  [
-    /flow-(?:map|seq)-end token/,
-    { message: 'this bracket closes nothing', help: 'Remove it, or put the text in quotes.' },
-  ],
+  [/^BAD_SCALAR_START/, 'text cannot start with this character', 'Put the text in quotes.'],
+  [/^BLOCK_IN_FLOW/, 'a block starts inside brackets', 'Close the bracket, or put the text in quotes.'],
+  [/flow-(?:map|seq)-end token/, 'this bracket closes nothing', 'Remove it, or put the text in quotes.'],
 ];
 
 const QUOTES = 'Put text with special characters in quotes.';
@@ -223,20 +175,17 @@ function syntaxProblem(source: Source, error: YAMLParseError): Problem {
   }
   const isLineStart = source.text.slice(lineStart(source.text, start), start).trim() === '';
   const code = isLineStart && error.code === 'BLOCK_AS_IMPLICIT_KEY' ? 'BAD_INDENT' : error.code;
-  const wording = wordings.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1];
+  const wording = wordings.find(([pattern]) => pattern.test(`${code} ${error.message}`));
   const unquoted = wording === undefined ? unquotedText(source.text, start) : null;
-  if (unquoted !== null) return unquotedProblem(source, unquoted, end);
-  const message = wording?.message ?? lowerFirst(error.message.replace(/\s+/g, ' ').trim());
-  const range = onOneLine(source.text, start, end);
-  return problem('yaml-syntax', { source, range }, message, {
-    label: wording?.label ?? '',
-    help: wording?.help ?? QUOTES,
-  });
-}
-
-function unquotedProblem(source: Source, { at, message, label, help }: UnquotedText, end: number): Problem {
-  const range = onOneLine(source.text, at, Math.max(at, end));
-  return problem('yaml-syntax', { source, range }, message, { label, help });
+  if (unquoted !== null) {
+    const { at, message, label = '', help } = unquoted;
+    const range = onOneLine(source.text, at, Math.max(at, end));
+    return problem('yaml-syntax', { source, range }, message, { label, help });
+  }
+  const [, known, help = QUOTES, label = ''] = wording ?? [];
+  const text = error.message.replace(/\s+/g, ' ').trim();
+  const message = known ?? text.charAt(0).toLowerCase() + text.slice(1);
+  return problem('yaml-syntax', { source, range: onOneLine(source.text, start, end) }, message, { label, help });
 }
 
 const OPEN = 'opened here';
@@ -258,7 +207,8 @@ function openingBefore(text: string, offset: number): number | null {
   const open: number[] = [];
   let at = 0;
   for (const lexeme of new (yamlPackage().Lexer)().lex(text)) {
-    if (isControl(lexeme)) continue;
+    // The lexer adds marks for documents and scalars, which are not in the text.
+    if (['\x02', '\x18', '\x1f'].includes(lexeme)) continue;
     const end = at + lexeme.length;
     const isQuoted = lexeme.length > 0 && (lexeme[0] === '"' || lexeme[0] === "'");
     if (isQuoted && end >= offset) return at;
@@ -270,16 +220,14 @@ function openingBefore(text: string, offset: number): number | null {
   return open.at(-1) ?? null;
 }
 
-/** Marks that the lexer adds for documents and scalars; they are not in the text. */
-function isControl(lexeme: string): boolean {
-  return lexeme === '\x02' || lexeme === '\x18' || lexeme === '\x1f';
-}
-
 function tabProblem(source: Source, offset: number): Problem {
   const tab = source.text.indexOf('\t', lineStart(source.text, offset));
   const start = tab === -1 ? offset : tab;
-  const { message, label = '', help = null } = TAB;
-  return problem('tab-indent', { source, range: [start, start + 1] }, message, { label, help });
+  const message = 'a tab is used for indentation, but YAML allows only spaces';
+  return problem('tab-indent', { source, range: [start, start + 1] }, message, {
+    label: 'a tab',
+    help: 'Replace the tab with spaces.',
+  });
 }
 
 /** Whether the line at the offset is indented with a tab: the parser often reports only a consequence of it. */
@@ -310,8 +258,4 @@ function linesAfter(text: string, offset: number): number {
     at = end + 1;
   }
   return at;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
