@@ -85,27 +85,27 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
     }
     case 'type': {
       const expected = typeWords(error.params.type, path);
-      const message = `${subject} must be ${expected}, not ${kindOf(value)}`;
       const fixed = fixedNumber(path, value);
-      if (fixed !== null) {
-        const number = typeWords(error.params.type, path);
-        return problem('wrong-type', at('value'), `${subject} must be ${number}, not a variable`, {
-          label: `expected ${number}`,
-          help: fixed,
-        });
-      }
       const shape = rightShape(path, value);
       const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
-      return problem('wrong-type', at('value'), message, {
+      const kind = fixed === null ? kindOf(value) : 'a variable';
+      return problem('wrong-type', at('value'), `${subject} must be ${expected}, not ${kind}`, {
         label: `expected ${expected}`,
-        help: shape !== null ? `Write ${shape}` : isLength ? LENGTH_HELP : listHelp(path, value),
+        help: fixed ?? (shape !== null ? `Write ${shape}` : isLength ? LENGTH_HELP : listHelp(path, value)),
       });
     }
     case 'enum':
     case 'const':
-      return enumProblem(error, { source, path, part: 'value' }, { subject, value });
+      return enumProblem(error, at('value'), { subject, value });
     case 'pattern':
-      if (String(error.params.pattern).startsWith('^\\$')) return numberProblem(at('value'), { subject, value, path });
+      if (String(error.params.pattern).startsWith('^\\$')) {
+        // A text in the place of a number that is no variable.
+        const message = `${subject} must be a number, or one variable, not "${String(value)}"`;
+        return problem('wrong-type', at('value'), message, {
+          label: 'expected a number or a variable',
+          help: /Sec$/.test(String(path.at(-1))) ? LENGTH_HELP : null,
+        });
+      }
       // The only other case in the schema: seconds, which may also be a text that a variable completes.
       return problem('wrong-type', at('value'), `${subject} must be a number, not "${String(value)}"`, {
         label: 'expected a number',
@@ -123,21 +123,11 @@ function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError
   }
 }
 
-/** A text in the place of a number that is no variable. */
-function numberProblem(
+function enumProblem(
+  error: SchemaError,
   spot: Problem['spot'],
-  { subject, value, path }: EnumSubject & { readonly path: Path },
+  { subject, value }: { readonly subject: string; readonly value: Json | undefined },
 ): Problem {
-  const isLength = /Sec$/.test(String(path.at(-1)));
-  return problem('wrong-type', spot, `${subject} must be a number, or one variable, not "${String(value)}"`, {
-    label: 'expected a number or a variable',
-    help: isLength ? LENGTH_HELP : null,
-  });
-}
-
-type EnumSubject = { readonly subject: string; readonly value: Json | undefined };
-
-function enumProblem(error: SchemaError, spot: Problem['spot'], { subject, value }: EnumSubject): Problem {
   const allowed = (error.params.allowedValues as unknown[]).map(String);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const label = didYouMean(nearNames(text, allowed));
