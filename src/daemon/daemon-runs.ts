@@ -13,7 +13,7 @@ import { createTurns } from '#system/turns.ts';
 import { createRunIndex, type RunIndex } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { createSpacedWork, type SpacedWork } from './spaced-work.ts';
-import { createStartQueue, type QueueLimits, type StartQueue } from './start-queue.ts';
+import { type QueueLimits, StartQueue } from './start-queue.ts';
 
 /** The treatment of a daemon's runs when it exits. */
 export type RunsAtEnd = 'detach' | 'stop' | 'wait';
@@ -89,7 +89,7 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
     clock: control.clock,
     report,
   });
-  const queue = createStartQueue({
+  const queue = new StartQueue({
     limits,
     clock: control.clock,
     mayGoOn: control.archive.mayGoOn,

@@ -17,54 +17,8 @@ export type QueueLimits = {
   readonly starting?: number;
 };
 
-/**
- * The runs that a daemon has promised to start, in order. The memory contains only the order: the promise is on the
- * disk, where the next daemon finds it.
- */
-export type StartQueue = {
-  /**
-   * Accepts a run if the queue has room; until then `add` ignores it, since this process still owns it. Throws a `WfError`
-   * `busy` if the queue is full, and the errors of `accept`.
-   */
-  readonly admit: (runId: string, accept: () => Promise<AcceptedRun>) => Promise<AcceptedRun>;
-  readonly isFull: () => boolean;
-  /** Queues a run. A known run is ignored. */
-  readonly add: (runId: string) => void;
-  /** Makes a waiting run the next one that starts; false if it does not wait. */
-  readonly putFirst: (runId: string) => boolean;
-  /** Counts a run of a process that this daemon did not start, until `leave`. */
-  readonly occupy: (runId: string) => void;
-  /** Counts a run that needs no slot in the queue that its workflow names, until `leave`. */
-  readonly countGuest: (runId: string) => void;
-  /** Releases the slots of a run that waits only for approvals, and takes them again afterwards, even beyond a limit. */
-  readonly hold: (runId: string, isHeld: boolean) => void;
-  /** Removes a run that has finished or no longer waits. */
-  readonly leave: (runId: string) => void;
-  /** Begins to start runs. */
-  readonly open: () => void;
-  /** Stops starting runs. A run whose process was not started yet leaves its slot. */
-  readonly close: () => void;
-  /** Returns the number of waiting runs. */
-  readonly depth: () => number;
-  /** Returns the limit of a queue, and the number of runs that wait in it. */
-  readonly stateOf: (queue: string) => { readonly limit: number; readonly waiting: number };
-  /** The waiting runs, in the order in which they start. */
-  readonly waiting: () => readonly string[];
-  /** The runs that take a slot. */
-  readonly slots: () => readonly string[];
-  /** The runs that take a slot or wait only for approvals. */
-  readonly running: () => readonly string[];
-  /**
-   * Resolves when the process that is being started for a run owns it, or the signal is aborted; to false if the process
-   * could not start, and for a run without a slot.
-   */
-  readonly owned: (runId: string, signal: AbortSignal) => Promise<boolean>;
-  /** Resolves when no run counts as running, or the signal is aborted. */
-  readonly idle: (signal: AbortSignal) => Promise<void>;
-};
-
 /** The dependencies of a queue. */
-export type StartQueueParts = {
+type StartQueueParts = {
   readonly limits: QueueLimits;
   readonly clock: Clock;
   /** False only if the run is known to have finished. */
@@ -87,12 +41,11 @@ export type StartQueueParts = {
 /** The pause before the next attempt to start a run that another process is claiming. */
 const leaveAloneMs = 5000;
 
-/** Creates a queue; `open` starts it. */
-export function createStartQueue(parts: StartQueueParts): StartQueue {
-  return new LocalStartQueue(parts);
-}
-
-class LocalStartQueue implements StartQueue {
+/**
+ * The runs that a daemon has promised to start, in order. The memory contains only the order: the promise is on the
+ * disk, where the next daemon finds it.
+ */
+export class StartQueue {
   readonly #parts: StartQueueParts;
   /** Waiting runs in the order in which they start. */
   readonly #waiting = new Set<string>();
@@ -119,6 +72,10 @@ class LocalStartQueue implements StartQueue {
     this.#inSlot = createStartSlots(parts.limits.starting ?? Number.POSITIVE_INFINITY);
   }
 
+  /**
+   * Accepts a run if the queue has room; until then `add` ignores it, since this process still owns it. Throws a `WfError`
+   * `busy` if the queue is full, and the errors of `accept`.
+   */
   readonly admit = async (runId: string, accept: () => Promise<AcceptedRun>): Promise<AcceptedRun> => {
     if (this.isFull()) throw this.#busy();
     this.#admitted.set(runId, (this.#admitted.get(runId) ?? 0) + 1);
@@ -137,6 +94,7 @@ class LocalStartQueue implements StartQueue {
     return this.#waiting.size + this.#admitted.size >= waiting + free;
   };
 
+  /** Queues a run. A known run is ignored. */
   readonly add = (runId: string): void => {
     if (this.#slots.has(runId) || this.#admitted.has(runId)) return;
     const pauseMs = (this.#leftAlone.get(runId) ?? 0) - this.#parts.clock.now();
@@ -150,6 +108,7 @@ class LocalStartQueue implements StartQueue {
     this.#startNext();
   };
 
+  /** Makes a waiting run the next one that starts; false if it does not wait. */
   readonly putFirst = (runId: string): boolean => {
     if (!this.#waiting.delete(runId)) return false;
     const others = [...this.#waiting];
@@ -158,6 +117,7 @@ class LocalStartQueue implements StartQueue {
     return true;
   };
 
+  /** Counts a run of a process that this daemon did not start, until `leave`. */
   readonly occupy = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#slots.add(runId);
@@ -165,17 +125,20 @@ class LocalStartQueue implements StartQueue {
     this.#lines.add(runId);
   };
 
+  /** Counts a run that needs no slot in the queue that its workflow names, until `leave`. */
   readonly countGuest = (runId: string): void => {
     if (this.#lines.add(runId)?.queue != null) this.#guests.add(runId);
     else this.#lines.remove(runId);
   };
 
+  /** Releases the slots of a run that waits only for approvals, and takes them again afterwards, even beyond a limit. */
   readonly hold = (runId: string, isHeld: boolean): void => {
     if (!isHeld) this.#held.delete(runId);
     else if (this.#slots.has(runId) || this.#guests.has(runId)) this.#held.add(runId);
     this.#startNext();
   };
 
+  /** Removes a run that has finished or no longer waits. */
   readonly leave = (runId: string): void => {
     this.#waiting.delete(runId);
     this.#slots.delete(runId);
@@ -187,35 +150,47 @@ class LocalStartQueue implements StartQueue {
     if (this.#slots.size === 0) for (const tell of this.#whenIdle) tell();
   };
 
+  /** Begins to start runs. */
   readonly open = (): void => {
     this.#isOpen = true;
     this.#startNext();
   };
 
+  /** Stops starting runs. A run whose process was not started yet leaves its slot. */
   readonly close = (): void => {
     this.#isOpen = false;
     for (const [runId, launched] of this.#unowned) if (launched === null) this.leave(runId);
   };
 
+  /** Returns the number of waiting runs. */
   readonly depth = (): number => this.#waiting.size;
 
-  readonly stateOf = (queue: string): { readonly limit: number; readonly waiting: number } => ({
+  /** Returns the limit of a queue, and the number of runs that wait in it. */
+  readonly stateOf = (queue: string) => ({
     limit: this.#lines.limitOf(queue),
     waiting: [...this.#waiting].filter((runId) => this.#lines.queueOf(runId) === queue).length,
   });
 
+  /** The waiting runs, in the order in which they start. */
   readonly waiting = (): readonly string[] => [...this.#waiting];
 
+  /** The runs that take a slot. */
   readonly slots = (): readonly string[] => [...this.#slots].filter((runId) => !this.#held.has(runId));
 
+  /** The runs that take a slot or wait only for approvals. */
   readonly running = (): readonly string[] => [...this.#slots];
 
+  /**
+   * Resolves when the process that is being started for a run owns it, or the signal is aborted; to false if the process
+   * could not start, and for a run without a slot.
+   */
   readonly owned = async (runId: string, signal: AbortSignal): Promise<boolean> => {
     const launched = this.#unowned.get(runId) ?? null;
     if (launched !== null) await orAborted(launched, signal);
     return this.#slots.has(runId) && this.#unowned.get(runId) !== null;
   };
 
+  /** Resolves when no run counts as running, or the signal is aborted. */
   readonly idle = async (signal: AbortSignal): Promise<void> => {
     if (this.#slots.size === 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunLine } from '#daemon/start-lines.ts';
-import { createStartQueue, type QueueLimits } from '#daemon/start-queue.ts';
+import { type QueueLimits, StartQueue } from '#daemon/start-queue.ts';
 import { type Carrier, CarrierDied } from '#service/runs/carrier.ts';
 import { WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';
@@ -35,7 +35,7 @@ function queueWith(
     return { owned: owning, ended };
   };
   const look = { find: async () => {} };
-  const queue = createStartQueue({
+  const queue = new StartQueue({
     limits,
     clock,
     launch,
@@ -377,7 +377,7 @@ describe('a queue of runs', () => {
 
   it('continues with the next run if a process cannot be started', async () => {
     const { queue, refused, end } = queueWith({ running: 1, waiting: 9 });
-    const broken = createStartQueue({
+    const broken = new StartQueue({
       limits: { running: 1, waiting: 9 },
       clock: createFakeClock(),
       mayGoOn: () => true,

@@ -8,24 +8,11 @@ import type { SchedulerEvent } from './scheduler-event.ts';
 import type { Action, WaitingRun } from './timetable.ts';
 
 /** The dependencies of a dispatcher. */
-export type DispatcherParts = {
+type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
   readonly runIndex: Pick<RunIndex, 'activeOf' | 'isRunOf'>;
   readonly report: (event: SchedulerEvent) => void;
-};
-
-/** Carries out actions, one after the other for each workflow, and keeps the waiting ones. */
-export type Dispatcher = {
-  /** Notes that the index was refreshed and contains all earlier starts. */
-  readonly begin: () => void;
-  /** Carries out an action. Never rejects: errors are reported. */
-  readonly act: (workflow: ScheduledWorkflow, action: Action) => Promise<void>;
-  /** Starts the waiting runs of a file that may start now. */
-  readonly goOn: (workflow: ScheduledWorkflow) => Promise<void>;
-  /** Drops the waiting runs of a file. */
-  readonly forget: (file: string) => void;
-  readonly waiting: () => readonly WaitingRun[];
 };
 
 /** The scheduling data of a workflow; `file` is its absolute path. */
@@ -44,31 +31,36 @@ const mostWaiting = 100;
 const tryAgainMs = 5000;
 const longestTryingMs = 600_000;
 
-/** Creates a dispatcher that continues with the waiting runs of an earlier one. */
-export function createDispatcher(parts: DispatcherParts, earlier: readonly WaitingRun[]): Dispatcher {
-  return new LocalDispatcher(parts, earlier);
-}
-
-class LocalDispatcher implements Dispatcher {
+/** Carries out actions, one after the other for each workflow, and keeps the waiting ones. */
+export class Dispatcher {
   readonly #parts: DispatcherParts;
   /** Waiting runs by file, in the order in which they start. */
   readonly #waiting = new Map<string, Waiting[]>();
   /** Files with a started run that is not on the index yet. */
   readonly #justStarted = new Set<string>();
 
+  /** Continues with the waiting runs of an earlier dispatcher. */
   constructor(parts: DispatcherParts, earlier: readonly WaitingRun[]) {
     this.#parts = parts;
-    for (const { file, ...run } of earlier) this.#enqueue({ file, ...run });
+    for (const run of earlier) this.#enqueue(run);
   }
 
-  readonly begin = (): void => this.#justStarted.clear();
+  /** Notes that the index was refreshed and contains all earlier starts. */
+  begin(): void {
+    this.#justStarted.clear();
+  }
 
-  readonly waiting = (): readonly WaitingRun[] =>
-    [...this.#waiting.values()].flat().map(({ file, kind, moment }) => ({ file, kind, moment }));
+  waiting(): readonly WaitingRun[] {
+    return [...this.#waiting.values()].flat().map(({ file, kind, moment }) => ({ file, kind, moment }));
+  }
 
-  readonly forget = (file: string): void => void this.#waiting.delete(file);
+  /** Drops the waiting runs of a file. */
+  forget(file: string): void {
+    this.#waiting.delete(file);
+  }
 
-  readonly act = async (workflow: ScheduledWorkflow, action: Action): Promise<void> => {
+  /** Carries out an action. Never rejects: errors are reported. */
+  async act(workflow: ScheduledWorkflow, action: Action): Promise<void> {
     switch (action.kind) {
       case 'stop':
         return this.#stopAll(workflow, action);
@@ -77,9 +69,10 @@ class LocalDispatcher implements Dispatcher {
       case 'restart':
         return this.#restart(workflow, action);
     }
-  };
+  }
 
-  readonly goOn = async (workflow: ScheduledWorkflow): Promise<void> => {
+  /** Starts the waiting runs of a file that may start now. */
+  async goOn(workflow: ScheduledWorkflow): Promise<void> {
     const { file, restartWaitMs } = workflow;
     for (let run = this.#waiting.get(file)?.[0]; run !== undefined; run = this.#waiting.get(file)?.[0]) {
       const now = this.#parts.clock.now();
@@ -93,7 +86,7 @@ class LocalDispatcher implements Dispatcher {
       }
       if (!(await this.#tryToStart(run))) return;
     }
-  };
+  }
 
   async #start(workflow: ScheduledWorkflow, { moment, isLate }: Action): Promise<void> {
     const { file, schedule } = workflow;
@@ -170,7 +163,7 @@ class LocalDispatcher implements Dispatcher {
       const isFirst = run.givenUpAt === null;
       run.givenUpAt ??= now + longestTryingMs;
       run.notBefore = now + tryAgainMs;
-      const isOver = !isPassing(error) || now >= run.givenUpAt;
+      const isOver = !failedAs(error, 'busy', 'storage') || now >= run.givenUpAt;
       if (isOver) this.#dequeue(run);
       if (isOver || isFirst) report({ type: 'failed', file, kind, moment, error, isOver });
       return isOver;
@@ -203,9 +196,4 @@ class LocalDispatcher implements Dispatcher {
     if (left.length === 0) this.#waiting.delete(run.file);
     else this.#waiting.set(run.file, left);
   }
-}
-
-/** Whether the same request may succeed later. */
-function isPassing(error: unknown): boolean {
-  return failedAs(error, 'busy', 'storage');
 }

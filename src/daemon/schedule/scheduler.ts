@@ -8,46 +8,20 @@ import { someAtOnce } from '#system/turns.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RunIndex } from '../run-index.ts';
 import { type CronTimes, loadCronTimes } from './cron-times.ts';
-import { createDispatcher, type Dispatcher, type ScheduledWorkflow } from './dispatcher.ts';
+import { Dispatcher, type ScheduledWorkflow } from './dispatcher.ts';
 import { expressionsOf, nextStarts } from './next-start.ts';
 import { loadScheduleWords, type SchedulerEvent, type ScheduleWords } from './scheduler-event.ts';
 import {
-  createTimetable,
   type DueActions,
   type DueFile,
   decide,
   momentsBetween,
   readRecord,
   type ScheduleRecord,
-  type Timetable,
+  Timetable,
   type UpcomingMoment,
   writeRecord,
 } from './timetable.ts';
-
-/** Starts, stops and restarts workflows by their schedules, once for each due time. */
-export type Scheduler = {
-  /** Returns the delay of the last handled due time, or of an overdue one, in seconds. */
-  readonly lagSeconds: () => number;
-  /** Returns the number of due times, since the start, that were missed and not caught up. */
-  readonly missed: () => number;
-  /** Returns the next start of a workflow; null if it is suspended without an end, invalid or has no such schedule. */
-  readonly nextOf: (entry: ListedWorkflow) => Date | null;
-  /** Returns the next starts of a workflow, as `nextOf`, in order, `count` at most. */
-  readonly startsOf: (entry: ListedWorkflow, count: number) => readonly Date[];
-  /** Returns the schedule of a workflow in words; null if its file is invalid. */
-  readonly wordsOf: (entry: ListedWorkflow) => ScheduleWords | null;
-  /** Returns the next due time of each expression, in order, without suspended workflows. */
-  readonly upcoming: () => readonly UpcomingMoment[];
-  /**
-   * The scheduled actions between two times, at most `limit`, in the order of time, including those of suspended
-   * workflows, which are not carried out.
-   */
-  readonly moments: (from: number, to: number, limit: number) => Promise<readonly UpcomingMoment[]>;
-  /** Returns a text that changes with the results of `moments` and `missed`. */
-  readonly stamp: () => string;
-  /** Resolves when all begun actions are done and recorded; none begins afterwards. */
-  readonly close: () => Promise<void>;
-};
 
 /** The dependencies of a scheduler. */
 export type SchedulerParts = {
@@ -73,12 +47,11 @@ const mostAtOnce = 8;
 /** Creates a scheduler that continues where the last scheduler of the same record stopped. */
 export async function createScheduler(parts: SchedulerParts): Promise<Scheduler> {
   const [times, words] = await Promise.all([loadCronTimes(), loadScheduleWords()]);
-  const scheduler = new LocalScheduler(parts, times, words);
-  scheduler.open();
-  return scheduler;
+  return new Scheduler(parts, times, words);
 }
 
-class LocalScheduler implements Scheduler {
+/** Starts, stops and restarts workflows by their schedules, once for each due time. */
+export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #timetable: Timetable;
   readonly #times: CronTimes;
@@ -94,63 +67,79 @@ class LocalScheduler implements Scheduler {
   #isAgainWanted = false;
   #working: Promise<void> | null = null;
   #cancelTimer = () => {};
-  #unwatch = () => {};
+  readonly #unwatch: () => void;
 
   constructor(parts: SchedulerParts, times: CronTimes, words: (schedule: Schedule) => ScheduleWords) {
     this.#parts = parts;
     const { rules, waiting } = this.#readRecord();
     this.#times = times;
     this.#words = words;
-    this.#timetable = createTimetable(times, rules);
-    this.#dispatcher = createDispatcher({ ...parts, report: this.#report }, waiting);
-  }
-
-  open(): void {
+    this.#timetable = new Timetable(times, rules);
+    this.#dispatcher = new Dispatcher({ ...parts, report: this.#report }, waiting);
     this.#unwatch = this.#parts.catalog.watch(() => this.#wake());
     this.#wake();
   }
 
-  readonly lagSeconds = (): number => {
+  /** Returns the delay of the last handled due time, or of an overdue one, in seconds. */
+  lagSeconds(): number {
     const next = this.#timetable.nextMoment();
     const overdueMs = next === null ? 0 : this.#parts.clock.now() - next;
     return Math.max(0, overdueMs, this.#lagMs) / 1000;
-  };
+  }
 
-  readonly missed = (): number => this.#missed;
+  /** Returns the number of due times, since the start, that were missed and not caught up. */
+  missed(): number {
+    return this.#missed;
+  }
 
-  readonly stamp = (): string => [this.#version, this.#timetable.nextMoment(), this.#missed].join(' ');
+  /** Returns a text that changes with the results of `moments` and `missed`. */
+  stamp(): string {
+    return [this.#version, this.#timetable.nextMoment(), this.#missed].join(' ');
+  }
 
-  readonly nextOf = (entry: ListedWorkflow): Date | null => this.startsOf(entry, 1)[0] ?? null;
+  /** Returns the next start of a workflow; null if it is suspended without an end, invalid or has no such schedule. */
+  nextOf(entry: ListedWorkflow): Date | null {
+    return this.startsOf(entry, 1)[0] ?? null;
+  }
 
-  readonly startsOf = ({ workflow, file }: ListedWorkflow, count: number): readonly Date[] => {
+  /** Returns the next starts of a workflow in order, `count` at most. */
+  startsOf({ workflow, file }: ListedWorkflow, count: number): readonly Date[] {
     const { clock, suspensions } = this.#parts;
     if (workflow === null) return [];
     const suspendedUntil = suspensions.endOf(file);
     return nextStarts(workflow.schedule, this.#times, { now: clock.now(), suspendedUntil, count });
-  };
+  }
 
-  readonly wordsOf = ({ workflow }: ListedWorkflow): ScheduleWords | null =>
-    workflow === null ? null : this.#words(workflow.schedule);
+  /** Returns the schedule of a workflow in words; null if its file is invalid. */
+  wordsOf({ workflow }: ListedWorkflow): ScheduleWords | null {
+    return workflow === null ? null : this.#words(workflow.schedule);
+  }
 
-  readonly upcoming = (): readonly UpcomingMoment[] => {
+  /** Returns the next due time of each expression, in order, without suspended workflows. */
+  upcoming(): readonly UpcomingMoment[] {
     const { suspensions } = this.#parts;
     return this.#timetable
       .upcoming()
       .filter(({ rule, at }) => at >= (suspensions.endOf(rule.file) ?? 0))
       .map(({ rule: { file, kind }, at }) => ({ file, kind, at: new Date(at) }))
       .sort((a, b) => a.at.getTime() - b.at.getTime());
-  };
+  }
 
-  readonly moments = (from: number, to: number, limit: number): Promise<readonly UpcomingMoment[]> => {
+  /**
+   * The scheduled actions between two times, at most `limit`, in the order of time, including those of suspended
+   * workflows, which are not carried out.
+   */
+  moments(from: number, to: number, limit: number): Promise<readonly UpcomingMoment[]> {
     return momentsBetween(this.#timetable.rules(), this.#times, { from, to, limit });
-  };
+  }
 
-  readonly close = async (): Promise<void> => {
+  /** Resolves when all begun actions are done and recorded; none begins afterwards. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#unwatch();
     this.#cancelTimer();
     await this.#working;
-  };
+  }
 
   readonly #report = (event: SchedulerEvent): void => {
     if (event.type === 'missed') this.#missed += event.count;
@@ -273,7 +262,7 @@ class LocalScheduler implements Scheduler {
   #reportBroken(): void {
     const broken = this.#timetable.broken();
     for (const file of broken) if (!this.#brokenFiles.has(file)) this.#report({ type: 'broken', file });
-    this.#brokenFiles = new Set(broken);
+    this.#brokenFiles = broken;
   }
 
   #readRecord(): ScheduleRecord {

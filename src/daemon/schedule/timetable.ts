@@ -5,27 +5,6 @@ import { createSlices, ownTurn } from '#system/turns.ts';
 import type { CronTimes } from './cron-times.ts';
 import { type Rule, ruleKey, rulesOf, type ScheduleKind } from './next-start.ts';
 
-/** Every rule of every workflow with its progress. It has no clock and no effects: callers pass the time. */
-export type Timetable = {
-  /** Updates the rules from the files. A new rule begins now, without earlier due times. */
-  readonly follow: (workflows: readonly ListedWorkflow[], now: number) => void;
-  /** Returns the unhandled due times by file; none for an invalid or removed file. */
-  readonly due: (now: number) => ReadonlyMap<string, DueFile>;
-  /** Marks the due times of these files up to `now` as handled. */
-  readonly settle: (files: { readonly has: (file: string) => boolean }, now: number) => void;
-  /** Returns the workflow of a file; null if the file is invalid or removed. */
-  readonly workflowOf: (file: string) => Workflow | null;
-  /** Returns the earliest future or unhandled due time; null if there is none. */
-  readonly nextMoment: () => number | null;
-  /** Returns the next due times, unordered. */
-  readonly upcoming: () => readonly { readonly rule: Rule; readonly at: number }[];
-  /** The rules of all files that can be read. */
-  readonly rules: () => readonly Rule[];
-  /** The files that cannot be read but have rules. */
-  readonly broken: () => readonly string[];
-  readonly progress: () => readonly RuleProgress[];
-};
-
 /** The due times of one workflow. */
 export type DueFile = { readonly workflow: Workflow; readonly due: DueMoments };
 
@@ -38,76 +17,116 @@ const rememberedMs = 86_400_000;
 /** A clock that was set back further than this was wrong before: due times are not delayed until it catches up. */
 const furthestAheadMs = 3_600_000;
 
-/** Creates a timetable with the progress of an earlier scheduler. */
-export function createTimetable(times: CronTimes, earlier: readonly RuleProgress[]): Timetable {
-  const states = new Map<string, State>();
-  const workflows = new Map<string, Workflow>();
-  const broken = new Set<string>();
-  for (const { rule, done, goneSince } of earlier) {
-    states.set(ruleKey(rule), { rule, done, next: times.next(rule, done), goneSince });
+/** Every rule of every workflow with its progress. It has no clock and no effects: callers pass the time. */
+export class Timetable {
+  readonly #times: CronTimes;
+  readonly #states = new Map<string, State>();
+  readonly #workflows = new Map<string, Workflow>();
+  readonly #broken = new Set<string>();
+
+  /** Continues with the progress of an earlier scheduler. */
+  constructor(times: CronTimes, earlier: readonly RuleProgress[]) {
+    this.#times = times;
+    for (const { rule, done, goneSince } of earlier) {
+      this.#states.set(ruleKey(rule), { rule, done, next: times.next(rule, done), goneSince });
+    }
   }
-  const isActive = ({ rule }: State) => workflows.has(rule.file);
-  const move = (state: State, done: number) => {
+
+  /** Updates the rules from the files. A new rule begins now, without earlier due times. */
+  follow(listing: readonly ListedWorkflow[], now: number): void {
+    this.#workflows.clear();
+    this.#broken.clear();
+    const wanted = new Set<string>();
+    for (const listed of listing) {
+      if (listed.workflow === null) this.#broken.add(listed.file);
+      else this.#workflows.set(listed.file, listed.workflow);
+      for (const rule of rulesOf(listed)) {
+        const key = ruleKey(rule);
+        wanted.add(key);
+        this.#addRule(key, rule, now);
+      }
+    }
+    for (const [key, state] of this.#states) {
+      const isThere = wanted.has(key) || this.#broken.has(state.rule.file);
+      state.goneSince = isThere ? null : Math.min(state.goneSince ?? now, now);
+      // A rule that was removed from its file is dropped; a removed file may return.
+      const isOver = this.#workflows.has(state.rule.file) || now - (state.goneSince ?? now) > rememberedMs;
+      if (!isThere && isOver) this.#states.delete(key);
+    }
+  }
+
+  /** Returns the unhandled due times by file; none for an invalid or removed file. */
+  due(now: number): ReadonlyMap<string, DueFile> {
+    const found = new Map<string, { workflow: Workflow; due: Record<Rule['kind'], readonly number[]> }>();
+    for (const state of this.#states.values()) {
+      if (state.done > now + furthestAheadMs) this.#move(state, now);
+      const { file, kind } = state.rule;
+      const workflow = this.#workflows.get(file);
+      if (workflow === undefined || state.next === null || state.next > now) continue;
+      const entry = found.get(file) ?? { workflow, due: { start: [], stop: [], restart: [] } };
+      entry.due[kind] = [...entry.due[kind], ...momentsOf(state, this.#times, now)];
+      found.set(file, entry);
+    }
+    return found;
+  }
+
+  /** Marks the due times of these files up to `now` as handled. */
+  settle(files: ReadonlySet<string>, now: number): void {
+    for (const state of this.#states.values()) {
+      // The progress of a rule that is not due is kept, so that the record does not change every minute.
+      if (files.has(state.rule.file) && state.next !== null && state.next <= now) this.#move(state, now);
+    }
+  }
+
+  /** Returns the workflow of a file; null if the file is invalid or removed. */
+  workflowOf(file: string): Workflow | null {
+    return this.#workflows.get(file) ?? null;
+  }
+
+  /** Returns the earliest future or unhandled due time; null if there is none. */
+  nextMoment(): number | null {
+    return earliest(this.#active().map(({ next }) => next));
+  }
+
+  /** Returns the next due times, unordered. */
+  upcoming(): readonly { readonly rule: Rule; readonly at: number }[] {
+    return this.#active().flatMap(({ rule, next }) => (next === null ? [] : [{ rule, at: next }]));
+  }
+
+  /** The rules of all files that can be read. */
+  rules(): readonly Rule[] {
+    return this.#active().map(({ rule }) => rule);
+  }
+
+  /** The files that cannot be read but have rules. */
+  broken(): ReadonlySet<string> {
+    const files = [...this.#states.values()].map(({ rule }) => rule.file);
+    return new Set(files.filter((file) => this.#broken.has(file)));
+  }
+
+  progress(): readonly RuleProgress[] {
+    return [...this.#states.values()].map(({ rule, done, goneSince }) => ({ rule, done, goneSince }));
+  }
+
+  #active(): readonly State[] {
+    return [...this.#states.values()].filter(({ rule }) => this.#workflows.has(rule.file));
+  }
+
+  #addRule(key: string, rule: Rule, now: number): void {
+    const known = this.#states.get(key);
+    if (known === undefined) {
+      this.#states.set(key, { rule, done: now, next: this.#times.next(rule, now), goneSince: null });
+    } else if (String(known.rule.notOn) !== String(rule.notOn)) {
+      // Other days without due times leave a rule what it is.
+      known.rule = rule;
+      this.#move(known, known.done);
+    }
+  }
+
+  #move(state: State, done: number): void {
     state.done = done;
-    state.next = times.next(state.rule, done);
-  };
-  return {
-    follow: (listing, now) => {
-      workflows.clear();
-      broken.clear();
-      const wanted = new Set<string>();
-      for (const listed of listing) {
-        if (listed.workflow === null) broken.add(listed.file);
-        else workflows.set(listed.file, listed.workflow);
-        for (const rule of rulesOf(listed)) {
-          const key = ruleKey(rule);
-          wanted.add(key);
-          const known = states.get(key);
-          if (known === undefined) states.set(key, { rule, done: now, next: times.next(rule, now), goneSince: null });
-          // Other days without due times leave a rule what it is.
-          else if (String(known.rule.notOn) !== String(rule.notOn)) {
-            known.rule = rule;
-            move(known, known.done);
-          }
-        }
-      }
-      for (const [key, state] of states) {
-        const isThere = wanted.has(key) || broken.has(state.rule.file);
-        state.goneSince = isThere ? null : Math.min(state.goneSince ?? now, now);
-        // A rule that was removed from its file is dropped; a removed file may return.
-        const isOver = workflows.has(state.rule.file) || now - (state.goneSince ?? now) > rememberedMs;
-        if (!isThere && isOver) states.delete(key);
-      }
-    },
-    due: (now) => {
-      const found = new Map<string, { workflow: Workflow; due: Record<Rule['kind'], readonly number[]> }>();
-      for (const state of states.values()) {
-        if (state.done > now + furthestAheadMs) move(state, now);
-        const { file, kind } = state.rule;
-        const workflow = workflows.get(file);
-        if (workflow === undefined || state.next === null || state.next > now) continue;
-        const entry = found.get(file) ?? { workflow, due: { start: [], stop: [], restart: [] } };
-        entry.due[kind] = [...entry.due[kind], ...momentsOf(state, times, now)];
-        found.set(file, entry);
-      }
-      return found;
-    },
-    settle: (files, now) => {
-      for (const state of states.values()) {
-        // The progress of a rule that is not due is kept, so that the record does not change every minute.
-        if (files.has(state.rule.file) && state.next !== null && state.next <= now) move(state, now);
-      }
-    },
-    workflowOf: (file) => workflows.get(file) ?? null,
-    nextMoment: () => earliest([...states.values()].filter(isActive).map(({ next }) => next)),
-    upcoming: () =>
-      [...states.values()].flatMap((state) =>
-        isActive(state) && state.next !== null ? [{ rule: state.rule, at: state.next }] : [],
-      ),
-    rules: () => [...states.values()].filter(isActive).map(({ rule }) => rule),
-    broken: () => [...new Set([...states.values()].map(({ rule }) => rule.file))].filter((file) => broken.has(file)),
-    progress: () => [...states.values()].map(({ rule, done, goneSince }) => ({ rule, done, goneSince })),
-  };
+    state.next = this.#times.next(state.rule, done);
+  }
 }
 
 /** Returns the due times of a rule. Searches two first, since usually there is one. */
