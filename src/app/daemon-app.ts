@@ -5,36 +5,32 @@ import type { Config } from '#config/config.ts';
 import { listDirectories, listSettings, readLogForwarding } from '#config/part-settings.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { AutoRetries, wasRetried } from '#daemon/auto-retries.ts';
-import { type Catalog, createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
-import { type ClaimWatch, watchClaim } from '#daemon/claim-watch.ts';
-import { createDaemonRuns, type DaemonRuns, type RunsAtEnd } from '#daemon/daemon-runs.ts';
-import { createLiveChanges, createRunFeeds } from '#daemon/live-changes.ts';
-import { createMetrics, type Metrics } from '#daemon/metrics.ts';
-import type { RunIndex } from '#daemon/run-index.ts';
+import { createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
+import { watchClaim } from '#daemon/claim-watch.ts';
+import { createDaemonRuns } from '#daemon/daemon-runs.ts';
+import { createRunFeeds, DaemonChanges } from '#daemon/live-changes.ts';
+import { createMetrics } from '#daemon/metrics.ts';
 import { createScheduler, type Scheduler } from '#daemon/schedule/scheduler.ts';
-import { type SchedulerEvent, schedulerLine } from '#daemon/schedule/scheduler-event.ts';
+import { schedulerLine } from '#daemon/schedule/scheduler-event.ts';
 import type { QueueLimits } from '#daemon/start-queue.ts';
 import { createForwardTotal } from '#forwarding/forward-total.ts';
 import type { Monitor } from '#forwarding/monitor.ts';
 import { endDeadGroups, isElsewhere, mayBeAlive } from '#processes/processes.ts';
 import { ReportingStarter, startThread } from '#processes/programs.ts';
 import { anyRun, type History, readPastRun } from '#service/history.ts';
-import type { LiveChanges, RunFeeds, ServedWorkflows } from '#service/served.ts';
-import type { RunActions } from '#service/service.ts';
+import type { ServedWorkflows } from '#service/served.ts';
 import { isLongCheck, type StartRequest, withoutRun } from '#service/start-runs.ts';
 import {
   checkText,
   createTaskThread,
   createWorkflowEditor,
   createWorkflowLoader,
-  type SearchLines,
   shownText,
   shownWorkflow,
   type TaskThread,
 } from '#service/workflows.ts';
-import type { DaemonClaim, DaemonState, DiskSpace } from '#store/store.ts';
-import { type Clock, systemClock } from '#system/clock.ts';
-import type { SystemProblem } from '#system/errors.ts';
+import type { DaemonClaim, DaemonState } from '#store/store.ts';
+import { systemClock } from '#system/clock.ts';
 import { ownTurn } from '#system/turns.ts';
 import { createControl, createPast, judgeFor, removeRun } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
@@ -43,42 +39,7 @@ import { daemonState } from './run-store.ts';
 export { daemonState } from './run-store.ts';
 
 /** The services of a daemon. */
-export type DaemonApp = {
-  readonly catalog: Catalog;
-  readonly workflows: ServedWorkflows;
-  readonly runIndex: RunIndex;
-  readonly history: History;
-  readonly runs: RunActions;
-  /** Searches lines in a thread. */
-  readonly searchLines: SearchLines;
-  /** Changes with each event of a run. */
-  readonly runStamp: (runId: string) => string;
-  /** Removes a run that has finished. */
-  readonly removeRun: (runId: string) => Promise<number>;
-  readonly queue: DaemonRuns['queue'];
-  readonly queueNamed: DaemonRuns['queueNamed'];
-  readonly putFirst: DaemonRuns['putFirst'];
-  readonly moments: Scheduler['moments'];
-  readonly missed: Scheduler['missed'];
-  /** Version, process and time zone of the daemon. */
-  readonly info: () => object;
-  /** The space where runs are stored; null if it is unknown. */
-  readonly disk: () => Promise<DiskSpace | null>;
-  /** The settings, as in `wf config`. */
-  readonly settings: () => object;
-  /** Live events of runs. */
-  readonly feeds: RunFeeds;
-  /** Changes of all runs and workflows. */
-  readonly changes: LiveChanges;
-  readonly clock: Clock;
-  /** Upcoming scheduled starts. */
-  readonly upcoming: Scheduler['upcoming'];
-  readonly metrics: Metrics;
-  /** The shortage that would make the machine refuse a start now; null if there is none. */
-  readonly refusal: () => SystemProblem | null;
-  readonly life: DaemonLife;
-  readonly close: () => Promise<void>;
-};
+export type DaemonApp = Awaited<ReturnType<typeof createDaemonApp>>;
 
 export type DaemonOptions = {
   /** Default: the files of the home. */
@@ -95,29 +56,17 @@ export type DaemonOptions = {
   readonly version?: string;
 };
 
-/** The life cycle of a daemon; it does nothing before these are called. */
-export type DaemonLife = {
-  /** Takes over the runs of earlier daemons. */
-  readonly adopt: () => Promise<void>;
-  /** Starts waiting, requested and scheduled runs from now on. */
-  readonly begin: () => Promise<void>;
-  /** Starts no more runs. */
-  readonly rest: () => Promise<void>;
-  /** Resolves when the daemon no longer has to watch its runs. */
-  readonly end: (how: RunsAtEnd) => Promise<void>;
-};
-
 /** Watches whether this process is still the daemon of its home. */
-export function watchDaemonClaim({ loss }: DaemonClaim, report: (error: unknown) => void): ClaimWatch {
-  return watchClaim({ loss, report, clock: systemClock });
+export function watchDaemonClaim({ loss }: DaemonClaim, report: (error: unknown) => void) {
+  return watchClaim(loss, report, systemClock);
 }
 
 /**
  * Wires the parts of a daemon together. The daemon runs nothing itself: each run is a process of its own over the same
  * store.
  */
-export async function createDaemonApp(config: Config, options: DaemonOptions): Promise<DaemonApp> {
-  const { dags, report, log = () => {}, limits = noLimits } = options;
+export async function createDaemonApp(config: Config, options: DaemonOptions) {
+  const { dags, report, log = () => {}, limits = noLimits, version = '' } = options;
   const state = options.state ?? (await daemonState(config));
   const { processEnv } = config;
   const starter = new ReportingStarter(withoutRun(processEnv));
@@ -128,9 +77,9 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
   const loader = createWorkflowLoader(thread);
   const catalog = await createCatalog(directories, { clock: systemClock, report, log, load: loader.load });
   const metrics = await createMetrics({
-    version: options.version ?? '',
+    version,
     runsActive: () => runs.runIndex.running(),
-    queueDepth: () => runs.depth(),
+    queueDepth: () => runs.startQueue.depth(),
     schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
     schedulesMissed: () => scheduler?.missed() ?? 0,
   });
@@ -193,16 +142,16 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     shown: (workflow) => shownWorkflow(workflow, [], processEnv),
     shownText: (text, workflow) => shownText(text, workflow, processEnv),
   };
-  const changes = createLiveChanges({
+  const changes = new DaemonChanges({
     queue: runs.queue,
     scheduleStamp: () => scheduler?.stamp() ?? null,
     runIndex,
     catalog,
     workflows,
     daemon: () => ({
-      version: options.version ?? '',
+      version,
       running: runIndex.running(),
-      queued: runs.depth(),
+      queued: runs.startQueue.depth(),
       awaitingApproval: runIndex.awaitingApproval(),
     }),
     clock: systemClock,
@@ -214,30 +163,42 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
     runIndex,
     history,
     runs: runs.actions,
-    searchLines: (pattern, text) => thread.run({ kind: 'search', pattern, text }),
+    /** Searches lines in a thread. */
+    searchLines: (pattern: string, text: string) => thread.run({ kind: 'search', pattern, text }),
+    /** Live events of runs. */
     feeds: createRunFeeds(history),
-    runStamp: (runId) => control.archive.stampOf(runId) ?? '',
-    removeRun: (runId) => removeRun(runId, config),
+    /** Changes with each event of a run. */
+    runStamp: (runId: string) => control.archive.stampOf(runId) ?? '',
+    /** Removes a run that has finished. */
+    removeRun: (runId: string) => removeRun(runId, config),
     queue: runs.queue,
-    queueNamed: runs.queueNamed,
-    putFirst: runs.putFirst,
-    moments: async (from, to, limit) => scheduler?.moments(from, to, limit) ?? [],
+    queueNamed: runs.startQueue.stateOf,
+    putFirst: runs.startQueue.putFirst,
+    moments: async (from: number, to: number, limit: number) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
-    info: () => ({ ...info, version: options.version ?? '' }),
+    /** Version, process and time zone of the daemon. */
+    info: () => ({ ...info, version }),
+    /** The space where runs are stored; null if it is unknown. */
     disk: state.space,
+    /** The settings, as in `wf config`. */
     settings: () => ({ settings: listSettings(config), places: listDirectories(config, processEnv) }),
+    /** Changes of all runs and workflows. */
     changes,
     clock: systemClock,
+    /** Upcoming scheduled starts. */
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
+    /** The shortage that would make the machine refuse a start now; null if there is none. */
     refusal: state.refusal,
+    /** The life cycle of the daemon; it does nothing before these are called. */
     life: {
+      /** Takes over the runs of earlier daemons. */
       adopt: runs.adopt,
+      /** Starts waiting, requested and scheduled runs from now on. */
       begin: async () => {
-        runs.open();
+        runs.startQueue.open();
         retries.open();
         monitor = await openForwardingMonitor(config, state, log);
-        const logEvent = (event: SchedulerEvent) => logLine(schedulerLine(event), log);
         scheduler = await createScheduler({
           catalog,
           clock: systemClock,
@@ -246,14 +207,19 @@ export async function createDaemonApp(config: Config, options: DaemonOptions): P
           runIndex,
           succeededSince: (file, since, exceptId) => succeededSince(history, { file, since, exceptId }),
           record: state.schedule,
-          report: logEvent,
+          report: (event) => {
+            const line = schedulerLine(event);
+            if (line !== null) log(line);
+          },
         });
       },
+      /** Starts no more runs; waiting runs remain for the next daemon. */
       rest: async () => {
-        runs.rest();
+        runs.startQueue.close();
         retries.close();
         await scheduler?.close();
       },
+      /** Resolves when the daemon no longer has to watch its runs. */
       end: runs.end,
     },
     close: async () => {
@@ -292,10 +258,6 @@ function startTaskThread(): Worker {
 /** Starting a process keeps a core busy, and the daemon needs one to answer requests. */
 const STARTS_PER_CORE = 2;
 const noLimits: QueueLimits = { running: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
-
-function logLine(line: string | null, log: (line: string) => void): void {
-  if (line !== null) log(line);
-}
 
 /** Opens the monitor for the forwarding of all runs; null if forwarding or the monitor is off. */
 async function openForwardingMonitor(

@@ -1,26 +1,14 @@
 import type { Clock } from '#system/clock.ts';
 import type { WfError } from '#system/errors.ts';
 
-/** Watches whether this process is still the daemon of its directory. */
-export type ClaimWatch = {
-  /** Resolves to the reason when it no longer is. */
-  readonly lost: Promise<WfError>;
-  readonly close: () => void;
-};
-
-/** The dependencies of a watch. */
-type ClaimWatchParts = {
-  /** The reason why this process is not the daemon; null while it is. */
-  readonly loss: () => WfError | null;
-  readonly clock: Clock;
-  readonly report: (error: unknown) => void;
-};
-
 /** Two daemons may work on the same directory for this long. */
 const pollMs = 1000;
 
-/** Starts to watch. An error of a check is reported once, until a check succeeds. */
-export function watchClaim({ loss, clock, report }: ClaimWatchParts): ClaimWatch {
+/**
+ * Watches whether this process is still the daemon of its directory: `lost` resolves to the reason when it no longer is, as
+ * `loss` returns it. An error of a check is reported once, until a check succeeds.
+ */
+export function watchClaim(loss: () => WfError | null, report: (error: unknown) => void, clock: Clock) {
   let trouble = '';
   let cancelTimer = () => {};
   const check = (): WfError | null => {

@@ -1,4 +1,3 @@
-import type { StopTools } from '#service/control-runs.ts';
 import { type PastRun, readPastRun } from '#service/history.ts';
 import type { RunActions } from '#service/service.ts';
 import {
@@ -8,36 +7,15 @@ import {
   refuseQueued,
   type StartOfRuns,
 } from '#service/start-runs.ts';
-import type { ReadWorkflow, WorkflowDirectories } from '#service/workflows.ts';
+import type { ReadWorkflow } from '#service/workflows.ts';
 import { createTurns } from '#system/turns.ts';
-import { createRunIndex, type RunIndex } from './run-index.ts';
+import { RunIndex } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
-import { createSpacedWork, type SpacedWork } from './spaced-work.ts';
+import { SpacedWork } from './spaced-work.ts';
 import { type QueueLimits, StartQueue } from './start-queue.ts';
 
 /** The treatment of a daemon's runs when it exits. */
 export type RunsAtEnd = 'detach' | 'stop' | 'wait';
-
-/** The runs of a daemon from request to finish; they survive the daemon. */
-export type DaemonRuns = {
-  readonly actions: RunActions;
-  readonly runIndex: RunIndex;
-  /** Takes over the runs of earlier daemons: waiting runs are queued, lost runs are settled. */
-  readonly adopt: () => Promise<void>;
-  /** Begins to start runs. */
-  readonly open: () => void;
-  /** Stops starting runs; waiting runs remain for the next daemon. */
-  readonly rest: () => void;
-  /** Resolves when the daemon may exit. Runs that users started from a shell are not affected. */
-  readonly end: (how: RunsAtEnd) => Promise<void>;
-  /** Stops all checks and resolves when the last has finished. */
-  readonly close: () => Promise<void>;
-  /** Returns the number of waiting runs. */
-  readonly depth: () => number;
-  readonly queue: () => RunQueueState;
-  readonly queueNamed: StartQueue['stateOf'];
-  readonly putFirst: StartQueue['putFirst'];
-};
 
 /** The active runs of a daemon, at most `limit`, and its waiting runs in their starting order. */
 export type RunQueueState = {
@@ -46,15 +24,9 @@ export type RunQueueState = {
   readonly waiting: readonly string[];
 };
 
-export type DaemonRunsParts = {
-  readonly control: Omit<StopTools, 'engine'> & {
-    readonly archive: LifecycleParts['archive'];
-    readonly control: LocalRunTools['control'];
-    readonly directories: WorkflowDirectories;
-    readonly strict: boolean;
+type DaemonRunsParts = {
+  readonly control: Omit<LocalRunTools, 'engine' | 'read'> & {
     readonly launch: (runId: string) => Carrier;
-    readonly env: LocalRunTools['env'];
-    readonly checked: NonNullable<LocalRunTools['checked']>;
     readonly store: StartOfRuns['store'];
     /** Creates the engine that stores runs and begins them in these ways. */
     readonly engineFor: (start: StartOfRuns) => LocalRunTools['engine'];
@@ -80,12 +52,12 @@ const LAUNCHES_PER_TURN = 1;
 /** Hundreds of runs may end at once. */
 const groupPauseMs = 1000;
 
-/** Creates the runs of a daemon; `adopt` reads them. */
-export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
+/** Creates the runs of a daemon from request to finish, which survive it; `adopt` reads them. */
+export function createDaemonRuns(parts: DaemonRunsParts) {
   const { control, limits, log, report } = parts;
-  const deadGroups = createSpacedWork({
+  const deadGroups = new SpacedWork({
     work: parts.endDeadGroups,
-    pauseMs: groupPauseMs,
+    pauseMs: () => groupPauseMs,
     clock: control.clock,
     report,
   });
@@ -114,30 +86,29 @@ export function createDaemonRuns(parts: DaemonRunsParts): DaemonRuns {
   return {
     actions,
     runIndex,
-    adopt: async () => {
+    startQueue: queue,
+    queue: (): RunQueueState => ({ limit: limits.running, running: queue.slots(), waiting: queue.waiting() }),
+    /** Takes over the runs of earlier daemons: waiting runs are queued, lost runs are settled. */
+    adopt: async (): Promise<void> => {
       deadGroups.ask();
       await runIndex.open();
       const [waiting, running] = [queue.depth(), queue.running().length];
       if (waiting + running > 0) log(`took over ${waiting} waiting and ${running} running runs`);
     },
-    open: queue.open,
-    rest: queue.close,
-    end: (how) => endRuns(how, queue.running(), { ...parts, idle: queue.idle, owned: queue.owned, stop: actions.stop }),
-    close: async () => {
+    /** Resolves when the daemon may exit. Runs that users started from a shell are not affected. */
+    end: (how: RunsAtEnd): Promise<void> => endRuns(how, queue, { ...parts, stop: actions.stop }),
+    /** Stops all checks and resolves when the last has finished. */
+    close: async (): Promise<void> => {
       await runIndex.close();
       await deadGroups.close();
     },
-    depth: queue.depth,
-    queue: () => ({ limit: limits.running, running: queue.slots(), waiting: queue.waiting() }),
-    queueNamed: queue.stateOf,
-    putFirst: queue.putFirst,
   };
 }
 
 /** Creates an index that keeps the queue up to date. */
 function indexFor(queue: StartQueue, deadGroups: SpacedWork, parts: DaemonRunsParts): RunIndex {
   const { control, log, over } = parts;
-  return createRunIndex({
+  return new RunIndex({
     ...parts,
     ...control,
     listener: {
@@ -174,11 +145,7 @@ function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): R
     },
     begin: async (runId) => queue.add(runId),
   });
-  const { startLoaded: _, ...actions } = createLocalRuns({
-    ...control,
-    read,
-    engine,
-  });
+  const { startLoaded: _, ...actions } = createLocalRuns({ ...control, read, engine });
   return {
     ...actions,
     stop: async (runId, request) => {
@@ -189,47 +156,39 @@ function actionsBefore(queue: StartQueue, { control, read }: DaemonRunsParts): R
   };
 }
 
-type EndTools = Pick<DaemonRunsParts, 'control' | 'log' | 'report'> & {
-  readonly idle: StartQueue['idle'];
-  readonly owned: StartQueue['owned'];
-  readonly stop: RunActions['stop'];
-};
+type EndTools = Pick<DaemonRunsParts, 'control' | 'log' | 'report'> & { readonly stop: RunActions['stop'] };
 
-async function endRuns(how: RunsAtEnd, runIds: readonly string[], tools: EndTools): Promise<void> {
-  const { log, idle } = tools;
-  if (runIds.length === 0) return;
+async function endRuns(how: RunsAtEnd, queue: StartQueue, tools: EndTools): Promise<void> {
+  const count = queue.running().length;
+  const runs = count === 1 ? '1 run' : `${count} runs`;
+  if (count === 0) return;
   switch (how) {
     case 'detach':
-      return log(`${runs(runIds.length)} left running without a daemon`);
+      return tools.log(`${runs} left running without a daemon`);
     case 'wait':
-      log(`waiting for ${runs(runIds.length)} to finish`);
-      return idle(new AbortController().signal);
+      tools.log(`waiting for ${runs} to finish`);
+      return queue.idle(new AbortController().signal);
     case 'stop':
-      return stopAll(runIds, tools);
+      tools.log(`stopping ${runs}`);
+      return stopAll(queue, tools);
   }
 }
 
 /** Stops all runs and waits at most for the longest grace period. */
-async function stopAll(runIds: readonly string[], tools: EndTools): Promise<void> {
-  const { idle, log, report } = tools;
-  const { clock, archive } = tools.control;
-  log(`stopping ${runs(runIds.length)}`);
+async function stopAll(queue: StartQueue, { stop, log, report, control }: EndTools): Promise<void> {
+  const { clock, archive } = control;
+  const runIds = queue.running();
   const graces = runIds.map((runId) => readPastRun(archive, runId)?.stored?.workflow.graceMs ?? 0);
   const impatience = new AbortController();
   const cancelTimer = clock.setTimer(clock.now() + Math.max(...graces) + handlingMs, () => {
     log('some runs are still stopping and continue without a daemon');
     impatience.abort();
   });
-  const asked = runIds.map((runId) => stopOwned(runId, impatience.signal, tools).catch(report));
-  await Promise.all([...asked, idle(impatience.signal)]);
+  const ask = async (runId: string) => {
+    // A run whose process is being started counts as waiting until then, and a stop would cancel it.
+    const isOwned = await queue.owned(runId, impatience.signal);
+    if (isOwned) await stop(runId, { by: 'the daemon, which is exiting', kill: 'never' });
+  };
+  await Promise.all([...runIds.map((runId) => ask(runId).catch(report)), queue.idle(impatience.signal)]);
   cancelTimer();
-}
-
-/** A run whose process is being started counts as waiting until then, and a stop would cancel it. */
-async function stopOwned(runId: string, signal: AbortSignal, { owned, stop }: EndTools): Promise<void> {
-  if (await owned(runId, signal)) await stop(runId, { by: 'the daemon, which is exiting', kill: 'never' });
-}
-
-function runs(count: number): string {
-  return count === 1 ? '1 run' : `${count} runs`;
 }

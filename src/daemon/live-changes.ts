@@ -36,29 +36,9 @@ const pollMs = 250;
 const scheduleDelayMs = 1000;
 
 /** The changes of a daemon, which reports those that it makes itself. */
-type OwnChanges = LiveChanges & {
-  /**
-   * Call after each change of a suspension: a reader may have read it before the next check, which would not notice it if it
-   * had been undone by then.
-   */
-  readonly suspensionChanged: () => void;
-};
-
-/** Creates an empty log without readers. */
-export function createLiveChanges(parts: LiveChangesParts): OwnChanges {
-  const changes = new Changes(parts);
-  return {
-    epoch: randomBytes(6).toString('hex'),
-    position: changes.log.position,
-    since: changes.log.since,
-    join: changes.join,
-    daemon: parts.daemon,
-    suspensionChanged: changes.suspensionChanged,
-  };
-}
-
-class Changes {
-  readonly log = createChangeLog<Change>(MAX_CHANGES);
+export class DaemonChanges implements LiveChanges {
+  readonly epoch = randomBytes(6).toString('hex');
+  readonly #log = new ChangeLog<Change>(MAX_CHANGES);
   readonly #parts: LiveChangesParts;
   readonly #readers = new Set<() => void>();
   #looking: Promise<void> | null = null;
@@ -84,6 +64,12 @@ class Changes {
     });
   }
 
+  readonly position = (): number => this.#log.position();
+
+  readonly since = (position: number): readonly NumberedChange<Change>[] | null => this.#log.since(position);
+
+  readonly daemon = (): DaemonStatus => this.#parts.daemon();
+
   readonly join = async (wake: () => void, attended: AttendedRun | null): Promise<() => void> => {
     const leave = attended === null ? () => {} : this.#parts.runIndex.attend(attended.runId, attended.look);
     this.#readers.add(wake);
@@ -95,6 +81,10 @@ class Changes {
     };
   };
 
+  /**
+   * Call after each change of a suspension: a reader may have read it before the next check, which would not notice it if it
+   * had been undone by then.
+   */
   readonly suspensionChanged = (): void => {
     try {
       this.#compareSchedules();
@@ -104,7 +94,7 @@ class Changes {
   };
 
   #add(key: string, change: Change): void {
-    this.log.add(key, change);
+    this.#log.add(key, change);
     for (const wake of this.#readers) wake();
   }
 
@@ -189,45 +179,49 @@ class Changes {
 
 type KeptChange<Change> = NumberedChange<Change> & { readonly key: string };
 
-/** Changes in order, numbered from 1; only the newest are kept. */
-type ChangeLog<Change> = {
-  /** Adds a change. `key` identifies its subject: older changes with the same key are dropped. */
-  readonly add: (key: string, change: Change) => void;
-  /** Returns the number of the newest change. */
-  readonly position: () => number;
-  /** Returns the changes after a position, one for each key; null if the log no longer goes back to the position. */
-  readonly since: (position: number) => readonly NumberedChange<Change>[] | null;
-};
+/** Changes in order, numbered from 1; only the newest `maxChanges` are kept. */
+export class ChangeLog<Change> {
+  readonly #maxChanges: number;
+  #kept: KeptChange<Change>[] = [];
+  readonly #newest = new Map<string, KeptChange<Change>>();
+  #count = 0;
 
-/** Creates an empty log that keeps at most `maxChanges` changes. */
-export function createChangeLog<Change>(maxChanges: number): ChangeLog<Change> {
-  let kept: KeptChange<Change>[] = [];
-  const newest = new Map<string, KeptChange<Change>>();
-  let count = 0;
-  const forget = (surplus: number) => {
-    for (const each of kept.slice(0, surplus)) if (newest.get(each.key) === each) newest.delete(each.key);
-    kept = kept.slice(surplus);
-  };
-  return {
-    position: () => count,
-    add: (key, change) => {
-      count += 1;
-      // Equal keys are kept as one text: most changes are of the same few workflows.
-      const added = { key: newest.get(key)?.key ?? key, change, position: count };
-      kept.push(added);
-      newest.set(added.key, added);
-      // Rare, since it copies the kept changes.
-      if (kept.length >= 2 * maxChanges) forget(kept.length - maxChanges);
-    },
-    since: (position) => {
-      const missed = count - position;
-      if (missed < 0 || missed > maxChanges) return null;
-      if (missed === 0) return [];
-      return kept.slice(-missed).flatMap((each) => {
-        return newest.get(each.key) === each ? [{ position: each.position, change: each.change }] : [];
-      });
-    },
-  };
+  constructor(maxChanges: number) {
+    this.#maxChanges = maxChanges;
+  }
+
+  /** Returns the number of the newest change. */
+  position(): number {
+    return this.#count;
+  }
+
+  /** Adds a change. `key` identifies its subject: older changes with the same key are dropped. */
+  add(key: string, change: Change): void {
+    this.#count += 1;
+    // Equal keys are kept as one text: most changes are of the same few workflows.
+    const added = { key: this.#newest.get(key)?.key ?? key, change, position: this.#count };
+    this.#kept.push(added);
+    this.#newest.set(added.key, added);
+    // Rare, since it copies the kept changes.
+    if (this.#kept.length >= 2 * this.#maxChanges) this.#forget(this.#kept.length - this.#maxChanges);
+  }
+
+  /** Returns the changes after a position, one for each key; null if the log no longer goes back to the position. */
+  since(position: number): readonly NumberedChange<Change>[] | null {
+    const missed = this.#count - position;
+    if (missed < 0 || missed > this.#maxChanges) return null;
+    if (missed === 0) return [];
+    return this.#kept.slice(-missed).flatMap((each) => {
+      return this.#newest.get(each.key) === each ? [{ position: each.position, change: each.change }] : [];
+    });
+  }
+
+  #forget(surplus: number): void {
+    for (const each of this.#kept.slice(0, surplus)) {
+      if (this.#newest.get(each.key) === each) this.#newest.delete(each.key);
+    }
+    this.#kept = this.#kept.slice(surplus);
+  }
 }
 
 /** The maximum number of events in a batch. */

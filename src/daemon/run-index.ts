@@ -5,8 +5,6 @@ import { RecentRuns, readHead } from './recent-runs.ts';
 import { type LifecycleParts, RunLifecycle } from './run-lifecycle.ts';
 import { RunList } from './run-list.ts';
 
-export type RunIndex = Pick<LocalRunIndex, keyof LocalRunIndex>;
-
 /** If `runId` is null, only the data of the workflow has changed. */
 export type RunListener = (runId: string | null, file: string | null) => void;
 
@@ -18,17 +16,12 @@ const usualPollMs = 1000;
 /** The maximum time of checking runs per turn of the event loop. */
 const sliceMs = 10;
 
-/** Creates an empty index; the first `refresh`, or `open`, fills it. */
-export function createRunIndex(parts: LifecycleParts): RunIndex {
-  return new LocalRunIndex(parts);
-}
-
 /**
  * All runs of a home, in the memory of a daemon: their ids by workflow, the last ones of every workflow, and the unfinished
  * ones with their lifecycle. Other processes change runs, so the index checks the directory of the runs: every second for
  * unfinished runs, and for lists when `refresh` is called. All other methods return the state of the last check.
  */
-class LocalRunIndex implements ServedRuns {
+export class RunIndex implements ServedRuns {
   readonly #parts: LifecycleParts;
   readonly #list: RunList;
   readonly #lifecycle: RunLifecycle;

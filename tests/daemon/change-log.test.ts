@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createChangeLog } from '#daemon/live-changes.ts';
+import { ChangeLog } from '#daemon/live-changes.ts';
 import fc from '../support/fast-check.ts';
 
 test('returns each thing once, with its latest change', () => {
-  const log = createChangeLog<string>(10);
+  const log = new ChangeLog<string>(10);
   for (const [key, change] of ['a1', 'b1', 'a2', 'c1'].map((text) => [text[0] ?? '', text] as const))
     log.add(key, change);
 
@@ -16,7 +16,7 @@ test('returns each thing once, with its latest change', () => {
 });
 
 test('rejects positions that are too old or unknown', () => {
-  const log = createChangeLog<number>(3);
+  const log = new ChangeLog<number>(3);
   for (let i = 1; i <= 20; i += 1) log.add(`k${i}`, i);
 
   expect(log.since(17)?.map(({ change }) => change)).toEqual([18, 19, 20]);
@@ -27,7 +27,7 @@ test('a reader at any pace has the latest of each thing at the end, unless chang
   const step = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.constant('take' as const));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {
-      const log = createChangeLog<number>(limit);
+      const log = new ChangeLog<number>(limit);
       const [truth, seen] = [new Map<string, number>(), new Map<string, number>()];
       let position = 0;
       const take = () => {

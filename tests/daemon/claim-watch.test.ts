@@ -13,7 +13,7 @@ function watchWith(results: readonly (WfError | null | 'throw')[]) {
     if (result === 'throw') throw new Error('the disk does not answer');
     return result;
   };
-  const watch = watchClaim({ loss, report: (error) => void seen.push(String(error)), clock });
+  const watch = watchClaim(loss, (error) => void seen.push(String(error)), clock);
   return { watch, clock, seen };
 }
 

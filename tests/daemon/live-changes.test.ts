@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLiveChanges } from '#daemon/live-changes.ts';
+import { DaemonChanges } from '#daemon/live-changes.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 test.each(['a suspension', 'the next start'])('%s is sent after a failed read of the schedules', async (what) => {
@@ -41,7 +41,7 @@ async function world() {
   const clock = createFakeClock();
   const reported: unknown[] = [];
   let state = { until: null as number | null, next: 1_010_000, stamp: '1', isFailing: false };
-  const changes = createLiveChanges({
+  const changes = new DaemonChanges({
     runIndex: { refresh: async () => {}, watch: () => {}, attend: () => () => {} },
     catalog: { watch: () => () => {} },
     workflows: {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createControl } from '#app/history-app.ts';
 import { readConfig } from '#config/config.ts';
-import { createRunIndex } from '#daemon/run-index.ts';
+import { RunIndex } from '#daemon/run-index.ts';
 import type { LifecycleParts } from '#daemon/run-lifecycle.ts';
 import { readPastRun, summarizePastRun } from '#service/history/past-run.ts';
 import { markStep } from '#service/runs/end-run.ts';
@@ -329,7 +329,7 @@ function world(
     report: fail,
     ...replaced(control),
   };
-  const runIndex = createRunIndex(indexParts);
+  const runIndex = new RunIndex(indexParts);
   onTestFinished(async () => {
     await runs.settled();
     rmSync(directory, { recursive: true });
@@ -345,7 +345,7 @@ function world(
       failures = count;
     },
     /** The index of the next daemon. */
-    nextIndex: () => createRunIndex(indexParts),
+    nextIndex: () => new RunIndex(indexParts),
     lists: () => lists,
     /** Resolves when the time of the directory of runs shows each change. */
     untilExact: () => expect.poll(archive.listStamp).not.toBeNull(),

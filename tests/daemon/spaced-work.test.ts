@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSpacedWork } from '#daemon/spaced-work.ts';
+import { SpacedWork } from '#daemon/spaced-work.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 /** Work with a pause of a second, that ends when the test says so. */
@@ -11,12 +11,12 @@ function spacedWork() {
     begun += 1;
     return new Promise<void>((resolve) => void ends.push(resolve));
   };
-  const spaced = createSpacedWork({ work, pauseMs: 1000, clock, report: () => {} });
+  const spaced = new SpacedWork({ work, pauseMs: () => 1000, clock, report: () => {} });
   const end = async () => {
     ends.shift()?.();
     await settled();
   };
-  return { ...spaced, clock, end, begun: () => begun };
+  return { ask: spaced.ask, close: spaced.close, clock, end, begun: () => begun };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -93,9 +93,9 @@ test('failed work is reported, and done again when it is asked for', async () =>
     begun += 1;
     throw new Error(`failed ${begun}`);
   };
-  const { ask } = createSpacedWork({
+  const { ask } = new SpacedWork({
     work,
-    pauseMs: 0,
+    pauseMs: () => 0,
     clock: createFakeClock(),
     report: (error) => reported.push(error),
   });

@@ -7,7 +7,7 @@ import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { nextTurn, ownTurn } from '#system/turns.ts';
-import { createSpacedWork } from '../spaced-work.ts';
+import { SpacedWork } from '../spaced-work.ts';
 import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
 
 /** The workflows directory in the memory of a daemon: read once, then updated by changes. */
@@ -145,14 +145,7 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
     pauseMs = Math.min((performance.now() - beganAt) / maxShare, longestPauseMs);
     if (await readInSlices(look, files, () => isClosed, waitMs)) publish(files.commit(look));
   };
-  const newFiles = createSpacedWork({
-    work: () => exclusive(findNew),
-    get pauseMs() {
-      return pauseMs;
-    },
-    clock,
-    report,
-  });
+  const newFiles = new SpacedWork({ work: () => exclusive(findNew), pauseMs: () => pauseMs, clock, report });
 
   const first = files.look({ settledMs: 0 });
   await readInSlices(first, files, () => false, waitMs);

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLiveChanges } from '#daemon/live-changes.ts';
+import { DaemonChanges } from '#daemon/live-changes.ts';
 import type { RunListener } from '#daemon/run-index.ts';
 import { allRoutes } from '#server/routes.ts';
 import { apiServer } from '../../../support/api-server.ts';
@@ -239,7 +239,7 @@ test('sends the queue and the schedule when they change', async () => {
     moments: async (_from: number, _to: number, limit: number) => Array(limit).fill({ file, kind: 'start', at }),
     missed: () => 3,
   };
-  const changes = createLiveChanges({ ...parts, daemon: app.changes.daemon, scheduleStamp: () => stamp, report: fail });
+  const changes = new DaemonChanges({ ...parts, daemon: app.changes.daemon, scheduleStamp: () => stamp, report: fail });
   const server = await apiServer(allRoutes({ ...parts, changes, loopLag }));
   const stream = await openStream(server, '/api/v2/events');
   await stream.until('event: daemon');
@@ -264,7 +264,7 @@ test('an unknown or too old cursor is answered with "reset"', async () => {
   const { app, ...world } = await apiWorld({ 'a.yaml': quick });
   let tell: RunListener = () => {};
   const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
-  const changes = createLiveChanges({
+  const changes = new DaemonChanges({
     ...app,
     runIndex,
     daemon: app.changes.daemon,
@@ -300,7 +300,7 @@ test('a client that does not read is not written to, and then gets the latest st
   let tell: RunListener = () => {};
   const runIndex = { ...app.runIndex, watch: (listener: RunListener) => (tell = listener) };
   const clock = createFakeClock();
-  const changes = createLiveChanges({
+  const changes = new DaemonChanges({
     ...app,
     runIndex,
     clock,
@@ -352,7 +352,7 @@ test('without clients there is no polling and no timer', async () => {
     looks += 1;
     return app.runIndex.refresh();
   };
-  const changes = createLiveChanges({
+  const changes = new DaemonChanges({
     ...app,
     runIndex: { ...app.runIndex, refresh },
     clock,
