@@ -30,7 +30,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   return isCut && exitCode === exitCodes.succeeded ? exitCodes.failed : exitCode;
 }
 
-/** Runs the command and resolves to its exit code. */
 async function execute(argv: readonly string[], console: Console): Promise<number> {
   const run = uses('plain-run') ? plainRun(argv) : null;
   if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);

@@ -92,7 +92,6 @@ function withAllNames(command: Command, text: string): string {
   return text.replace(shown, [shown, ...more].join('|'));
 }
 
-/** The groups of `wf help`, with the commands in the order in which it lists them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   [
     'Run:',

@@ -8,7 +8,6 @@ export type LogForm = 'text' | 'raw' | 'json';
 
 export type LogLinesOptions = {
   readonly form: LogForm;
-  /** Returns the prefix of a line. */
   readonly prefix: (step: string) => string;
   /** The number of last lines to keep before `release`; null: all. */
   readonly tail: number | null;
@@ -17,7 +16,6 @@ export type LogLinesOptions = {
   /** The step whose lines need no header, when one step was asked for: an instance of it has one; only in `text`. */
   readonly step?: string | null;
   readonly write: (text: string | Uint8Array) => void;
-  /** False to remove the colours of steps. */
   readonly keepsColors?: boolean;
   /** Formats the time of a line of `text`, always in the same width. */
   readonly timeText?: (at: number) => string;

@@ -33,7 +33,6 @@ export type { ReportAssets, ReportView } from './report/report-parts.tsx';
 const MAX_DETAILED = 1000;
 /** Sources up to this many lines are expanded initially. */
 const MAX_OPEN_LINES = 250;
-/** The limit for a text, in characters. */
 const MAX_SOURCE = 2 * 1024 * 1024;
 
 /** Renders a run as one self-contained HTML page, in pieces to be written one after another. */
@@ -58,7 +57,6 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield documentFoot(report, assets);
 }
 
-/** The top of the page: the workflow, the outcome, the times and the parameters. */
 function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX.Element {
   const name = <bdi>{view.run.workflow || 'unknown workflow'}</bdi>;
   return (
@@ -159,7 +157,6 @@ async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Pr
   return (log) => byName.get(logKey(log)) ?? 0;
 }
 
-/** A source file of the workflow, with numbered lines. */
 function SourcePart({ index, places }: { index: number; places: SourceNames }): JSX.Element | null {
   const source = places.sources[index];
   if (source === undefined) return null;
@@ -232,7 +229,6 @@ ${css}</style>
 `;
 }
 
-/** The document after its content. */
 function documentFoot({ view: { run }, now, version }: ReportView, { js }: ReportAssets): string {
   const foot = markup(
     <footer>

@@ -10,7 +10,6 @@ export type Expected =
       readonly given: Given;
       /** The part of the word before the value, as in `--format=`. */
       readonly before: string;
-      /** The typed part of the value. */
       readonly word: string;
     }
   | { readonly type: 'nothing' };
@@ -107,7 +106,6 @@ function findOption(command: Command, flag: string): Option | undefined {
 /** One completion of a word. */
 export type Candidate = { readonly value: string; readonly description: string };
 
-/** The files that the shell offers in addition. */
 type FileKind = 'none' | 'files' | 'yaml' | 'directories';
 
 /** The completions at the cursor. */

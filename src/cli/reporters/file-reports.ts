@@ -58,7 +58,6 @@ function isWritable(directory: string): boolean {
   });
 }
 
-/** Creates a reporter that writes one text when the run has ended. */
 function createFileReporter(render: (recap: Recap) => string, write: (text: string) => void): Reporter {
   let hasBegun = false;
   return {

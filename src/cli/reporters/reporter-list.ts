@@ -2,7 +2,6 @@ import { type ReporterKind, reporterKinds } from '#render/reporters.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 
-/** The reporters that write one file at the end of a run. */
 const fileKinds = ['junit', 'summary'] as const;
 
 /** A report file of a run. */

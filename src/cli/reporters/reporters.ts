@@ -15,7 +15,6 @@ import { parseReporters } from './reporter-list.ts';
 /** Output is collected for this long before it is written: short enough to look live, long enough for many lines. */
 const gatherMs = 15;
 
-/** The settings of reporters. */
 type ReporterNeeds = {
   readonly output: OutputMode;
   /** Whether the run is stored, so that commands which read it can be suggested. */
@@ -76,7 +75,6 @@ export function recapOptions(commandOptions = '', kept = true): RecapOptions {
   return { cwd: process.cwd(), commands: { logs: kept, retry: kept, options: commandOptions } };
 }
 
-/** Whether a boolean variable is set. */
 function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== 'false' && value !== '0';
 }

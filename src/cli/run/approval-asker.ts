@@ -26,7 +26,6 @@ export function createApprovalAsker(prompt: NonNullable<Reporter['prompt']>) {
         },
       };
     },
-    /** Withdraws the question and releases the keyboard. */
     close: () => void prompts?.then((loaded) => loaded.close()),
   };
 }

@@ -48,14 +48,12 @@ export class ApprovalPrompts {
     this.#show = show;
   }
 
-  /** Takes an event of a run of this process. */
   watch(run: LocalRun, event: StoredEvent, state: RunState): void {
     const asked = event.type === 'step.held' ? askedOf(run, event, state) : null;
     if (asked !== null) this.ask(asked);
     if (event.type === 'step.finished') this.withdraw(run.runId, event.step);
   }
 
-  /** Queues a question. */
   ask(asked: Asked): void {
     this.#waiting.push(asked);
     if (this.#current === null) void this.#askAll();
@@ -67,7 +65,6 @@ export class ApprovalPrompts {
     this.#rest();
   }
 
-  /** Withdraws the question or note about a step that no longer waits. */
   withdraw(runId: string, step: string): void {
     const isSame = (asked: Asked) => asked.runId === runId && asked.step === step;
     const index = this.#waiting.findIndex(isSame);
@@ -213,7 +210,6 @@ function openKeyboard() {
       paint = () => {};
       return text;
     },
-    /** Releases the keyboard; can be called several times. */
     close: () => line.close(),
   };
 }

@@ -13,7 +13,6 @@ import { runInForeground } from './foreground.ts';
 /** The options of `wf carry`, which other processes of `wf` start. */
 export type CarryOptions = {
   readonly runId: string;
-  /** The directory of all runs. */
   readonly runs: string;
   /** The descriptor of the pipe at which the caller waits for the report of the start; absent: it does not wait. */
   readonly report?: number;

@@ -6,7 +6,6 @@ import { escapeControls } from '#render/text.ts';
 import { isInteractive } from '../reporters/reporters.ts';
 import type { Console } from '../terminal/console.ts';
 
-/** The directory and environment of a failed step. */
 type StepScope = Pick<Attempt, 'cwd' | 'env'> & { readonly executor: string };
 
 /** Creates the shell of `--shell-on-failure`; without a terminal it prints a warning and opens nothing. */
@@ -18,7 +17,6 @@ export function createFailureShell(console: Console) {
     return { attempt: () => {}, open: () => Promise.resolve() };
   }
   return {
-    /** Call it for every attempt. */
     attempt: ({ runId, step, cwd, env }: Attempt) =>
       void scopes.set(key(runId, step.name), { cwd, env, executor: step.executor.type }),
     /** Call it when the run has finished: opens the shell if a step failed, and resolves when the user leaves it. */

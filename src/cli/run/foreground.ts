@@ -30,11 +30,9 @@ import {
 export type ForegroundOptions = {
   readonly exitCode?: true;
   readonly shellOnFailure?: true;
-  /** False: do not prompt. */
   readonly input?: boolean;
 };
 
-/** A run to start. */
 type ForegroundRun = {
   readonly request: StartRequest;
   readonly config: Config;
@@ -204,11 +202,9 @@ export async function printWarnings(
   for (const warning of warnings) out.write(`${githubAnnotation(warning, { cwd: workspace })}\n`);
 }
 
-/** Where the run is shown. */
 type EngineFeedTools = {
   readonly reporter: Reporter;
   readonly out: Output;
-  /** Whether the run is stored. */
   readonly kept: boolean;
 };
 
@@ -328,7 +324,6 @@ export class EngineFeed {
   }
 }
 
-/** A run of a feed: the run itself or a child run. */
 type FedRun = {
   readonly presenter: Presenter;
   /** Null if the reporter shows no output. */

@@ -19,7 +19,6 @@ export type ParameterOptions = {
   readonly envFile?: readonly string[];
   /** The name by which the command was called. */
   readonly called: string;
-  /** The words after `--`. */
   readonly rest: readonly string[];
 };
 

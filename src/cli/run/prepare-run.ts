@@ -56,7 +56,6 @@ export type RunOptions = AccessOptions &
 
 /** A run that is ready to start. */
 export type PreparedRun = {
-  /** With all parameters, including those that the user entered. */
   readonly request: StartRequest;
   readonly config: Config;
 };

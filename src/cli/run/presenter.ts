@@ -35,10 +35,8 @@ export class Presenter {
   readonly #reporter: Reporter;
   readonly #loaded: PresentedWorkflow;
   readonly #parent: Parent | null;
-  /** The steps that lead to the run; empty for the run itself. */
   readonly #path: readonly string[];
   readonly #tails = new Map<string, readonly string[]>();
-  /** The last child run of each step. */
   readonly #children = new Map<string, Presenter>();
   /** Null for a child run of which only the step is shown. */
   #target: ChildReporter | null;
@@ -53,7 +51,6 @@ export class Presenter {
     if (parent !== null) parent.presenter.#children.set(parent.step, this);
   }
 
-  /** Whether events and output are shown. */
   get isShown(): boolean {
     return this.#target !== null;
   }
@@ -75,7 +72,6 @@ export class Presenter {
     this.#target?.output(chunk);
   }
 
-  /** Prints the recap. Call it last, for the run itself. */
   end(state: RunState, result: PresentedResult): void {
     const run = this.#failedRun(state, result.summary);
     const { wantsTails } = this.#reporter;

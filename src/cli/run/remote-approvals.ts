@@ -11,7 +11,6 @@ import { ApprovalPrompts, type Asked } from './approval-prompts.ts';
 /** The questions about a run of a daemon. */
 export type RemoteApprovals = ReturnType<typeof createRemoteApprovals>;
 
-/** A run of a daemon, and what shows a question about it. */
 type RemoteQuestions = {
   readonly client: DaemonClient;
   readonly service: Service;
@@ -44,7 +43,6 @@ export function createRemoteApprovals(run: RemoteQuestions) {
     take: (event: StoredEvent) => {
       taken = taken.then(() => take(event)).catch((error: unknown) => client.tell(messageOf(error)));
     },
-    /** Withdraws the question and releases the keyboard. */
     close: () => {
       isClosed = true;
       prompts.close();

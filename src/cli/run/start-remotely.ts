@@ -47,7 +47,6 @@ export function runRemotely(
   );
 }
 
-/** A retry to request from a daemon. */
 type RemoteRetry = {
   readonly options: RetryOptions;
   readonly config: Config;
@@ -83,7 +82,6 @@ export function retryRemotely(
 type Started = {
   readonly options: AccessOptions & ForegroundOptions & { readonly detach?: true };
   readonly config: Config;
-  /** The workflow to start, or the run to retry. */
   readonly word: string;
 };
 
@@ -160,7 +158,6 @@ function fileIsHere({ message }: WfError, name: string): WfError {
   });
 }
 
-/** A run of a daemon to show here, from its first event. */
 type RemoteForegroundRun = ChosenReporter & {
   readonly client: DaemonClient;
   readonly service: Service;

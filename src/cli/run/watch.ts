@@ -141,7 +141,6 @@ class Watch {
 /** The files that a workflow was read from, as far as they could be read. */
 type ReadFiles = { readonly sources: readonly Source[]; readonly valid: boolean };
 
-/** Returns the files to watch for a workflow: its sources and those of `--watch-path`. */
 function watchTargets(
   { sources, valid }: ReadFiles,
   { paths, config }: { readonly paths: readonly string[]; readonly config: Config },
@@ -194,7 +193,6 @@ export async function nextChange(
   }
 }
 
-/** Watches directories, as far as the system reports changes. */
 class DirectoryWatchers {
   readonly #watchers = new Map<string, FSWatcher | null>();
   #wake: () => void = () => {};
@@ -248,7 +246,6 @@ export class OwnWrites {
     return { counted: changed.filter((path) => !this.#own.has(path)), discounted };
   }
 
-  /** Reports files that changed between runs, by the user. */
   changedBetween(paths: readonly string[]): void {
     for (const path of paths) this.#own.delete(path);
     this.#inARow = new Map();
@@ -264,7 +261,6 @@ type WatchTargets = {
 
 /** Files by absolute path, each with a text that changes with the file. */
 type FileTimes = ReadonlyMap<string, string>;
-/** A snapshot and the scanned directories. */
 type Scan = { readonly snapshot: FileTimes; readonly directories: ReadonlySet<string> };
 
 /** Directories of tools, whose frequent changes are irrelevant. */

@@ -59,7 +59,6 @@ function label(text: string): string {
   return escapeControls(text).replace(/["#&<>`\\;{}[\]()|*_~]/g, (character) => `#${character.codePointAt(0)};`);
 }
 
-/** The characters of lanes. */
 const unicodeSigns = {
   node: '●',
   past: '│',
@@ -146,7 +145,6 @@ function waveLines(graph: Graph, unicode: boolean): readonly string[] {
   ]);
 }
 
-/** Returns the steps by the length of the longest path to them, in the order of the file. */
 function waves(graph: Graph): readonly (readonly number[])[] {
   const found: number[][] = [];
   const depth = new Map<number, number>();
@@ -196,9 +194,7 @@ function nodeLabel({ name, fanOut }: Pick<Step, 'name' | 'fanOut'>): string {
 /** One row of the drawing: a node, its lane, and the state of every lane. */
 type LaneRow = {
   readonly node: number;
-  /** The lane of the node. */
   readonly column: number;
-  /** The state of each lane in this row, from the left. */
   readonly lanes: readonly Lane[];
   /** Whether the node starts a new component directly below an unrelated row. */
   readonly apart: boolean;

@@ -29,7 +29,6 @@ import type { ReportStep, ReportView } from './report-parts.tsx';
 /** Above this number of boxes they are drawn without names and links. */
 const MAX_BOXES = 1000;
 const MAX_ROWS = 1000;
-/** The limit of instances of one fan-out. */
 const MAX_INSTANCE_ROWS = 500;
 /** Above this number of rows they scroll separately, so that the following parts are easy to reach. */
 const MAX_OPEN_ROWS = 80;
@@ -114,14 +113,12 @@ function drawingOf(graph: NumberedGraph, steps: readonly ReportStep[]): DrawnGra
   return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
 }
 
-/** The edges between steps of the critical path, as one path. */
 function criticalEdges({ graph, items, layout }: DrawnGraph, critical: ReadonlySet<string>): string {
   const isCritical = (item: number) =>
     items[item]?.nodes.some((node) => critical.has(graph.names[node] ?? '')) ?? false;
   return edgePath(edgesBetween(layout, (from, to) => isCritical(from) && isCritical(to)));
 }
 
-/** How many steps of a block have failed. */
 function failedText(steps: readonly StepView[]): string {
   const failed = steps.filter(({ status }) => status === 'failed').length;
   return failed === 0 ? '' : ` · ${failed} failed`;

@@ -77,7 +77,6 @@ function spansOfGroups(groups: readonly TimedLines[]): readonly LogSpan[] {
   });
 }
 
-/** The approximate length of the markup of a span. */
 function markupLength({ text, classes, color, background, href }: AnsiSpan): number {
   const link = href === undefined ? 0 : href.length + 60;
   const names = classes.reduce((sum, name) => sum + name.length + 1, 0);

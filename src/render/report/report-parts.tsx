@@ -16,9 +16,7 @@ export type ReportView = {
   readonly logs: RunLogs | null;
   /** When a log grew, ascending. */
   readonly timesOf: (log: LogName) => Promise<readonly LogTime[]>;
-  /** The time of the report, in milliseconds since 1970-01-01 UTC. */
   readonly now: number;
-  /** The version of this program. */
   readonly version: string;
 };
 
@@ -35,12 +33,10 @@ export type ReportAssets = {
 
 /** A step or handler with its section. */
 export type ReportStep = {
-  /** The id of the section. */
   readonly anchor: string;
   readonly step: StepView;
   /** Null if the stored workflow is lost. */
   readonly node: GraphNode | null;
-  /** The names of its dependencies. */
   readonly needs: readonly string[];
   readonly isHandler: boolean;
 };

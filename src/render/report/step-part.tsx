@@ -17,7 +17,6 @@ import {
   type SourceNames,
 } from './report-parts.tsx';
 
-/** Of many attempts the first few and the last are shown. */
 const FIRST_SHOWN = 3;
 const LAST_SHOWN = 20;
 
@@ -58,7 +57,6 @@ type PartProps = {
   readonly report: ReportView;
   readonly earlier: EarlierRun | null;
   readonly names: SourceNames;
-  /** The ids of the sections of the steps, by name. */
   readonly anchors: ReadonlyMap<string, string>;
   readonly logs: ShownLogs;
   /** Whether it is expanded initially. */

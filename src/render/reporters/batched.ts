@@ -4,7 +4,6 @@ const fullBatch = 64 * 1024;
 export function createBatch(write: (text: string) => void, defer: (callback: () => void) => void) {
   let text = '';
   let deferred = false;
-  /** Writes the batch at once. */
   const flush = () => {
     const gathered = text;
     text = '';

@@ -35,12 +35,10 @@ export function githubPosition(
   ];
 }
 
-/** Escapes the text of a command like the runner's toolkit. */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** Escapes the value of a property like the runner's toolkit. */
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

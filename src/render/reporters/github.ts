@@ -19,14 +19,12 @@ import type { OutputChunk, Recap, Reporter, Terminal } from './reporter.ts';
 import { createOutputColors, createStepLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
 import type { FrameClock } from './tree/live-region.ts';
 
-/** The options of the reporter for GitHub Actions. */
 type GithubOptions = RecapOptions & {
   readonly clock: FrameClock;
   /** The checked-out repository; annotations name files relative to it. */
   readonly workspace: string;
   /** Returns a new random word of letters and digits. */
   readonly token: () => string;
-  /** Writes the run to the summary page of the job. */
   readonly summarize: (recap: Recap, workflow: Workflow) => void;
 };
 

@@ -6,7 +6,6 @@ import { stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import type { Recap } from './reporter.ts';
 
-/** The result of a test case that did not succeed. */
 type Verdict = { readonly kind: 'failure' | 'error' | 'skipped'; readonly type: string; readonly message: string };
 type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null };
 type View = Recap & { readonly cwd: string };

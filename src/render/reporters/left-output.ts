@@ -12,9 +12,7 @@ export type LeftOutput = {
   readonly take: () => { readonly lines: readonly string[]; readonly leftOut: number };
 };
 
-/** The largest number of lines that are all shown. */
 const mostWhole = 20;
-/** The number of last lines shown of a longer output. */
 const lastLines = 10;
 /** The longest shown line in UTF-16 code units; the log contains it completely. */
 const longestLine = 2000;

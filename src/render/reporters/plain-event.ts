@@ -12,7 +12,6 @@ export type PlainContext = {
   readonly step: Step | undefined;
   /** The start of its current attempt; undefined before it. */
   readonly startedAt: number | undefined;
-  /** Tolerated failures fail the run all the same. */
   readonly isStrict: boolean;
   readonly colors: ChalkInstance;
   /** The command that approves a step of the run; `inputs`: the options for its required inputs. */

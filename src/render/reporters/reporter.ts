@@ -67,7 +67,6 @@ export type Prompt = {
   /** The prompt before the typed text; null: the question is for another user. */
   readonly label: string | null;
   readonly typed: string;
-  /** The position of the cursor in `typed`. */
   readonly cursor: number;
 };
 
@@ -101,13 +100,9 @@ export type ReporterKind = (typeof reporterKinds)[number];
 
 /** The facts for the choice of a reporter. */
 export type ReporterFacts = {
-  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** Whether a CI service is detected (`CI`). */
   readonly ci: boolean;
-  /** Whether that service is GitHub Actions. */
   readonly githubActions: boolean;
-  /** The value of `TERM`; empty if it is not set. */
   readonly term: string;
 };
 

@@ -26,7 +26,6 @@ export function createPieceSplitter(carriageReturn: CarriageReturn) {
   };
 }
 
-/** The current line. */
 type Line = {
   /** Adds text without a line break; returns the full pieces of the line. */
   readonly add: (text: string, into: LinePiece[]) => void;

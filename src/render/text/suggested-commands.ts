@@ -58,7 +58,6 @@ export function pendingApprovals({ runId, steps }: RunSummary, options = ''): re
     });
 }
 
-/** An input of an approval. */
 type Input = { readonly name: string; readonly default: string; readonly required?: boolean };
 
 /** Returns the options for the inputs that an approval needs: ` -p WHY=...`, or nothing. */

@@ -116,7 +116,6 @@ export function githubAnnotation(
   return githubCommand(severity, text, properties);
 }
 
-/** The style of code frames. */
 type FrameStyle = {
   readonly colors: ChalkInstance;
   readonly glyphs: Glyphs;
@@ -229,7 +228,6 @@ function textOf(cells: readonly LineCell[]): string {
 /** A part of a displayed line of source. */
 type LineCell = {
   readonly text: string;
-  /** Its width in cells of the terminal. */
   readonly width: number;
   /** Its range in the source, in UTF-16 code units; `end` is exclusive. */
   readonly start: number;

@@ -77,7 +77,6 @@ function bodyLines(step: PlannedStep, dir: string, { columns, colors }: BodyLook
 /** In place of a tab, which a terminal would align by itself. */
 const TAB = '    ';
 
-/** The cells of a value that are shown. */
 const longestValue = 200;
 
 function valueLine(name: string, value: string): string {

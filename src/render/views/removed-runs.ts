@@ -15,7 +15,6 @@ export type RemovedRunView = {
   readonly file: string | null;
   readonly status: RunStatus | null;
   readonly createdAt: string | null;
-  /** The freed bytes. */
   readonly bytes: number;
 };
 

@@ -35,7 +35,6 @@ export type StatusView = {
   readonly run: RunState;
   readonly workflow: Workflow | null;
   readonly recap: Recap;
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: number;
 };
 
@@ -81,7 +80,6 @@ function stepLines(step: StepState, moment: Moment, style: TreeStyle): readonly 
   return [step.status === 'failed' ? line : withCount(line, { done, total }), ...lines];
 }
 
-/** Returns all steps and the handlers that have started. */
 function shownSteps(run: RunState): readonly StepState[] {
   return [...steps(run), ...reachedHandlers(run)];
 }

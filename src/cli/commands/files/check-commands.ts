@@ -18,7 +18,6 @@ import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf validate`. */
 type ValidateOptions = CommonOptions & {
   readonly names: readonly string[];
   readonly format: 'pretty' | 'json' | 'github';
@@ -28,7 +27,6 @@ type ValidateOptions = CommonOptions & {
   readonly verbose?: true;
 };
 
-/** One file with its diagnostics. */
 type Checked = {
   readonly file: string;
   readonly valid: boolean;
@@ -112,7 +110,6 @@ function inItsFile(diagnostic: Diagnostic, { sources: [source] }: Checked): Diag
   return { ...diagnostic, position: { file: source.path, start, end: start } };
 }
 
-/** The options of `wf graph`. */
 type GraphOptions = CommonOptions & {
   readonly name: string;
   readonly format: GraphFormat;

@@ -7,7 +7,6 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf schema`. */
 type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
 
 /** Prints the JSON Schema of workflow files, or the documentation of one key. */

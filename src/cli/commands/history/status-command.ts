@@ -55,7 +55,6 @@ function isRunningChild({ status, child }: Pick<StepSummary, 'status' | 'child'>
   return status === 'running' && child !== undefined;
 }
 
-/** Returns null for a run that has been removed from the history. */
 async function viewIfThere(runId: string, { view }: Pick<RunService, 'view'>): Promise<RunView | null> {
   try {
     return await view(runId);

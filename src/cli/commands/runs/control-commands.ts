@@ -11,7 +11,6 @@ import { requester } from '../../requester.ts';
 import { givenParameters } from '../../run/parameters.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf stop`. */
 type StopOptions = AccessOptions & {
   readonly run: string;
   readonly all?: true;
@@ -49,7 +48,6 @@ async function recordLost({ run, json }: StopOptions, { runs }: Service, { out }
   return exitCodes.succeeded;
 }
 
-/** Returns the result of the stop as one line. */
 async function stopOne(run: RunSummary, options: StopOptions, service: Service, { err }: Console): Promise<string> {
   const { runId } = run;
   const { runs, commandOptions } = service;
@@ -93,7 +91,6 @@ async function withHint<T>(hint: string, write: (text: string) => void, wait: ()
   }
 }
 
-/** The options of `wf mark`. */
 type MarkOptions = AccessOptions & {
   readonly run: string;
   readonly step: string;
@@ -115,7 +112,6 @@ export function markCommand(options: MarkOptions, console: Console): Promise<num
   });
 }
 
-/** The options of `wf approve` and `wf reject`. */
 type AnswerOptions = AccessOptions & {
   readonly run: string;
   /** Absent: the only step that waits. */

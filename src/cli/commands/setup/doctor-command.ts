@@ -8,7 +8,6 @@ import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf doctor`. */
 type DoctorOptions = CommonOptions & { readonly json?: true };
 
 /** Prints which tools workflows can use and how to install missing ones. A missing tool is not an error: exit code 0. */

@@ -199,9 +199,7 @@ function problemText(error: unknown): string {
   return stackOf(error);
 }
 
-/** How long the same text is not written again. */
 const pauseMs = 60_000;
-/** More texts than this are forgotten. */
 const mostKnown = 1000;
 
 /** Writes each text at most once a minute: a full disk makes a check fail every second, and its log may be on that disk. */

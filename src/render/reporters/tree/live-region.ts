@@ -31,12 +31,10 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
     drawnColumns = columns;
     terminal.write(hide + up + (scrolled === '' && isSameSize ? paintOver(block) : paintBelow(scrolled, block)));
   };
-  /** Removes the block and shows the cursor. */
   const close = () => {
     draw('', []);
     terminal.write(abandon());
   };
-  /** Returns the text that shows the cursor and leaves the block. */
   const abandon = () => {
     const text = isHidden ? showCursor : '';
     isHidden = false;
@@ -87,7 +85,6 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 
 /** A clock with timers; `setTimer` calls back once at the given time and returns a function that cancels the timer. */
 export type FrameClock = {
-  /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
   readonly setTimer: (at: number, callback: () => void) => () => void;
 };
@@ -115,7 +112,6 @@ export function createFrames(clock: FrameClock, paint: () => { readonly showsTim
     if (paint().showsTime) schedule(paintedAt + betweenTicksMs);
   };
   return {
-    /** Requests a frame after a change. */
     request: () => {
       const now = clock.now();
       // A clock that was set back must not delay the frame.
@@ -140,7 +136,6 @@ export function createFrames(clock: FrameClock, paint: () => { readonly showsTim
 /** The features of a terminal: a window title (OSC 0) and progress in its task bar or tab (OSC 9;4). */
 export type TerminalSigns = { readonly title: boolean; readonly progress: boolean };
 
-/** The progress of a run. */
 type RunProgress = Pick<TreeView, 'done' | 'total' | 'failed' | 'isStopping'>;
 
 const widestTitle = 60;
@@ -153,7 +148,6 @@ export function createTerminalTitle(workflow: string, { title, progress }: Termi
   let shown = '';
   const osc = (text: string) => `\u001b]${text}\u0007`;
   return {
-    /** Returns the text that shows this; empty if nothing changed. */
     show: (run: RunProgress) => {
       const texts = [
         ...(title ? [osc(`0;${run.done}/${run.total} ${name}`)] : []),
@@ -164,7 +158,6 @@ export function createTerminalTitle(workflow: string, { title, progress }: Termi
       shown = texts;
       return before + texts;
     },
-    /** Returns the text that restores the terminal; empty if nothing was shown. */
     restore: () => {
       if (shown === '') return '';
       shown = '';

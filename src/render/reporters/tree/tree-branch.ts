@@ -39,7 +39,6 @@ const mostFinished = 100;
 export class TreeBranch {
   readonly view: TreeView;
   style: TreeStyle;
-  /** The branches of its running sub-workflow steps. */
   readonly nested = new Map<string, TreeBranch>();
   /** A line for each finished step, without its output. */
   readonly rows: TreeLine[] = [];
@@ -110,7 +109,6 @@ export class TreeBranch {
     return branch;
   }
 
-  /** Returns the branch of the running child run of a step. */
   nestedOf(step: string): TreeBranch | undefined {
     return this.#branchOf(step).nested.get(step);
   }

@@ -25,7 +25,6 @@ export function withCount(line: TreeLine, { done, total }: Pick<TreeView, 'done'
 
 /** What a tree knows of a settled step before its end. */
 type BeforeEnd = {
-  /** Null if its last attempt never started. */
   readonly startedAt: number | null;
   /** The answer to its approval; null or absent if it asked for none, or was not answered. */
   readonly answer?: Answered | null | undefined;
@@ -155,7 +154,6 @@ export function pendingLine(
 export type TreeLine = {
   readonly glyph: string;
   readonly name: string;
-  /** A duration, or empty. */
   readonly time: string;
   readonly detail: string;
   readonly paintGlyph: (text: string) => string;
@@ -166,7 +164,6 @@ export type TreeLine = {
 export type TreeRoom = {
   /** The width of the terminal in cells; `Infinity`: nothing is cut. */
   readonly columns: number;
-  /** The width of the longest name in cells. */
   readonly names: number;
   readonly ellipsis: string;
   /** The depth of the line: 0 for a step of the run itself, 1 for a step of its child run. */

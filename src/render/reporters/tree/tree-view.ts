@@ -8,7 +8,6 @@ export type ActiveStep = {
   readonly name: string;
   readonly attempt: number;
   readonly startedAt: number;
-  /** Whether a service is ready. */
   readonly isReady: boolean;
   readonly container: ContainerRef | null;
   readonly lastLine: ReturnType<typeof createLastLine>;
@@ -21,7 +20,6 @@ export type WaitingStep = {
   readonly until: number | null;
   readonly why: WaitingFor;
   readonly message: string;
-  /** The answer to its approval. */
   readonly answer?: Answered;
 };
 
@@ -29,9 +27,7 @@ export type WaitingStep = {
 export class TreeView {
   readonly active = new Map<string, ActiveStep>();
   readonly waiting = new Map<string, WaitingStep>();
-  /** The pending steps in the order of the file. */
   readonly pending: Set<string>;
-  /** The names of settled steps and handlers. */
   readonly settled = new Set<string>();
   failed = 0;
   /** The counts of all steps and of settled steps, without handlers. */

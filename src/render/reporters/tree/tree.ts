@@ -209,7 +209,6 @@ class Tree {
   }
 }
 
-/** The state of a frame. */
 type TreeMoment = {
   readonly now: number;
   /** The number of the frame, for the spinners. */
