@@ -23,16 +23,11 @@ export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** A signal that stops a run. */
 export type StopSignal = keyof typeof stopSignals;
 
-/** The options that change the exit code. */
-type ExitOptions = {
-  /** The exit code of the first failed step whose failure was not tolerated is passed through. */
-  readonly passExitCode: boolean;
-  /** The signal that stopped the run; null for any other stop, which counts as SIGTERM. */
-  readonly signal: StopSignal | null;
-};
-
-/** The exit code for a finished run. */
-export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
+/**
+ * The exit code for a finished run that `signal` has stopped, if any. `passes`: it is that of the first failed step whose failure
+ * was not tolerated.
+ */
+export function exitCodeOf(summary: RunSummary, signal: StopSignal | null, passes = false): number {
   switch (summary.status) {
     case 'succeeded':
     case 'partially_succeeded':
@@ -40,10 +35,10 @@ export function exitCodeOf(summary: RunSummary, options: ExitOptions): number {
     case 'skipped':
       return exitCodes.preconditionNotMet;
     case 'canceled':
-      return stopSignals[options.signal ?? 'SIGTERM'];
+      return stopSignals[signal ?? 'SIGTERM'];
     case 'failed':
       if (summary.reason === 'timeout') return exitCodes.timedOut;
-      return (options.passExitCode ? firstFailedExitCode(summary) : null) ?? exitCodes.failed;
+      return (passes ? firstFailedExitCode(summary) : null) ?? exitCodes.failed;
     case 'queued':
     case 'running':
     case 'canceling':

@@ -32,10 +32,8 @@ export function stepMark(step: string): string {
 }
 
 /**
- * Creates a formatter of output: `text` without control sequences other than colours, `raw` unchanged, `json` as one object per
- * line, `{step, attempt, stream, text}`, with `continues: true` if the next object continues the line. Chunks with times give
- * a time before each line of `text`, and `at` in `json`. Raw output that is not counted in lines passes as bytes. A line in
- * pieces is written as a whole, unless another stream prints in between.
+ * Formats output: `text` with colours only, `raw` unchanged, `json` as an object per line. A line in pieces is written as a whole,
+ * unless another stream prints in between; `json` marks its pieces by `continues`.
  */
 export function createLogLines(options: LogLinesOptions) {
   const { form, prefix, tail, marksAttempts, step: asked = null, write } = options;

@@ -43,7 +43,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield documentHead(report.view.run, assets);
   yield markup(<Header report={report} />);
   yield '<main>\n';
-  yield markup(<Failures view={report.view} steps={steps} places={places} />);
+  yield markup(<Failures report={report} steps={steps} places={places} />);
   yield markup(<ReportGraph view={report.view} steps={steps} critical={critical} />);
   yield markup(<ReportTimeline report={report} steps={steps} critical={critical} />);
   yield '<section id="steps"><h2>Steps</h2>\n';
@@ -242,14 +242,16 @@ function documentFoot({ view: { run }, now, version }: ReportView, { js }: Repor
 `;
 }
 
-type FailuresProps = {
-  readonly view: RunView;
-  readonly steps: readonly ReportStep[];
-  readonly places: SourceNames;
-};
-
 /** The recap of the failures: reason, position, last lines and the next command; null if nothing failed. */
-function Failures({ view, steps, places }: FailuresProps): JSX.Element | null {
+function Failures({
+  report: { view },
+  steps,
+  places,
+}: {
+  report: ReportView;
+  steps: readonly ReportStep[];
+  places: SourceNames;
+}): JSX.Element | null {
   if (view.failures.length === 0) return null;
   const { runId, finishedAt, file } = view.run;
   const canRetry = finishedAt !== null && !(view.masked && file === null);

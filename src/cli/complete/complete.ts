@@ -17,9 +17,8 @@ export type CompleteOptions = {
 const longestDescription = 70;
 
 /**
- * The command that completion scripts call. Prints the kind of files that the shell offers in addition (`none`, `files`,
- * `yaml`, `directories`), then one line for each candidate: the value, a tab, its description. Exit code 1 without candidates.
- * A completion prints no errors.
+ * Prints the kind of files that the shell offers too (`none`, `files`, `yaml`, `directories`), then a line for each candidate:
+ * value, tab, description. Exit code 1 without candidates; a completion prints no errors.
  */
 export async function completeCommand(options: CompleteOptions, program: Command, { out }: Console): Promise<number> {
   const words = options.line === undefined ? options.words : wordsOfLine(options.line).slice(1);

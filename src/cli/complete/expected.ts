@@ -6,7 +6,8 @@ export type Expected =
   | { readonly type: 'option'; readonly command: Command }
   | {
       readonly type: 'value';
-      readonly value: ExpectedValue;
+      /** By its name in the command line: `--step <name>`, or `run` for an argument. */
+      readonly value: { readonly name: string; readonly choices: readonly string[] };
       readonly given: Given;
       /** The part of the word before the value, as in `--format=`. */
       readonly before: string;
@@ -14,24 +15,12 @@ export type Expected =
     }
   | { readonly type: 'nothing' };
 
-/** A value by its name in the command line: `--step <name>`, or `run` for an argument. */
-export type ExpectedValue = { readonly name: string; readonly choices: readonly string[] };
-
 /** The parsed words before the cursor. */
 export type Given = {
   /** Arguments by name; of a variadic one the last. */
   readonly arguments: ReadonlyMap<string, string>;
   /** Values of options by their long names without the dashes. */
   readonly options: ReadonlyMap<string, string>;
-};
-
-type Read = {
-  readonly given: Given;
-  readonly count: number;
-  /** The option whose value comes next. */
-  readonly open: Option | null;
-  /** Whether `--` came before, so that no word is an option. */
-  readonly isPlain: boolean;
 };
 
 /** Returns the kind of completion for the last argument of the program, which may be empty. */
@@ -59,7 +48,7 @@ function optionValue(option: Option, given: Given, text: { before: string; word:
   return { type: 'value', value: { name, choices: option.argChoices ?? [] }, given, ...text };
 }
 
-function argumentAt(command: Command, { given, count }: Read, word: string): Expected {
+function argumentAt(command: Command, { given, count }: ReturnType<typeof readWords>, word: string): Expected {
   const last = command.registeredArguments.at(-1);
   const argument = command.registeredArguments[count] ?? (last?.variadic ? last : undefined);
   if (argument === undefined) return { type: 'nothing' };
@@ -67,7 +56,11 @@ function argumentAt(command: Command, { given, count }: Read, word: string): Exp
   return { type: 'value', value, given, before: '', word };
 }
 
-function readWords(command: Command, words: readonly string[]): Read {
+/**
+ * Reads the words before the cursor. `open`: the option whose value comes next; `isPlain`: `--` came before, so that no word is
+ * an option.
+ */
+function readWords(command: Command, words: readonly string[]) {
   const given = { arguments: new Map<string, string>(), options: new Map<string, string>() };
   let count = 0;
   let open: Option | null = null;

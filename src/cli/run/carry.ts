@@ -27,7 +27,12 @@ const restingBy = 10;
 /** Takes a waiting run and runs it to its end. */
 export async function carryCommand(options: CarryOptions, console: Console): Promise<number> {
   const { report: fd } = options;
-  const tell = fd === undefined ? () => {} : onlyOnce((message) => report(message, fd));
+  let isTold = fd === undefined;
+  const tell = (message: CarrierReport) => {
+    // After the first report the descriptor may belong to another file.
+    if (fd !== undefined && !isTold) report(message, fd);
+    isTold = true;
+  };
   try {
     return await carry(options, () => tell({ owned: true }), console);
   } catch (error) {
@@ -82,15 +87,6 @@ function mayLeaveProcesses(workflow: Workflow): boolean {
 function configOf({ env, cwd, dags, isDaemon }: ClaimedRun['launch']['context']): ReturnType<typeof readConfig> {
   const flags = { reporter: ['quiet'], history: true, ...given({ dags }) };
   return readConfig({ ...env }, cwd, flags, { isDaemon });
-}
-
-/** After the first report the descriptor may belong to another file. */
-function onlyOnce(tell: (message: CarrierReport) => void): (message: CarrierReport) => void {
-  let isTold = false;
-  return (message) => {
-    if (!isTold) tell(message);
-    isTold = true;
-  };
 }
 
 /** The process that started this one may have exited; the run continues without it. */

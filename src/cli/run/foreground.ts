@@ -67,7 +67,8 @@ export async function runInForeground(
   const asker = prompt && (await import('./approval-asker.ts')).createApprovalAsker(prompt);
   const warn = (problem: string) => console.err.write(`wf: ${escapeControls(problem)}\n`);
   await printWarnings(request, kind, console);
-  warnOfProject(config, warn);
+  const { project } = config.settings;
+  if (project !== null && project.ignored !== null) warn(`${project.path} is ignored: ${project.ignored}`);
   const processEnv = childEnvironment(config.processEnv, console.outTerminal.color);
   const { value: keepHistory } = config.settings.read('history');
   const shell = options.shellOnFailure ? (await import('./failure-shell.ts')).createFailureShell(console) : null;
@@ -101,10 +102,7 @@ export async function runInForeground(
     const summary = await feed.end(await run.finished);
     if (stop.signal() === null) await shell?.open(summary);
     if (keepHistory) await tidyHistory(config, run.runId, stop);
-    return exitCodeOf(summary, {
-      passExitCode: options.exitCode ?? false,
-      signal: stop.signal(),
-    });
+    return exitCodeOf(summary, stop.signal(), options.exitCode);
   } finally {
     clearTimeout(estimates);
     asker?.close();
@@ -140,10 +138,6 @@ export async function promptOf(
 ): Promise<NonNullable<Reporter['prompt']> | null> {
   if (input === false || kind !== 'tree' || prompt === undefined) return null;
   return isInteractive(console) ? prompt : null;
-}
-
-function warnOfProject({ settings: { project } }: Config, warn: (problem: string) => void): void {
-  if (project !== null && project.ignored !== null) warn(`${project.path} is ignored: ${project.ignored}`);
 }
 
 /** Names the source of an unknown reporter, which may be a setting from long ago. */
@@ -220,7 +214,7 @@ export class EngineFeed {
 
   constructor(tools: EngineFeedTools, loaded: PresentedWorkflow) {
     this.#tools = tools;
-    this.#root = this.#open(new Presenter(tools.reporter, loaded), null);
+    this.#root = { ...notAttached, presenter: new Presenter(tools.reporter, loaded), catchUpParent: null };
   }
 
   /** Call it in the turn of the event loop in which the run starts; steps start later. */
@@ -235,7 +229,7 @@ export class EngineFeed {
     const parent = this.#runs.get(runId) ?? this.#root;
     const resultOf = (state: RunState) => this.#resultOf(fed, state);
     const presenter = new Presenter(this.#tools.reporter, loaded, { presenter: parent.presenter, step, resultOf });
-    const fed: FedRun = this.#open(presenter, () => parent.follower?.catchUp(step, attempt));
+    const fed: FedRun = { ...notAttached, presenter, catchUpParent: () => parent.follower?.catchUp(step, attempt) };
     return {
       watch: (event, state) => this.#take(fed, event, state),
       attach: (run) => this.#attach(fed, run),
@@ -252,10 +246,6 @@ export class EngineFeed {
 
   close(): void {
     for (const { follower } of [this.#root, ...this.#runs.values()]) follower?.close();
-  }
-
-  #open(presenter: Presenter, catchUpParent: FedRun['catchUpParent']): FedRun {
-    return { presenter, catchUpParent, follower: null, run: null };
   }
 
   #attach(fed: FedRun, run: ActiveRun): void {
@@ -332,3 +322,5 @@ type FedRun = {
   readonly catchUpParent: (() => void) | null;
   run: ActiveRun | null;
 };
+
+const notAttached = { follower: null, run: null };

@@ -9,9 +9,8 @@ import type { PreparedRun } from './prepare-run.ts';
 const pollMs = 100;
 
 /**
- * Claims the start of a run while no other run of its workflow is active: `skip` gives up if there is one, `wait` waits
- * for its end. Resolves to the function that releases the claim, for when the run has been started; null if it is
- * skipped. Throws a `WfError`: `usage` for a run that would wait for itself, `storage`.
+ * Claims the start of a run while no other run of its workflow is active. Resolves to the function that releases the claim once
+ * the run has been started; null if it is skipped. Throws a `WfError` `usage` for a run that would wait for itself.
  */
 export async function claimTurn(
   { request, config }: PreparedRun,

@@ -7,8 +7,8 @@ import type { Config } from '#config/config.ts';
 import type { ClientSettings } from '#config/part-settings.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
-import type { Param, StoredEvent } from '#core/run/run.ts';
-import { initialRun, type RunState } from '#core/run/run-state.ts';
+import type { Param } from '#core/run/run.ts';
+import { initialRun } from '#core/run/run-state.ts';
 import { type Failures, failedNodes, failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { failuresIn, shortId } from '#render/text.ts';
@@ -188,7 +188,7 @@ async function followInForeground(
     const found = await workflowOf(client, await runs.find(runId));
     const remote = reporter.wantsOutput ? await withTitles(client, runId, found) : found;
     const logs = remoteRunLogs(client, runId, stop.forced);
-    const feed = new RemoteFeed(logs, new Presenter(reporter, remote), remote.workflow);
+    const feed = createRemoteFeed(logs, new Presenter(reporter, remote), remote.workflow);
     const wanted = reporter.wantsOutput ? { step: null, known: [] } : null;
     for await (const item of followRun(client, { runId, after: 0, signal: stop.forced }, wanted)) {
       await feed.present(item);
@@ -203,7 +203,7 @@ async function followInForeground(
     const summary = await runs.find(runId);
     const childFailures = reporter.wantsTails ? await childFailuresOf(summary, runs) : new Map();
     feed.end({ summary, kept: true, childFailures, ...(await maskedOf(client, summary)) });
-    return exitCodeOf(summary, { passExitCode: options.exitCode ?? false, signal: stop.signal() });
+    return exitCodeOf(summary, stop.signal(), options.exitCode);
   } catch (error) {
     if (stop.forced.aborted) return leave(stopSignals[stop.signal() ?? 'SIGTERM']);
     if (!(error instanceof WfError)) throw error;
@@ -241,32 +241,18 @@ async function askToStop({ runs }: Service, runId: string, tell: DaemonClient['t
   }
 }
 
-/** Adds the state of the run after each event, and the last lines that the presenter wants. */
-class RemoteFeed {
-  readonly #logs: RunLogs;
-  readonly #presenter: Presenter;
-  #state: RunState;
-
-  constructor(logs: RunLogs, presenter: Presenter, workflow: Workflow) {
-    this.#logs = logs;
-    this.#presenter = presenter;
-    this.#state = initialRun(buildGraph(workflow), workflow);
-  }
-
-  async present(item: FeedItem): Promise<void> {
-    if (item.kind === 'output') return this.#presenter.output(item.chunk);
-    const { event } = item;
-    const state = evolveIfFit(this.#state, event);
-    if (state === null) return;
-    this.#state = state;
-    this.#presenter.event({ event, state, tail: await this.#tailOf(event) });
-  }
-
-  end(result: PresentedResult): void {
-    this.#presenter.end(this.#state, result);
-  }
-
-  #tailOf(event: StoredEvent): Promise<readonly string[]> | null {
-    return this.#presenter.wantsTail(event) ? readTail(this.#logs, event) : null;
-  }
+/** Presents the items of a run of a daemon: adds the state after each event, and the last lines that the presenter wants. */
+function createRemoteFeed(logs: RunLogs, presenter: Presenter, workflow: Workflow) {
+  let state = initialRun(buildGraph(workflow), workflow);
+  return {
+    present: async (item: FeedItem): Promise<void> => {
+      if (item.kind === 'output') return presenter.output(item.chunk);
+      const { event } = item;
+      const next = evolveIfFit(state, event);
+      if (next === null) return;
+      state = next;
+      presenter.event({ event, state, tail: presenter.wantsTail(event) ? await readTail(logs, event) : null });
+    },
+    end: (result: PresentedResult) => presenter.end(state, result),
+  };
 }

@@ -147,12 +147,9 @@ function watchTargets(
 ): WatchTargets {
   const files = sources.map(({ path }) => path).filter((path) => path !== '-');
   const named = paths.map((path) => watchPattern(path, config.cwd));
-  return { files, patterns: [...named, ...(valid ? [] : missingImports(files))], ignored: writtenByRuns(config) };
-}
-
-/** An invalid file may import files that do not exist yet. */
-function missingImports(files: readonly string[]): readonly WatchPattern[] {
-  return files.map((file) => besidePattern(file, ['.yaml', '.yml']));
+  // An invalid file may import files that do not exist yet.
+  const missing = valid ? [] : files.map((file) => besidePattern(file, ['.yaml', '.yml']));
+  return { files, patterns: [...named, ...missing], ignored: writtenByRuns(config) };
 }
 
 /** The files that every run writes, which must not start another one: its history, logs and reports. */
@@ -229,8 +226,7 @@ const runsInARow = 3;
 
 /**
  * Separates files that the user changes during a run from those that the run writes itself, which would start runs without end:
- * a file that changes during three runs in a row belongs to the run. Its changes during runs are ignored until it changes
- * between two runs.
+ * those that changed during three runs in a row, and not between two runs since.
  */
 export class OwnWrites {
   readonly #own = new Set<string>();
@@ -270,8 +266,26 @@ const toolDirectories = new Set(['.git', 'node_modules']);
 export function scan({ files, patterns, ignored }: WatchTargets): Scan {
   const snapshot = new Map<string, string>();
   const directories = new Set<string>();
+  const walk = (directory: string, pattern: WatchPattern): void => {
+    if (ignored.has(directory)) return;
+    const entries = tryOr(null, () => readdirSync(directory, { withFileTypes: true }));
+    if (entries === null) {
+      if (pattern.matches(directory)) addFile(directory, snapshot);
+      return;
+    }
+    directories.add(directory);
+    for (const entry of entries) {
+      const path = join(directory, entry.name);
+      // Links are not followed into directories: they can form a loop.
+      if (entry.isDirectory()) {
+        if (pattern.isDeep && !toolDirectories.has(entry.name)) walk(path, pattern);
+      } else if (pattern.matches(path) && !ignored.has(path)) {
+        addFile(path, snapshot);
+      }
+    }
+  };
   for (const file of files) addFile(file, snapshot);
-  for (const pattern of patterns) walk(pattern.directory, { pattern, ignored, snapshot, directories });
+  for (const pattern of patterns) walk(pattern.directory, pattern);
   return { snapshot, directories };
 }
 
@@ -279,33 +293,6 @@ export function scan({ files, patterns, ignored }: WatchTargets): Scan {
 export function changedPaths(before: FileTimes, after: FileTimes): readonly string[] {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all].filter((path) => before.get(path) !== after.get(path)).sort();
-}
-
-type Walk = {
-  readonly pattern: WatchPattern;
-  readonly ignored: ReadonlySet<string>;
-  readonly snapshot: Map<string, string>;
-  readonly directories: Set<string>;
-};
-
-function walk(directory: string, walking: Walk): void {
-  const { pattern, ignored, snapshot, directories } = walking;
-  if (ignored.has(directory)) return;
-  const entries = tryOr(null, () => readdirSync(directory, { withFileTypes: true }));
-  if (entries === null) {
-    if (pattern.matches(directory)) addFile(directory, snapshot);
-    return;
-  }
-  directories.add(directory);
-  for (const entry of entries) {
-    const path = join(directory, entry.name);
-    // Links are not followed into directories: they can form a loop.
-    if (entry.isDirectory()) {
-      if (pattern.isDeep && !toolDirectories.has(entry.name)) walk(path, walking);
-    } else if (pattern.matches(path) && !ignored.has(path)) {
-      addFile(path, snapshot);
-    }
-  }
 }
 
 function addFile(path: string, snapshot: Map<string, string>): void {

@@ -33,15 +33,11 @@ const MAX_INSTANCE_ROWS = 500;
 /** Above this number of rows they scroll separately, so that the following parts are easy to reach. */
 const MAX_OPEN_ROWS = 80;
 
-type GraphProps = {
-  readonly view: RunView;
-  readonly steps: readonly ReportStep[];
-  /** The names of the steps on the critical path. */
-  readonly critical: ReadonlySet<string>;
-};
+/** What both drawings show: the steps, and the names of those on the critical path. */
+type Drawn = { readonly steps: readonly ReportStep[]; readonly critical: ReadonlySet<string> };
 
 /** The graph of the steps, followed by the handlers; null if the workflow is lost. */
-export function ReportGraph({ view, steps, critical }: GraphProps): JSX.Element | null {
+export function ReportGraph({ view, steps, critical }: Drawn & { view: RunView }): JSX.Element | null {
   if (view.graph === null) return null;
   const handlers = steps.filter(({ isHandler }) => isHandler);
   return (
@@ -61,13 +57,7 @@ export function ReportGraph({ view, steps, critical }: GraphProps): JSX.Element 
   );
 }
 
-type DrawingProps = {
-  readonly graph: NumberedGraph;
-  readonly steps: readonly ReportStep[];
-  readonly critical: ReadonlySet<string>;
-};
-
-function Drawing({ graph, steps, critical }: DrawingProps): JSX.Element {
+function Drawing({ graph, steps, critical }: Drawn & { graph: NumberedGraph }): JSX.Element {
   const drawn = drawingOf(graph, steps);
   const { layout, items } = drawn;
   const isPlain = items.length > MAX_BOXES || (layout.ends.length === 0 && items.length < steps.length);
@@ -124,14 +114,12 @@ function failedText(steps: readonly StepView[]): string {
   return failed === 0 ? '' : ` · ${failed} failed`;
 }
 
-type TimelineProps = {
-  readonly report: ReportView;
-  readonly steps: readonly ReportStep[];
-  readonly critical: ReadonlySet<string>;
-};
-
 /** The timeline of the steps; null if none has started. */
-export function ReportTimeline({ report: { view, now }, steps, critical }: TimelineProps): JSX.Element | null {
+export function ReportTimeline({
+  report: { view, now },
+  steps,
+  critical,
+}: Drawn & { report: ReportView }): JSX.Element | null {
   const rows = timelineRows(view);
   const first = rows[0];
   if (first === undefined) return null;

@@ -102,15 +102,15 @@ export function moment(iso: string): JSX.Element {
   return <time dateTime={iso}>{zonedTime(Date.parse(iso))}</time>;
 }
 
-/** The selection of logs that a command prints; null: its default. */
-type LogsHint = { readonly step: string; readonly attempt: number | null; readonly stream: LogStream | null };
-
 /** The command that prints the logs of a step in full. */
-export function logsHint(runId: string, { step, attempt, stream }: LogsHint): string {
+export function logsHint(
+  runId: string,
+  { step, attempt, stream = 'output' }: Partial<LogName> & { step: string },
+): string {
   return [
     `wf logs ${shellQuote(shortId(runId))}`,
-    ...(attempt === null ? [] : [`--attempt ${attempt}`]),
-    ...(stream === null || stream === 'output' ? [] : [`--stream ${stream}`]),
+    ...(attempt === undefined ? [] : [`--attempt ${attempt}`]),
+    ...(stream === 'output' ? [] : [`--stream ${stream}`]),
     // A name that starts with a dash must not be parsed as an option.
     ...(step.startsWith('-') ? ['--'] : []),
     shellQuote(step),

@@ -92,8 +92,7 @@ export function StepPart({ shown, report, earlier, names, anchors, logs, isOpen 
           <Attempts step={step} report={report} logs={logs} />
         ) : (
           <p class="note">
-            The logs of its instances:{' '}
-            <code>{logsHint(report.view.run.runId, { step: name, attempt: null, stream: null })}</code>
+            The logs of its instances: <code>{logsHint(report.view.run.runId, { step: name })}</code>
           </p>
         )}
       </div>
@@ -124,7 +123,7 @@ function Attempts({ step, report, logs }: AttemptsProps): JSX.Element | null {
   const shown = shownAttempts(step);
   if (shown.length === 0) return null;
   const left = step.history.length - shown.length;
-  const hint = logsHint(report.view.run.runId, { step: step.name, attempt: null, stream: null });
+  const hint = logsHint(report.view.run.runId, { step: step.name });
   return (
     <>
       {shown.map((attempt) => (

@@ -36,9 +36,8 @@ const silenceMs = 30_000;
 const mostNamed = 5;
 
 /**
- * Creates the reporter for GitHub Actions: one group per step, written when the step has ended, since steps run in parallel; at
- * the end the unfolded output of the failed steps, an annotation at the line of each, and a recap. Output, names and messages
- * can never act as commands.
+ * Creates the reporter for GitHub Actions: a group per step, when it has ended; at the end the output of failed steps, an
+ * annotation at the line of each, and a recap. Output, names and messages can never act as commands.
  */
 export function createGithubReporter(terminal: Terminal, options: GithubOptions): Reporter {
   let log: GithubLog | null = null;
@@ -244,9 +243,8 @@ const mostEdges = 500;
 const longestCell = 300;
 
 /**
- * A run for the summary page of a job, as Markdown: how it ended, a table of its steps, and their graph in the colours of
- * their statuses. At most `mostBytes` of UTF-8, for GitHub refuses a summary of more than a MiB as a whole: the graph is
- * left out first, then steps at the end of the table. Empty when there is no room for anything.
+ * A run for the summary page of a job, as Markdown of at most `mostBytes`, since GitHub refuses a longer one as a whole: the
+ * graph is left out first, then steps at the end of the table.
  */
 export function githubSummary(summary: RunSummary, workflow: Workflow, mostBytes: number): string {
   const head = `${headline(summary)}${warningLines(summary)}`;

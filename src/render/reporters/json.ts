@@ -9,9 +9,8 @@ import type { Reporter, Terminal } from './reporter.ts';
 import { createStepLines, type OutputLine } from './step-lines.ts';
 
 /**
- * Prints one JSON object per line, each with `type`, `runId` and `at` first: the events of the run, `step.output` for each line
- * of output (`step`, `attempt`, `stream`, `text`, and `continues` if the next object continues the line), and as the last line
- * `run.summary`, a RunSummary. Times are ISO 8601 UTC.
+ * Prints a JSON object per line: the events of the run, `step.output` for each line of output, and at last `run.summary`, a
+ * RunSummary. Times are ISO 8601 UTC.
  */
 export function createJsonReporter(terminal: Terminal, { now, defer }: Pick<PlainOptions, 'now' | 'defer'>): Reporter {
   const batch = createBatch(terminal.write, defer);

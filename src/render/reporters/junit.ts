@@ -11,10 +11,8 @@ type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null }
 type View = Recap & { readonly cwd: string };
 
 /**
- * Renders a run as a JUnit file: one test suite, a test case for each step, item and handler that ran, with its last lines. A
- * failed step is a `failure`, a stopped one an `error`; skipped steps and those that never ran are `skipped`, as are failures
- * that `continueOn` tolerates (with a message), unless the run is strict. A run that failed without a failed step gets a test
- * case of its own.
+ * Renders a run as a JUnit file: one test suite, with a case for each step, item and handler. Tolerated failures are `skipped`,
+ * unless the run is strict; a run that failed without a failed step has a case of its own.
  */
 export function junitReport(recap: Recap, cwd: string): string {
   const { summary } = recap;

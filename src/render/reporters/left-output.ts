@@ -6,11 +6,7 @@ import type { outputModes } from './reporter.ts';
 export type OutputMode = (typeof outputModes)[number] | null;
 
 /** The output of one attempt that is shown when the attempt has ended, in bounded memory. */
-export type LeftOutput = {
-  readonly add: (line: string) => void;
-  /** Returns the lines to show and the count of lines left out before them. */
-  readonly take: () => { readonly lines: readonly string[]; readonly leftOut: number };
-};
+export type LeftOutput = ReturnType<typeof createLastOutput>;
 
 const mostWhole = 20;
 const lastLines = 10;
@@ -30,15 +26,16 @@ function createFullOutput(): LeftOutput {
   };
 }
 
-function createLastOutput(whole: number): LeftOutput {
+function createLastOutput(whole: number) {
   let lines: string[] = [];
   let count = 0;
   return {
-    add: (line) => {
+    add: (line: string) => {
       count++;
       lines.push(line.length > longestLine ? `${stripControls(line).slice(0, longestLine)}...` : line);
       if (lines.length > 2 * mostWhole) lines = lines.slice(-mostWhole);
     },
+    /** Returns the lines to show and the count of lines left out before them. */
     take: () => {
       const shown = count <= whole ? lines : lines.slice(-lastLines);
       return { lines: shown, leftOut: count - shown.length };

@@ -25,9 +25,8 @@ export type PlainOptions = RecapOptions & {
 };
 
 /**
- * Prints one line for every event and every line of output, each with the time and its step, so that parallel steps never mix
- * inside a line and every line can be searched:
- * `10:31:14 [load]   FAIL   exit 3 after 12.1s (attempt 2 of 2)`. Colours of the output are kept.
+ * Prints a line for every event and every line of output, each with its time and step, so that every line can be searched:
+ * `10:31:14 [load]   FAIL   exit 3 after 12.1s (attempt 2 of 2)`.
  */
 export function createPlainReporter(terminal: Terminal, options: PlainOptions): Reporter {
   const batch = createBatch(terminal.write, options.defer);

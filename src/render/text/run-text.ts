@@ -9,9 +9,8 @@ import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './suggested-commands.ts';
 
 /**
- * Returns in one line what a step runs, as written in the file: variables are not replaced and passwords in addresses are
- * removed, so that no secret is shown. Of several lines only the first command is shown. `childWorkflow`: the workflow of
- * its sub-run where variables name it.
+ * Returns in one line what a step runs, as written, without passwords in addresses; of several lines the first command.
+ * `childWorkflow`: the workflow of its sub-run where variables name it.
  */
 export function stepTitle(step: Step, childWorkflow?: string): string {
   const command = firstLine(commandText(childWorkflow === undefined ? step : running(step, childWorkflow)));
@@ -32,9 +31,8 @@ export function withType(type: string, command: string): string {
 const namesProgram = new Set(['terraform', 'ansible']);
 
 /**
- * Returns the command of a step as written, without its script: a text with its lines, a list as words with quotes, a
- * sub-workflow with its parameters, a tool with its subcommand or playbook. `isVariable`: the run replaces a variable of that
- * name in a word.
+ * Returns the command of a step as written, without its script, with the settings that belong to it. `isVariable`: the run
+ * replaces a variable of that name in a word.
  */
 export function commandText(step: Step, isVariable: (name: string) => boolean = () => true): string {
   const { command, args, executor } = step;

@@ -15,9 +15,8 @@ export function headRow(texts: readonly string[], { dim }: ChalkInstance): reado
 }
 
 /**
- * Formats rows, the first of which has the heads, as a table with columns two spaces apart. Columns of `optional` are shown
- * only if a row has text in them and the table then fits into `columns` cells, without its last column. The text of a last column
- * that does not fit stands below its row; other wide cells are cut. Ends with a line break.
+ * Formats rows, heads first, as a table. Columns without text are left out if they are `optional`, others if the table does not
+ * fit. A last column that does not fit stands below its row; other wide cells are cut.
  */
 export function renderTable(
   rows: readonly (readonly LinePart[])[],

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Plan, PlannedDotenv, PlannedStep } from '#core/plan.ts';
+import type { Plan, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { columnsOf } from '../text/pack-lines.ts';
@@ -23,7 +23,7 @@ export function renderPlan(
   const width = Math.min(widest, Math.max(0, ...all.map(({ name }) => textWidth(escapeControls(name)))));
   const stepLines = (name: string) => {
     const step = steps.get(name);
-    const body = step === undefined ? [] : bodyLines(step, dir, { columns: columns - width - 4, colors });
+    const body = step === undefined ? [] : bodyLines(step, dir, columns - width - 4, colors);
     const label = escapeControls(name);
     const [first = '', ...rest] = textWidth(label) > width ? ['', ...body] : body;
     const indent = ' '.repeat(width + 4);
@@ -42,8 +42,12 @@ export function renderPlan(
       ? []
       : wrapped(`nothing would run: ${escapeControls(plan.skipped)}`, columns).map((line) => colors.yellow(line))),
     ...paramRows(plan.params).flatMap((text) => row('param', text)),
-    ...plan.dotenv.flatMap((file) => row('dotenv', dotenvText(file))),
-    ...(plan.unreadDotenv === null ? [] : row('dotenv', unreadText(plan.unreadDotenv))),
+    ...plan.dotenv.flatMap(({ path, names }) => {
+      return row('dotenv', `${path} ${names === null ? '(does not exist)' : names.join(' ')}`.trimEnd());
+    }),
+    ...(plan.unreadDotenv === null
+      ? []
+      : row('dotenv', `${plan.unreadDotenv} is not read: "dotenv: .env" in the workflow reads it`)),
     ...Object.entries(plan.env).flatMap(([name, value]) => row('env', `${name}=${value}`)),
     ...(plan.limits ?? []).flatMap((limit) => row('limit', limit)),
     ...(dir === '' ? [] : row('dir', dir)),
@@ -54,15 +58,17 @@ export function renderPlan(
   return lines.map((line) => `${line}\n`).join('');
 }
 
-type BodyLook = { readonly columns: number; readonly colors: ChalkInstance };
-
 /** The command line by line, notes behind its last line if they fit, else below, and the values of its variables. */
-function bodyLines(step: PlannedStep, dir: string, { columns, colors }: BodyLook): readonly string[] {
+function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: ChalkInstance): readonly string[] {
   const command = workText(step)
     .split('\n')
     .flatMap((line) => wrapped(escapeControls(line.replaceAll('\t', TAB)), columns));
   const last = command.pop() ?? '';
-  const notes = [elsewhere(step.dir, dir), ...policyTexts(step), skippedText(step)].filter((text) => text !== '');
+  const notes = [
+    ...(step.dir === dir ? [] : [`(in ${escapeControls(step.dir)})`]),
+    ...step.policies.map((policy) => `(${escapeControls(policy)})`),
+    ...(step.skipped === null ? [] : [`(would be skipped: ${escapeControls(step.skipped)})`]),
+  ];
   const noted = [last, ...notes].filter((text) => text !== '').join('  ');
   const values = Object.entries(step.values).flatMap(([name, value]) =>
     wrapped(cut(valueLine(name, value), longestValue, '...'), columns - 2),
@@ -70,7 +76,7 @@ function bodyLines(step: PlannedStep, dir: string, { columns, colors }: BodyLook
   return [
     ...command,
     ...(textWidth(noted) <= columns ? [noted] : [last, ...notes.flatMap((note) => wrapped(note, columns))]),
-    ...values.map((line) => colors.dim(`  ${line}`)),
+    ...values.map((line) => dim(`  ${line}`)),
   ];
 }
 
@@ -105,24 +111,4 @@ function workText({ executor, command, script }: PlannedStep): string {
   const text = withType(executor, command);
   if (script === undefined || text === '') return script ?? text;
   return `${text}:${script.includes('\n') ? '\n' : ' '}${script}`;
-}
-
-function dotenvText({ path, names }: PlannedDotenv): string {
-  return `${path} ${names === null ? '(does not exist)' : names.join(' ')}`.trimEnd();
-}
-
-function unreadText(path: string): string {
-  return `${path} is not read: "dotenv: .env" in the workflow reads it`;
-}
-
-function policyTexts({ policies }: PlannedStep): readonly string[] {
-  return policies.map((policy) => `(${escapeControls(policy)})`);
-}
-
-function skippedText({ skipped }: PlannedStep): string {
-  return skipped === null ? '' : `(would be skipped: ${escapeControls(skipped)})`;
-}
-
-function elsewhere(dir: string, usual: string): string {
-  return dir === usual ? '' : `(in ${escapeControls(dir)})`;
 }

@@ -45,7 +45,8 @@ export function renderWorkflowList(
 const plain = (text: string): string => text;
 
 function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
-  const { name, group, queue, next, lastRun, medianMs, diagnostics } = workflow;
+  const { name, group, queue, next, suspendedUntil: until, lastRun, medianMs, diagnostics } = workflow;
+  const timeText = (iso: string) => dateAndTime(Date.parse(iso));
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const status = lastRun?.status;
   return [
@@ -54,12 +55,12 @@ function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
       text: status === undefined ? '-' : statusText(status),
       paint: (text) => (status === undefined ? text : paintStatus(status, colors, text)),
     },
-    { text: lastRun === null ? '' : dateAndTime(Date.parse(lastRun.createdAt)), paint: plain },
+    { text: lastRun === null ? '' : timeText(lastRun.createdAt), paint: plain },
     { text: medianMs === null ? '' : `~${formatDuration(medianMs)}`, paint: plain },
     { text: escapeControls(scheduleText(workflow.schedule)), paint: plain },
     workflow.suspended
-      ? { text: suspensionText(workflow.suspendedUntil), paint: colors.yellow }
-      : { text: next === null ? '' : dateAndTime(Date.parse(next)), paint: plain },
+      ? { text: until === null ? 'suspended' : `suspended until ${timeText(until)}`, paint: colors.yellow }
+      : { text: next === null ? '' : timeText(next), paint: plain },
     { text: escapeControls(queue ?? ''), paint: plain },
     { text: escapeControls(workflow.tags.join(', ')), paint: plain },
     errors > 0
@@ -70,8 +71,4 @@ function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
 
 function scheduleText({ start, stop, restart }: ListedWorkflowView['schedule']): string {
   return [...start, ...stop.map((cron) => `stop ${cron}`), ...restart.map((cron) => `restart ${cron}`)].join(', ');
-}
-
-function suspensionText(until: string | null): string {
-  return until === null ? 'suspended' : `suspended until ${dateAndTime(Date.parse(until))}`;
 }

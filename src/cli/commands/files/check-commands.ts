@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { workflowDirectories } from '#config/config.ts';
-import type { Diagnostic, Source } from '#language/diagnostic.ts';
+import type { Diagnostic } from '#language/diagnostic.ts';
 import { diagnosticJson, type GraphFormat } from '#render/data-views.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
@@ -27,13 +27,7 @@ type ValidateOptions = CommonOptions & {
   readonly verbose?: true;
 };
 
-type Checked = {
-  readonly file: string;
-  readonly valid: boolean;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly ignored: readonly Diagnostic[];
-  readonly sources: readonly Source[];
-};
+type Checked = CheckedFile & { readonly file: string };
 
 /** Prints every problem of files and directories, by default of the workflows directory. Exit code 2 if one is invalid. */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {

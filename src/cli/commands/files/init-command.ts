@@ -95,11 +95,8 @@ function schemaComment(file: string, published: string): string {
 function pathInProject(directory: string): string | null {
   for (let above = directory; ; above = dirname(above)) {
     const path = join(above, inProject);
-    if (existsSync(path)) return asRelative(relative(directory, path));
+    const relativePath = relative(directory, path);
+    if (existsSync(path)) return relativePath.startsWith('.') ? relativePath : `./${relativePath}`;
     if (dirname(above) === above) return null;
   }
-}
-
-function asRelative(path: string): string {
-  return path.startsWith('.') ? path : `./${path}`;
 }

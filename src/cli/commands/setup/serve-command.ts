@@ -24,14 +24,6 @@ import { version } from '../../version.ts';
 /** The options of `wf serve`: the settings of the server by their names. */
 type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
 
-/** The log of the daemon: actions on standard output, problems on standard error, one line each with its time. */
-type DaemonLog = {
-  readonly info: (line: string) => void;
-  readonly warning: (line: string) => void;
-  /** Logs an error, the same one at most once a minute; an internal one with its stack. */
-  readonly error: (error: unknown) => void;
-};
-
 /** The build puts the web page beside the program. */
 const pageFolder = join(import.meta.dirname, 'page');
 
@@ -86,7 +78,7 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
 type Serving = {
   readonly settings: ServerSettings;
   readonly config: Config;
-  readonly log: DaemonLog;
+  readonly log: ReturnType<typeof daemonLog>;
   /** The token that the daemon generated; null if the settings contain a login. */
   readonly kept: DaemonToken | null;
   /** Whether standard output is a terminal, and not a log that others may read. */
@@ -157,7 +149,7 @@ const firstProcessNote =
 function logAccess(
   login: ServerSettings['login'],
   { url, kept, isTerminal }: Pick<Serving, 'kept' | 'isTerminal'> & { readonly url: string },
-  { info, warning }: DaemonLog,
+  { info, warning }: Serving['log'],
 ): void {
   const { isWarning, text } = accessNote(login, localUsers());
   (isWarning ? warning : info)(text);
@@ -181,14 +173,16 @@ async function firstSignal(): Promise<string> {
   return name;
 }
 
-function daemonLog({ out, err }: Console): DaemonLog {
+/** The log of the daemon: actions on standard output, problems on standard error, one line each with its time. */
+function daemonLog({ out, err }: Console) {
   const line = (text: string) => `${new Date().toISOString()} ${escapeLines(text)}\n`;
   const writeProblem = (text: string) => void err.write(line(text));
   const writeError = withoutRepeats(writeProblem, systemClock.elapsed);
   return {
-    info: (text) => void out.write(line(escapeControls(text))),
-    warning: (text) => writeProblem(escapeControls(text)),
-    error: (error) => writeError(problemText(error)),
+    info: (text: string) => void out.write(line(escapeControls(text))),
+    warning: (text: string) => writeProblem(escapeControls(text)),
+    /** Logs an error, the same one at most once a minute; an internal one with its stack. */
+    error: (error: unknown) => writeError(problemText(error)),
   };
 }
 
