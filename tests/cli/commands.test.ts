@@ -127,7 +127,7 @@ steps:
         [4, 'up to 4 attempts, 90s between them', 'timeoutSec: 90'],
         [1, 'retryPolicy.limit: $TRIES'],
         [1, '"retryPolicy.limit: $T" must be a whole number from 0 to 2147483647, got "90s"'],
-        [1, 'runs for each of 2 items: 0, 1; at most 3 at once'],
+        [1, 'runs for each of 2 items: 0, 2; at most 3 at once'],
         [1, 'waits for approval by anna or ops: Ship it?; asks for WHY; rejected after 90s'],
       ]);
       expect((await wf(['dry', 'w.yaml'], { cwd })).stdout).toContain('\nlimit: timeoutSec: 90\n');

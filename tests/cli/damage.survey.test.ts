@@ -48,7 +48,7 @@ beforeAll(async () => {
     const paths = files.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     model = new Map(paths.map((path) => [path.slice(join(runsDir, 'model').length + 1), readFileSync(path)]));
   });
-}, 30_000);
+});
 
 /** Thousands of flushes take no time in memory. */
 const fastDirectory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -268,4 +268,4 @@ test('the real program reports the same', async () => {
     const retried = await wf('retry', 'bad-1', '--reporter', 'quiet');
     expect(retried).toMatchObject({ code: 1, stderr: expect.not.stringContaining('bug') });
   });
-}, 30_000);
+});

@@ -27,4 +27,4 @@ it('a running run whose directory is removed ends its steps and fails with the r
     expect(stdout).toContain(`STOP   cannot write "${runsDir}/r1/journal.jsonl": it was removed`);
     expect((await wf('status', 'r1')).code).toBe(2);
   });
-}, 20_000);
+});

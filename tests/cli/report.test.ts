@@ -46,7 +46,8 @@ describe('wf report', () => {
         await wf('run', 'a.yaml', '--run-id', 'second-run');
         const { stdout } = await wf('report', 'second-run', '-o', '-');
         expect(stdout).toContain('Steps are compared with run <code>first-run</code>');
-        expect(stdout.match(/class="before" title="Compared with run first-run">[^<]*/g)).toEqual([
+        // On a busy machine the other step may take longer than before.
+        expect(stdout.match(/class="before" title="Compared with run first-run">was [^<]*/g)).toEqual([
           'class="before" title="Compared with run first-run">was succeeded',
         ]);
       },

@@ -151,7 +151,7 @@ it('ends no process of a run with the same id in another store', async () => {
     writeFileSync(join(cwd, 'end-second'), '');
     expect((await second.ended).code).toBe(0);
   });
-}, 20_000);
+});
 
 describe('surroundings', () => {
   it('a closed reader does not end the run', async () => {

@@ -19,9 +19,15 @@ function serviceAt(url: string, own: Partial<ClientLimits>): Service {
   return createRemoteService(daemon);
 }
 
-async function answering(answer: (response: ServerResponse) => void): Promise<RunService> {
-  return access((await httpServer((_, response) => answer(response))).url);
+async function answering(
+  answer: (response: ServerResponse) => void,
+  own: Partial<ClientLimits> = {},
+): Promise<RunService> {
+  return access((await httpServer((_, response) => answer(response))).url, own);
 }
+
+/** For answers that are not late, however busy the machine is. */
+const patient: Partial<ClientLimits> = { answerMs: 30_000, startMs: 30_000, silenceMs: 30_000 };
 
 const run = { runId: 'one', workflow: 'w', status: 'succeeded', createdAt: '2026-03-01T04:00:00.000Z', steps: [] };
 const json =
@@ -46,7 +52,7 @@ describe('an invalid answer is reported', () => {
     ['a way to another place', leadAway, 'it redirects to "http://elsewhere.example/"'],
     ['a status of no use', json({}, 418), 'status 418'],
   ])('%s', async (_, answer, told) => {
-    const { find } = await answering(answer);
+    const { find } = await answering(answer, patient);
     await expect(find('one')).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining(told) });
   });
 

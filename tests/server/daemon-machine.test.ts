@@ -84,7 +84,7 @@ describeWith('unshare', canMount, 'a daemon on a full disk', () => {
       expect((await create(steps)).status).toBe(201);
       expect(printed()).not.toMatch(/^ {4}at /m);
     });
-  }, 30_000);
+  });
 });
 
 describeWith('unshare', canMount, 'a daemon without /proc', () => {
@@ -98,7 +98,7 @@ describeWith('unshare', canMount, 'a daemon without /proc', () => {
       await expect.poll(status, { timeout: 10_000 }).toBe('succeeded');
       expect(printed()).not.toMatch(/^ {4}at /m);
     });
-  }, 30_000);
+  });
 });
 
 test('a daemon without descriptors answers 503 with Retry-After for a workflow that exists', async () => {
@@ -116,4 +116,4 @@ test('a daemon without descriptors answers 503 with Retry-After for a workflow t
     expect((await start()).status).toBe(201);
     expect(printed()).not.toMatch(/^ {4}at /m);
   });
-}, 30_000);
+});

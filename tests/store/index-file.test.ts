@@ -186,4 +186,4 @@ test('many processes that create and look up runs at once leave a complete index
   expect(Object.keys(known)).toHaveLength(4 * count);
   expect(known).toEqual(truth(store, runsDir));
   expect(readdirSync(join(runsDir, '.new'))).toEqual([]);
-}, 20_000);
+});

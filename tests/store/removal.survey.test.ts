@@ -42,7 +42,7 @@ test('concurrent processes remove each run once, and no reader sees a partial ru
   await store.finishRemovals();
   expect(reads).toBeGreaterThan(0);
   expect([store.list(), readdirSync(join(runsDir, '.trash'))]).toEqual([[], []]);
-}, 20_000);
+});
 
 test('an owned run is not removed, and a refused removal leaves a run without an owner', async () => {
   const { store, runsDir } = fileStore();
