@@ -143,8 +143,8 @@ type ExecRecord = {
 
 const recordKey = 'wf.exec';
 /**
- * Records a command as an empty volume, since commands have no labels and Docker does not list them. Resolves to a
- * function that removes the record. Without permission to create volumes the command still runs, with a note.
+ * Records a command as an empty volume, since commands have no labels and are not listed; resolves to the function that
+ * removes it. Without permission for volumes the command still runs, with a note.
  */
 export async function recordExec(
   { docker, over }: Daemon,

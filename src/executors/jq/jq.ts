@@ -15,10 +15,7 @@ type JqEnd =
   | { readonly code: number; readonly firstError: string; readonly lastError: string }
   | { readonly problem: string };
 
-/**
- * Runs jq in a thread, which can be ended in the middle of a loop and reaches nothing but the two open files it writes
- * to. `args`: as for the program `jq`, with the filter last. `end` stops it wherever it is; then it ends with a problem.
- */
+/** Runs jq in a thread, which `end` stops wherever it is, and which reaches nothing but the open files it writes to. */
 function startJq(args: readonly string[], input: string, { env, log: { stdoutFd, stderrFd } }: Attempt) {
   const workerData = { args, input, env, stdoutFd, stderrFd };
   const file = join(import.meta.dirname, 'jq-thread', 'worker.cjs');

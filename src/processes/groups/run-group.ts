@@ -18,9 +18,8 @@ import { identify, readSelf } from '../process-identity.ts';
 /** The control group (cgroup v2) of this process and everything it starts. */
 export type RunGroup = {
   /**
-   * At the end of a run. If the group was made for it and nothing is to be spared, moves this process out and kills
-   * everything left in the group. If the run or one of its child runs spares processes, moves the rest to the parent
-   * group instead.
+   * Leaves the group of a run that ends, and kills the rest of it, or moves it to the parent if anything is to be
+   * spared.
    */
   readonly sweep: (runId: string, spares: boolean) => Promise<void>;
   /** Moves this process out of the group and removes the group if empty. False if the system refuses. */

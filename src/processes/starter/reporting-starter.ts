@@ -48,8 +48,8 @@ export class ReportingStarter {
   }
 
   /**
-   * Starts a program, named by its path, in the environment of the starter, with its output appended to an existing file. Null
-   * if the starter is not ready, or cannot start the program: start it in another way. The first call opens the starter.
+   * Starts a program, named by its path, with its output appended to a file. Null if the starter is not ready: start it
+   * otherwise.
    */
   start({ argv, cwd }: Program, log: string): ReportingProcess | null {
     if (this.#python === undefined) this.#python = this.#open();

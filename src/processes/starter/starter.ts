@@ -37,10 +37,7 @@ export class ProgramStarter {
     this.#python = python;
   }
 
-  /**
-   * `expected`: number of programs to come, if known. Null: start the program in another way, which also reports errors
-   * best, unless it was asked to end.
-   */
+  /** `expected`: number of programs to come, if known. Null: start it otherwise, which also reports errors best. */
   start(
     program: Program,
     files: OutputFiles,

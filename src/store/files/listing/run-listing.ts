@@ -84,7 +84,8 @@ export function listNewRunIds(runsDir: string, isKnown: (runId: string) => boole
   const found: RunIds = { uuids: [], given: [] };
   for (const name of ifThere(() => readdirSync(runsDir)) ?? []) {
     if (isKnown(name)) known += 1;
-    else if (isRunId(name) && isDirectory(join(runsDir, name))) put(found, name);
+    else if (isRunId(name) && lstatSync(join(runsDir, name), { throwIfNoEntry: false })?.isDirectory())
+      put(found, name);
   }
   return { fresh: newestFirst(runsDir, found), known };
 }
@@ -108,10 +109,6 @@ function newestFirst(runsDir: string, { uuids, given }: RunIds, times?: Readonly
     .sort()
     .reverse()
     .map((key) => key.slice(timeDigits));
-}
-
-function isDirectory(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function isPlainUuid(runId: string): boolean {

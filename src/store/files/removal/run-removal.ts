@@ -94,7 +94,8 @@ function moveToTrash(runsDir: string, runId: string): string | null {
   const directory = join(runsDir, runId);
   const entry = join(trash, `${runId}~${process.pid}-${Math.random().toString(36).slice(2)}`);
   try {
-    makeTrash(trash);
+    if (!isThere(trash)) makePrivateDirectory(trash);
+    requireDirectory(trash);
     requireDirectory(directory);
     renameSync(directory, entry);
     return entry;
@@ -138,11 +139,6 @@ function namesIn(trash: string): readonly string[] {
     requireDirectory(trash);
     return readdirSync(trash);
   });
-}
-
-function makeTrash(trash: string): void {
-  if (lstatSync(trash, { throwIfNoEntry: false }) === undefined) makePrivateDirectory(trash);
-  requireDirectory(trash);
 }
 
 /** A link in place of a directory could lead anywhere. */
