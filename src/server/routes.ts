@@ -2,10 +2,10 @@ import type { Metrics } from '#daemon/metrics.ts';
 import type { SystemProblem } from '#system/errors.ts';
 import type { LoopLag } from './connection/load-limits.ts';
 import { documentRoutes } from './docs/docs-routes.ts';
-import { type Handler, jsonReply, type Reply, type Route } from './route.ts';
+import { type ApiRequest, type Handler, jsonReply, type Reply, type Route } from './route.ts';
 import { actOnDag, createDag, deleteDag, listTags, searchDags, showSpec } from './v1/dag-actions.ts';
 import { listDags, showDag } from './v1/dag-pages.ts';
-import type { V1Parts } from './v1/v1-parts.ts';
+import type { V1Handler, V1Parts } from './v1/v1-parts.ts';
 import {
   logIn,
   logOut,
@@ -106,12 +106,13 @@ const post = { method: 'POST', access: 'write', body: 'form-or-json', errors: 'p
 const put = { ...post, method: 'PUT' } as const;
 const remove = { ...post, method: 'DELETE', body: 'none' } as const;
 
+function bound<Parts>(handle: (request: ApiRequest, parts: Parts) => Promise<Reply> | Reply, parts: Parts): Handler {
+  return (request) => handle(request, parts);
+}
+
 /** Returns the routes of the v2 API. */
 function v2Routes(parts: V2Parts): readonly Route[] {
-  const on =
-    (handle: V2Handler): Handler =>
-    (request) =>
-      handle(request, parts);
+  const on = (handle: V2Handler) => bound(handle, parts);
   const workflow = '/api/v2/workflows/{name}';
   const run = '/api/v2/runs/{id}';
   return [
@@ -160,14 +161,15 @@ const removeV1 = { ...postV1, method: 'DELETE', body: 'none' } as const;
 
 /** Returns the routes for clients of Blackdagger 2 and Dagu 1. */
 function v1Routes(parts: V1Parts): readonly Route[] {
+  const on = (handle: V1Handler) => bound(handle, parts);
   return [
     { ...getV1, path: '/api/v1/dags', handle: listDags(parts) },
-    { ...postV1, path: '/api/v1/dags', handle: createDag(parts) },
-    { ...getV1, path: '/api/v1/dags/{name}', handle: showDag(parts) },
-    { ...postV1, path: '/api/v1/dags/{name}', handle: actOnDag(parts) },
-    { ...removeV1, path: '/api/v1/dags/{name}', handle: deleteDag(parts) },
-    { ...getV1, path: '/api/v1/dags/{name}/spec', handle: showSpec(parts) },
-    { ...getV1, path: '/api/v1/search', handle: searchDags(parts) },
-    { ...getV1, path: '/api/v1/tags', handle: listTags(parts) },
+    { ...postV1, path: '/api/v1/dags', handle: on(createDag) },
+    { ...getV1, path: '/api/v1/dags/{name}', handle: on(showDag) },
+    { ...postV1, path: '/api/v1/dags/{name}', handle: on(actOnDag) },
+    { ...removeV1, path: '/api/v1/dags/{name}', handle: on(deleteDag) },
+    { ...getV1, path: '/api/v1/dags/{name}/spec', handle: on(showSpec) },
+    { ...getV1, path: '/api/v1/search', handle: on(searchDags) },
+    { ...getV1, path: '/api/v1/tags', handle: on(listTags) },
   ];
 }

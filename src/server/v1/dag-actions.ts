@@ -7,8 +7,8 @@ import { type FindLines, type ListedWorkflow, lineFinder } from '#service/workfl
 import { createSlices } from '#system/turns.ts';
 import { acceptedRun, actorOf, answererOf, isStartOf, shownSource, shownWorkflow } from '../both-versions.ts';
 import { prefers } from '../reply/send.ts';
-import { type ApiRequest, HttpError, jsonReply, type Reply, readBody, readQuery } from '../route.ts';
-import { runOfHandle, type V1Parts } from './v1-parts.ts';
+import { type ApiRequest, HttpError, jsonReply, readBody, readQuery } from '../route.ts';
+import { runOfHandle, type V1Handler, type V1Parts } from './v1-parts.ts';
 import { errorOf, tagsOf, workflowView } from './workflow-view.ts';
 
 /** An action request, and the names of its client in approvals, and in stops and marks. */
@@ -21,30 +21,28 @@ const actions: { readonly [name: string]: Action } = {
   stop,
   retry,
   suspend,
-  'mark-success': (listed, fields, parts) => mark(listed, { fields, status: 'succeeded' }, parts),
-  'mark-failed': (listed, fields, parts) => mark(listed, { fields, status: 'failed' }, parts),
-  approve: (listed, fields, parts) => answer(listed, { fields, decision: 'approved' }, parts),
-  reject: (listed, fields, parts) => answer(listed, { fields, decision: 'rejected' }, parts),
+  'mark-success': (listed, fields, parts) => mark('succeeded', listed, fields, parts),
+  'mark-failed': (listed, fields, parts) => mark('failed', listed, fields, parts),
+  approve: (listed, fields, parts) => answer('approved', listed, fields, parts),
+  reject: (listed, fields, parts) => answer('rejected', listed, fields, parts),
   save,
   rename,
 };
 
 /** `POST /api/v1/dags/{name}`: performs an action on a workflow. */
-export function actOnDag(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  return async (request) => {
-    const listed = parts.workflows.get(request.params['name'] ?? '');
-    const fields = actionFields(request);
-    const action = Object.hasOwn(actions, fields.action) ? actions[fields.action] : undefined;
-    if (action === undefined) throw unknownAction(fields.action, Object.keys(actions));
-    const { visitor } = request;
-    const names = { answerer: answererOf(visitor), by: actorOf(visitor) };
-    try {
-      return jsonReply(await action(listed, { ...fields, ...names }, parts));
-    } finally {
-      parts.runIndex.touch();
-    }
-  };
-}
+export const actOnDag: V1Handler = async (request, parts) => {
+  const listed = parts.workflows.get(request.params['name'] ?? '');
+  const fields = actionFields(request);
+  const action = Object.hasOwn(actions, fields.action) ? actions[fields.action] : undefined;
+  if (action === undefined) throw unknownAction(fields.action, Object.keys(actions));
+  const { visitor } = request;
+  const names = { answerer: answererOf(visitor), by: actorOf(visitor) };
+  try {
+    return jsonReply(await action(listed, { ...fields, ...names }, parts));
+  } finally {
+    parts.runIndex.touch();
+  }
+};
 
 /** Creates the error for an unknown or missing action. */
 function unknownAction(action: string, known: readonly string[]): HttpError {
@@ -96,9 +94,7 @@ function suspend({ file }: ListedWorkflow, fields: ActionFields, { workflows }: 
   return {};
 }
 
-type MarkAction = { readonly fields: V1Action; readonly status: MarkedStatus };
-
-async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, parts: V1Parts): Promise<object> {
+async function mark(status: MarkedStatus, listed: ListedWorkflow, fields: V1Action, parts: V1Parts): Promise<object> {
   const runId = requireField(fields, 'requestId', 'request-id');
   const step = requireField(fields, 'step', 'step');
   await refreshed(parts);
@@ -107,10 +103,13 @@ async function mark(listed: ListedWorkflow, { fields, status }: MarkAction, part
   return {};
 }
 
-type AnswerAction = { readonly fields: V1Action; readonly decision: ApprovalAnswer };
-
 /** Answers a step that waits for approval; its inputs are `params`, the remark is `value`. */
-async function answer(listed: ListedWorkflow, { fields, decision }: AnswerAction, parts: V1Parts): Promise<object> {
+async function answer(
+  decision: ApprovalAnswer,
+  listed: ListedWorkflow,
+  fields: V1Action,
+  parts: V1Parts,
+): Promise<object> {
   const runId = requireField(fields, 'requestId', 'request-id');
   await refreshed(parts);
   const { past } = await runOfHandle(runId, listed, parts);
@@ -150,61 +149,51 @@ const sliceMs = 10;
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
 /** `POST /api/v1/dags`: creates a workflow. */
-export function createDag({ workflows }: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  return async (request) => {
-    const fields = actionFields(request);
-    if (fields.action !== 'new') throw unknownAction(fields.action, ['new']);
-    return jsonReply({ DagID: basename(await workflows.create(requireField(fields, 'value', 'value'))) });
-  };
-}
+export const createDag: V1Handler = async (request, { workflows }) => {
+  const fields = actionFields(request);
+  if (fields.action !== 'new') throw unknownAction(fields.action, ['new']);
+  return jsonReply({ DagID: basename(await workflows.create(requireField(fields, 'value', 'value'))) });
+};
 
 /** `DELETE /api/v1/dags/{name}`: removes the file of a workflow and keeps its past runs. */
-export function deleteDag({ workflows }: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  return async ({ params: { name = '' } }) => {
-    await workflows.remove(workflows.get(name));
-    return jsonReply({});
-  };
-}
+export const deleteDag: V1Handler = async ({ params: { name = '' } }, { workflows }) => {
+  await workflows.remove(workflows.get(name));
+  return jsonReply({});
+};
 
 /** `GET /api/v1/dags/{name}/spec`: the text of a workflow, as plain YAML if the client prefers that. */
-export function showSpec(parts: V1Parts): (request: ApiRequest) => Reply {
-  return ({ params: { name = '' }, headers, access }) => {
-    const listed = parts.workflows.get(name);
-    const text = shownSource(listed, access, parts.workflows) ?? '';
-    if (prefers(headers.accept, yamlTypes, ['application/json'])) {
-      return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
-    }
-    const error = errorOf(listed, access, parts);
-    return jsonReply({ Definition: text, Errors: error === null ? [] : [error] });
-  };
-}
+export const showSpec: V1Handler = ({ params: { name = '' }, headers, access }, parts) => {
+  const listed = parts.workflows.get(name);
+  const text = shownSource(listed, access, parts.workflows) ?? '';
+  if (prefers(headers.accept, yamlTypes, ['application/json'])) {
+    return { status: 200, headers: { 'Content-Type': 'text/yaml; charset=utf-8', Vary: 'Accept' }, body: text };
+  }
+  const error = errorOf(listed, access, parts);
+  return jsonReply({ Definition: text, Errors: error === null ? [] : [error] });
+};
 
 /** `GET /api/v1/search?q=`: the workflows with a line that matches a regular expression, ignoring case. */
-export function searchDags(parts: V1Parts): (request: ApiRequest) => Promise<Reply> {
-  return async ({ query, access }) => {
-    const { q } = readQuery('v1SearchDags', query);
-    const find = lineFinder(q, { ignoreCase: true }, parts.searchLines);
-    const pause = createSlices(sliceMs);
-    const Results: object[] = [];
-    for (const listed of parts.workflows.list()) {
-      await pause();
-      const Matches = await matchesIn(shownSource(listed, access, parts.workflows) ?? '', find);
-      if (Matches.length === 0) continue;
-      const workflow = shownWorkflow(listed, parts.workflows);
-      const dag = { ...workflowView(listed, workflow), Location: listed.file };
-      Results.push({ Name: parts.workflows.nameOf(listed).replace(/\.ya?ml$/i, ''), DAG: dag, Matches });
-    }
-    return jsonReply({ Results, Errors: [] });
-  };
-}
+export const searchDags: V1Handler = async ({ query, access }, parts) => {
+  const { q } = readQuery('v1SearchDags', query);
+  const find = lineFinder(q, { ignoreCase: true }, parts.searchLines);
+  const pause = createSlices(sliceMs);
+  const Results: object[] = [];
+  for (const listed of parts.workflows.list()) {
+    await pause();
+    const Matches = await matchesIn(shownSource(listed, access, parts.workflows) ?? '', find);
+    if (Matches.length === 0) continue;
+    const workflow = shownWorkflow(listed, parts.workflows);
+    const dag = { ...workflowView(listed, workflow), Location: listed.file };
+    Results.push({ Name: parts.workflows.nameOf(listed).replace(/\.ya?ml$/i, ''), DAG: dag, Matches });
+  }
+  return jsonReply({ Results, Errors: [] });
+};
 
 /** `GET /api/v1/tags`: every tag of a workflow, in lower case, sorted. */
-export function listTags({ workflows }: V1Parts): () => Reply {
-  return () => {
-    const tags = new Set(workflows.list().flatMap(({ workflow }) => tagsOf(workflow)));
-    return jsonReply({ Tags: [...tags].sort(), Errors: [] });
-  };
-}
+export const listTags: V1Handler = (_, { workflows }) => {
+  const tags = new Set(workflows.list().flatMap(({ workflow }) => tagsOf(workflow)));
+  return jsonReply({ Tags: [...tags].sort(), Errors: [] });
+};
 
 async function matchesIn(text: string, find: FindLines): Promise<readonly object[]> {
   const lines = text.split(/\r?\n/);

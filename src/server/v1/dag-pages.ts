@@ -10,7 +10,7 @@ import { PageCache, shownSource, shownWorkflow, stepGrid } from '../both-version
 import type { Queries } from '../generated/requests.mjs';
 import { type ApiRequest, type Handler, HttpError, jsonReply, readQuery } from '../route.ts';
 import { neverRunView, nodeViews, runDetailView, runView, shownName, stepStatus } from './status-view.ts';
-import { readShown, runOfHandle, type ShownRun, type V1Parts } from './v1-parts.ts';
+import { readShown, runOfHandle, type ShownRun, type V1Handler, type V1Parts } from './v1-parts.ts';
 import { defaultParams, errorOf, fileView, tagsOf, workflowDetailView, workflowView } from './workflow-view.ts';
 
 /** The request: a page of matching workflows. */
@@ -95,22 +95,20 @@ const pastRuns = 30;
 const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: null, ScLog: null };
 
 /** `GET /api/v1/dags/{name}`: a workflow, its last run (or the run of `file`), and the data of a tab. */
-export function showDag(parts: V1Parts): Handler {
-  return async ({ params: { name = '' }, query, access }) => {
-    const { tab, step, file } = readQuery('v1ShowDag', query);
-    if (tab === 'log' && step === null) throw new HttpError(400, '"step" is missing, which the tab "log" needs');
-    const listed = findOrNull(name, parts);
-    if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
-    await parts.runIndex.refresh();
-    const run = await runToShow(listed, file, parts);
-    const error = errorOf(listed, access, parts);
-    return jsonReply({
-      ...head(listed.name, tab, error === null ? [] : [error]),
-      DAG: dagView({ listed, run, access }, parts),
-      ...(await tabView(tab, { listed, run, step: step ?? '', access }, parts)),
-    });
-  };
-}
+export const showDag: V1Handler = async ({ params: { name = '' }, query, access }, parts) => {
+  const { tab, step, file } = readQuery('v1ShowDag', query);
+  if (tab === 'log' && step === null) throw new HttpError(400, '"step" is missing, which the tab "log" needs');
+  const listed = findOrNull(name, parts);
+  if (listed instanceof WfError) return jsonReply(missing(name, tab, listed), 404);
+  await parts.runIndex.refresh();
+  const run = await runToShow(listed, file, parts);
+  const error = errorOf(listed, access, parts);
+  return jsonReply({
+    ...head(listed.name, tab, error === null ? [] : [error]),
+    DAG: dagView({ listed, run, access }, parts),
+    ...(await tabView(tab, { listed, run, step: step ?? '', access }, parts)),
+  });
+};
 
 function head(Title: string, Tab: Tab, Errors: readonly string[]): object {
   return { Title, Tab, ...empty, Errors };

@@ -4,6 +4,7 @@ import type { ServedRuns, ServedWorkflows } from '#service/served.ts';
 import type { RunActions } from '#service/service.ts';
 import type { ListedWorkflow, SearchLines } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
+import type { ApiRequest, Reply } from '../route.ts';
 
 /** The dependencies of the v1 API. */
 export type V1Parts = {
@@ -13,6 +14,9 @@ export type V1Parts = {
   readonly runs: RunActions;
   readonly searchLines: SearchLines;
 };
+
+/** Answers a request to a route of the v1 API. */
+export type V1Handler = (request: ApiRequest, parts: V1Parts) => Promise<Reply> | Reply;
 
 /** A run with the data of the v1 API. */
 export type ShownRun = {
