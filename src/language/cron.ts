@@ -104,13 +104,8 @@ function readFields(words: readonly Word[], timeZone: string | null): Cron | Cro
     if (typeof field === 'string') return mark(word, `${kind.name} "${word?.text}": ${field}`);
     fields.push(field);
   }
-  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields as [
-    CronField,
-    CronField,
-    CronField,
-    CronField,
-    CronField,
-  ];
+  type Five = [CronField, CronField, CronField, CronField, CronField];
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields as Five;
   return { timeZone, minute, hour, dayOfMonth, month, dayOfWeek };
 }
 
@@ -118,10 +113,8 @@ function readNickname(words: readonly Word[], timeZone: string | null): Cron | C
   const [first] = words;
   const fields = words.length === 1 ? NICKNAMES.get(first?.text.toLowerCase() ?? '') : undefined;
   if (fields !== undefined) {
-    return readFields(
-      fields.split(' ').map((text) => ({ text, start: 0 })),
-      timeZone,
-    );
+    const words = fields.split(' ').map((text) => ({ text, start: 0 }));
+    return readFields(words, timeZone);
   }
   return mark(first, `"${words.map((word) => word.text).join(' ')}" is not one of ${[...NICKNAMES.keys()].join(', ')}`);
 }

@@ -2,7 +2,7 @@ import { checkParam } from '#core/param-rule.ts';
 import type { ParamDefault, ParamRule } from '#core/workflow.ts';
 import { nearNames } from '#system/near-names.ts';
 import { matchesPattern, patternProblem } from '#system/pattern.ts';
-import type { OpenTextMap } from './raw.ts';
+import { isList, type OpenTextMap } from './raw.ts';
 import { canonicalKey } from './schema/schema-type.ts';
 
 /** A key of a declared parameter and why its value is invalid; `key` null: the entry as a whole. */
@@ -166,10 +166,6 @@ function defaultFault(values: Values): readonly DeclarationFault[] {
   if (typeof value !== 'string') return [];
   const checked = checkParam(value, ruleOf(values), matchesPattern);
   return 'fault' in checked ? [{ key: 'default', message: `the default "${value}" ${checked.fault}` }] : [];
-}
-
-function isList(value: Value | undefined): value is readonly string[] {
-  return Array.isArray(value);
 }
 
 function isSet(value: Value | undefined): boolean {

@@ -51,27 +51,19 @@ export function pathMark(path: Path): string {
   return path.join('\0');
 }
 
-/**
- * The subject of a problem: a range of the text (offsets, the end exclusive), a key or value found by its path, or the
- * whole file.
- */
+/** A range of a text (offsets, the end exclusive), a key or value by its path, or the whole file. */
 export type Spot =
   | { readonly source: Source; readonly range: readonly [number, number] }
   | {
       readonly source: Source;
       readonly path: Path;
       readonly part: 'key' | 'value';
-      /**
-       * A word of a text value, by its offset in the text: only the word is marked, if the file contains it unchanged.
-       */
+      /** A word of a text value, by its offset there: marked alone if the file contains it unchanged. */
       readonly word?: { readonly at: number; readonly text: string };
     }
   | { readonly source: Source };
 
-/**
- * A diagnostic without its position. Computing the position requires parsing the file again, which is done only if it
- * is shown.
- */
+/** A diagnostic without its position, which requires reading the file again if it is shown. */
 export type Problem = {
   readonly severity: 'error' | 'warning';
   readonly code: DiagnosticCode;

@@ -4,10 +4,7 @@ import { messageOf } from '#system/errors.ts';
 import { patternSize, patternTest } from '#system/pattern.ts';
 import { isJsonObject } from './raw.ts';
 
-/**
- * A value that a schema does not accept: its path, and a message that completes a sentence about it, such as `must be at
- * most 9`. `missing`: the name of the property that is missing at the path.
- */
+/** A value that a schema does not accept; `missing`: the property that is missing at the path. */
 export type SchemaFault = {
   readonly path: readonly string[];
   readonly message: string;

@@ -16,7 +16,7 @@ import type { Presets } from './raw.ts';
 import { type ByteLimit, createByteLimit, decode, LARGEST_FILE, TooManyBytes } from './read/decode.ts';
 import { type FoundImport, readImports } from './read/imports.ts';
 import type { YamlDocument } from './read/node.ts';
-import { readSpecFile, type SpecFile } from './read/spec-file.ts';
+import { readSpecFile, type SpecFile, unreadFile } from './read/spec-file.ts';
 import { type Days, readDays } from './schedule-entries.ts';
 import { type FoundSchema, readParamSchema, type SchemaRead } from './schema-params.ts';
 import { silence, toDiagnostics } from './to-diagnostics.ts';
@@ -187,23 +187,8 @@ function openRoot(request: LoadRequest): { path: string; dir: string; content: s
   }
 }
 
-function unread({
-  source,
-  problems,
-}: {
-  source: Source;
-  problems: readonly Problem[];
-}): ReturnType<typeof readSpecFile> {
-  const file: SpecFile = {
-    source,
-    document: null,
-    raw: {},
-    isReadable: false,
-    damaged: new Set(),
-    lost: new Set(),
-    isOfLaterDagu: false,
-  };
-  return { file, problems };
+function unread({ source, problems }: ReturnType<typeof decode>): ReturnType<typeof readSpecFile> {
+  return { file: unreadFile(source), problems };
 }
 
 type Base = ReturnType<typeof readSpecFile> & { readonly params: SchemaRead };

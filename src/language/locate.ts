@@ -3,10 +3,7 @@ import { type MapNode, type Node, textOf } from './read/node.ts';
 import { parse } from './read/parse.ts';
 import { canonicalKey } from './schema/schema-type.ts';
 
-/**
- * Finds the positions of steps, and of handlers as `handlerOn.<kind>`, in the texts of a workflow. The position of a
- * step is the first line of its entry. Unknown names are left out. Parses the texts, so call it only after a failure.
- */
+/** Finds steps, and handlers as `handlerOn.<kind>`, by their first lines. Parses the texts: call it after a failure. */
 export function locateSteps(sources: readonly Source[], names: readonly string[]): Map<string, Position> {
   const missing = new Set(names);
   const positions = new Map<string, Position>();

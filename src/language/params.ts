@@ -6,13 +6,12 @@ import type { ParamDefault } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
 import { fileProblem, positionsIn, type Source } from './diagnostic.ts';
-import { isJsonObject, type OpenTextMap, type OpenTexts } from './raw.ts';
+import { isJsonObject, isList, type OpenTextMap, type OpenTexts } from './raw.ts';
 import { decode } from './read/decode.ts';
 import type { Recorder } from './read/node.ts';
 import { parse } from './read/parse.ts';
 import { read } from './read/read.ts';
 
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
 
 /**
@@ -60,20 +59,14 @@ function jsonValue(text: string): Param[] | null {
   return exactJsonObject(text) === null ? null : [{ name: null, value: text.trim() }];
 }
 
-/**
- * The offsets of quotes at the start of values of a workflow file that do not enclose them: there is no such quote at the
- * end of the value.
- */
+/** The offsets of quotes at the start of values that do not enclose them. */
 export function looseQuotes(text: string): { readonly at: number; readonly isFirst: boolean }[] {
   return wordsWithOffsets(text, TEMPLATE).flatMap(({ start, isQuoted }, index) =>
     !isQuoted && /["']/.test(text.charAt(start)) ? [{ at: start, isFirst: index === 0 }] : [],
   );
 }
 
-/**
- * Parses `params` of a workflow file: a text; a list of texts and single-entry maps; or a map. An entry of a map
- * without a value is empty, and open.
- */
+/** Parses `params` of a workflow file in any form; an entry of a map without a value is empty, and open. */
 export function parseParamDefaults(params: string | OpenTexts | undefined): ParamDefault[] {
   if (params === undefined) return [];
   if (typeof params === 'string') return words(params, TEMPLATE);
@@ -120,7 +113,7 @@ function paramsOfMap(source: Source): Param[] {
   if (result.value === null) return [];
   if (!isJsonObject(result.value)) throw new WfError('usage', `${source.path}: must be a map of names and values`);
   return Object.entries(result.value).map(([name, value]) => {
-    if (typeof value === 'string' && VARIABLE.test(name)) return { name, value };
+    if (typeof value === 'string' && /^[A-Za-z_]\w*$/.test(name)) return { name, value };
     const wrong = typeof value === 'string' ? 'is not the name of a variable' : 'must be text';
     throw new WfError('usage', `${positionsIn(source)(starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
   });
@@ -206,10 +199,7 @@ function skipSpace(text: string, from: number): number {
   return from + (match(/\s*/y, text, from)?.[0].length ?? 0);
 }
 
-/**
- * `NAME=value`, where the value may be quoted as a whole and may contain spaces unquoted; otherwise a positional
- * parameter.
- */
+/** `NAME=value`, quoted as a whole or with spaces; otherwise a positional parameter. */
 function listEntry(entry: string): ParamDefault {
   const parsed = words(entry, TEMPLATE);
   if (parsed.length === 1 && parsed[0] !== undefined) return parsed[0];
@@ -225,10 +215,6 @@ function ofMap(map: OpenTextMap): ParamDefault[] {
   return Object.entries(map).map(([name, value]) =>
     typeof value === 'string' ? { name, value } : { name, value: '', open: true },
   );
-}
-
-function isList(params: OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {
-  return Array.isArray(params);
 }
 
 function positional(value: string): string {

@@ -215,6 +215,11 @@ export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
   return Array.isArray(value) ? value : [value as T];
 }
 
+/** Whether a value of several forms is a list. */
+export function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
+  return Array.isArray(value);
+}
+
 /** The type of executor that a step or handler names or implies. */
 export function executorType({ executor, container }: RawAction): string {
   if (container !== undefined) return 'docker';

@@ -66,9 +66,7 @@ export type Days = {
   readonly problems: readonly Problem[];
 };
 
-/**
- * Reads the days on which a workflow does not start: those of the key, and those of the files that it names. In a file, `#` begins a comment.
- */
+/** Reads the days on which a workflow does not start, and those of files, in which `#` begins a comment. */
 export function readDays(file: SpecFile, open: (path: string) => FoundImport): Days {
   const { notOn } = file.raw;
   const read = asList(notOn).map((entry, index): Days => {
@@ -133,10 +131,8 @@ export function scheduleProblems(file: SpecFile): Problem[] {
 
 function expressionProblems(file: SpecFile): Problem[] {
   const { schedule } = file.raw;
-  const mixed =
-    typeof schedule === 'object' && 'kind' in schedule
-      ? (['start', 'stop', 'restart'] as const).filter((key) => key in schedule)
-      : [];
+  const hasKind = typeof schedule === 'object' && 'kind' in schedule;
+  const mixed = hasKind ? actions.filter((key) => key in schedule) : [];
   return [
     ...mixed.map((key) =>
       problem('conflicting-keys', spotIn(file, ['schedule', key], 'key'), `"kind" and "${key}" exclude each other`, {
@@ -196,18 +192,11 @@ function cronProblems(file: SpecFile, path: Path, expression: string): Problem[]
 function notOnProblems(file: SpecFile): Problem[] {
   const { notOn, schedule } = file.raw;
   if (notOn === undefined) return [];
-  const wrong = asList(notOn).flatMap((day, index) =>
-    isDay(day) || !isLikeDay(day)
-      ? []
-      : [
-          problem(
-            'wrong-value',
-            spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']),
-            `"${day}" is not a day`,
-            { help: DAYS_HELP },
-          ),
-        ],
-  );
+  const wrong = asList(notOn).flatMap((day, index) => {
+    if (isDay(day) || !isLikeDay(day)) return [];
+    const spot = spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']);
+    return [problem('wrong-value', spot, `"${day}" is not a day`, { help: DAYS_HELP })];
+  });
   if (schedule !== undefined || wrong.length > 0) return wrong;
   const message = '"notOn" has no effect without a "schedule"';
   return [problem('ignored-key', spotIn(file, ['notOn'], 'key'), message, { severity: 'warning', label: 'ignored' })];
@@ -274,7 +263,6 @@ function retentionProblems(file: SpecFile): Problem[] {
   const { histRetentionDays, histRetentionRuns } = file.raw;
   if (histRetentionDays === undefined || histRetentionRuns === undefined) return [];
   const message = '"histRetentionRuns" and "histRetentionDays" exclude each other';
-  return [
-    problem('conflicting-keys', spotIn(file, ['histRetentionRuns'], 'key'), message, { help: 'Remove one of them.' }),
-  ];
+  const spot = spotIn(file, ['histRetentionRuns'], 'key');
+  return [problem('conflicting-keys', spot, message, { help: 'Remove one of them.' })];
 }

@@ -38,10 +38,7 @@ const BYTES_PER_PART = 100;
 /** Keywords of a schema that are no text; a map of `params` is read as a map of texts. */
 const WORDS: { readonly [text: string]: Json } = { true: true, false: false };
 
-/**
- * Replaces a JSON Schema in `params` by the parameters that its properties declare. `find` reads the file that
- * `schema` names.
- */
+/** Replaces a JSON Schema in `params`, or in the file that `find` reads, by the parameters that it declares. */
 export function readParamSchema(file: SpecFile, find: (path: string) => FoundSchema, count: ByteLimit): SchemaRead {
   const params = file.raw.params as Json | undefined;
   if (params === undefined || !isJsonObject(params)) return { file, schema: null, sources: [], problems: [] };
@@ -175,10 +172,7 @@ const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
 /** Keywords that a declared parameter has, too. */
 const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'description'] as const;
 
-/**
- * Converts the properties of a schema to declared parameters. `values` are defaults by name, which replace those of the
- * schema.
- */
+/** Converts the properties of a schema to declared parameters. `values`: defaults before those of the schema. */
 function schemaParams(schema: JsonObject, values: JsonObject): SchemaParams {
   const faults: SchemaPartFault[] = outlineFaults(schema);
   if (faults.length > 0) return { entries: [], faults };

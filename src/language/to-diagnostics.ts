@@ -19,10 +19,7 @@ import { workflowSchema } from './schema/schema.ts';
 
 /** Maximum number of problems shown; the rest is only counted. */
 const MOST = 100;
-/**
- * Maximum length of a text of a problem, in characters: it contains values of the file, which may be as long as the
- * file.
- */
+/** Maximum length of a text of a problem, which contains values of the file, in characters. */
 const LONGEST_TEXT = 2000;
 /** Maximum number of related positions of one problem. */
 const MOST_RELATED = 20;
@@ -40,10 +37,7 @@ type Loaded = {
   readonly documents: ReadonlyMap<Source, YamlDocument>;
 };
 
-/**
- * Adds positions to problems and sorts them by file in the order of loading and by position; problems of a whole file
- * come first.
- */
+/** Adds positions to problems and sorts them by file in the order of loading and by position. */
 export function toDiagnostics(problems: readonly Problem[], loaded: Loaded): Diagnostic[] {
   if (problems.length === 0) return [];
   const locator = createLocator(loaded.documents);
@@ -84,10 +78,7 @@ function shortened(text: string): string {
   return `${text.slice(0, LONGEST_TEXT / 2)} ... ${text.slice(-LONGEST_TEXT / 2)}`;
 }
 
-/**
- * A problem of an import or the base as a whole is reported at its start, which names the file; null for the root
- * file.
- */
+/** An import or the base as a whole is reported at its start, which names the file; the root has no position. */
 function beginning({ path }: Source, { sources: [root] }: Loaded): Position | null {
   const start = { line: 1, column: 1 };
   return path === root?.path ? null : { file: path, start, end: start };
@@ -221,10 +212,7 @@ function offsetInBlock(text: string, start: number, at: number): number | null {
   return null;
 }
 
-/**
- * The keys of Dagu 2 from which `readDaguKeys` makes the documented ones. They have positions in the file, which those
- * have not.
- */
+/** The keys of Dagu 2 from which `readDaguKeys` makes documented ones: only they have positions. */
 const sources: readonly { readonly made: Path; readonly written: string }[] = [
   { made: ['executor', 'config'], written: 'with' },
   { made: ['executor'], written: 'type' },

@@ -19,6 +19,7 @@ import type {
 import {
   asList,
   isJsonObject,
+  isList,
   type RawAction,
   type RawCondition,
   type RawConditions,
@@ -146,19 +147,17 @@ export function numberTextsOf(raw: RawAction & RawItems): { readonly numbers?: r
   return numbers.length === 0 ? {} : { numbers };
 }
 
-type RawRunNumbers = { readonly [key in RunNumberKey]?: RawWorkflow[key] | undefined };
-
 /** The numbers of a workflow that a variable gives, as a part of the workflow. */
-export function runNumberTextsOf(raw: RawRunNumbers): { readonly numbers?: readonly NumberText<RunNumberKey>[] } {
+export function runNumberTextsOf(raw: { readonly [key in RunNumberKey]?: RawWorkflow[key] | undefined }): {
+  readonly numbers?: readonly NumberText<RunNumberKey>[];
+} {
   const keys = ['timeoutSec', 'delaySec', 'maxActiveSteps', 'maxOutputSize'] as const;
   const numbers = keys.flatMap((key) => texts(key, raw[key]));
   return numbers.length === 0 ? {} : { numbers };
 }
 
-type RawNotifyNumbers = Pick<RawNotification, 'lines' | 'timeoutSec'>;
-
 /** The numbers of a notification that a variable gives, as a part of the notification. */
-export function notifyNumberTextsOf(raw: RawNotifyNumbers): {
+export function notifyNumberTextsOf(raw: RawNotification): {
   readonly numbers?: readonly NumberText<NotifyNumberKey>[];
 } {
   const numbers = (['lines', 'timeoutSec'] as const).flatMap((key) => texts(`notify.${key}`, raw[key]));
@@ -236,8 +235,4 @@ function matches(one: Combination, entry: Combination): boolean {
 
 function agrees(one: Combination, entry: Combination): boolean {
   return Object.entries(entry).every(([axis, value]) => !Object.hasOwn(one, axis) || one[axis] === value);
-}
-
-function isList(parallel: RawFanOut | readonly RawItem[]): parallel is readonly RawItem[] {
-  return Array.isArray(parallel);
 }

@@ -42,10 +42,7 @@ import {
 } from './build-policies.ts';
 import { expandCall, type Functions } from './functions.ts';
 
-/**
- * The parts of its workflow that a step or handler needs: its name, its dependencies, the functions it may call, its
- * default directory.
- */
+/** What a step or handler needs of its workflow. */
 type StepContext = {
   readonly name: string;
   readonly id?: string;
@@ -161,9 +158,7 @@ function plainConfig(config: JsonObject): JsonObject {
   };
 }
 
-/**
- * The platform's spelling of a signal given with or without `SIG`, in any case, or by number; null if it is unknown.
- */
+/** The platform's spelling of a signal given by number, or by name in any case with or without `SIG`; else null. */
 export function canonicalSignal(name: string): string | null {
   const upper = name.trim().toUpperCase();
   const wanted = upper.startsWith('SIG') ? upper : `SIG${upper}`;
@@ -279,10 +274,7 @@ export function withNamedStreams(steps: readonly Step[], texts: readonly unknown
 const CHILD_OUTPUTS: PublishedOutput = { key: '*', value: { from: 'stdout', decode: 'json', select: '.outputs' } };
 const REFERENCE = /\$\{([A-Za-z_]\w*)\.outputs\b/g;
 
-/**
- * The steps; sub-workflows publish their outputs if texts of steps, or the other `texts`, refer to them as
- * `${ID.outputs.NAME}`.
- */
+/** The steps; a sub-workflow publishes its outputs if a text refers to them as `${ID.outputs.NAME}`. */
 export function withChildOutputs(steps: readonly Step[], texts: readonly unknown[]): readonly Step[] {
   const isCandidate = ({ executor, output, fanOut }: Step) =>
     executor.type === 'workflow' && output === null && fanOut === undefined;

@@ -34,10 +34,7 @@ export function collectFunctions(files: readonly SpecFile[]): { functions: Funct
   return { functions, problems };
 }
 
-/**
- * Checks a step's `call`: the function must exist, and the arguments must match its parameters. `hasAll` is false if
- * functions of the files could not be read.
- */
+/** Checks a step's `call`. `hasAll`: the functions of all files are known. */
 export function callProblems(
   call: { file: SpecFile; path: Path; raw: RawAction },
   functions: Functions,
@@ -51,12 +48,8 @@ export function callProblems(
     if (!hasAll) return [];
     const label = () => didYouMean(nearNames(name, functions.keys()));
     const help = functions.size === 0 ? 'The file defines no "functions".' : null;
-    return [
-      problem('unknown-function', spotIn(file, [...path, 'call', 'function']), `unknown function "${name}"`, {
-        label,
-        help,
-      }),
-    ];
+    const spot = spotIn(file, [...path, 'call', 'function']);
+    return [problem('unknown-function', spot, `unknown function "${name}"`, { label, help })];
   }
   const given = new Set(Object.keys(raw.call.args ?? {}));
   const missing = without(target.parameters, given);
@@ -113,12 +106,10 @@ function listed(parameters: ReadonlySet<string>): string {
 
 function duplicate(first: FunctionEntry, second: FunctionEntry): Problem {
   const spot = spotIn(second.file, [...second.path, 'name']);
-  return problem('duplicate-function', spot, `function "${second.raw.name}" is defined twice`, {
-    label: 'the second',
-    related: [
-      { spot: spotIn(first.file, [...first.path, 'name']), message: `"${first.raw.name}" is defined here first` },
-    ],
-  });
+  const message = `"${first.raw.name}" is defined here first`;
+  const related = [{ spot: spotIn(first.file, [...first.path, 'name']), message }];
+  const options = { label: 'the second', related };
+  return problem('duplicate-function', spot, `function "${second.raw.name}" is defined twice`, options);
 }
 
 function nothingToRun({ file, path, raw }: FunctionEntry): Problem {

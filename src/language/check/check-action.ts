@@ -1,5 +1,5 @@
 import { PATH } from '#core/words/json-path.ts';
-import type { Json, JsonObject } from '#core/workflow.ts';
+import type { JsonObject } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { canonicalSignal, isSource, OUTPUT_KEY, signalNames } from '../build/build-step.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
@@ -102,10 +102,9 @@ function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const keys = ['command', 'ssh', 'http'].includes(type) ? (['command', 'script', 'run'] as const) : (['run'] as const);
   const written = keys.filter((key) => raw[key] !== undefined);
   if (!written.every((key) => isBlank(raw[key]))) return [];
+  const label = 'nothing to run';
   return written.map((key) =>
-    problem('wrong-value', spotIn(file, [...path, key]), `the "${key}" of ${what} is empty`, {
-      label: 'nothing to run',
-    }),
+    problem('wrong-value', spotIn(file, [...path, key]), `the "${key}" of ${what} is empty`, { label }),
   );
 }
 
@@ -114,19 +113,14 @@ function isBlank(value: TextOrList | undefined): boolean {
 }
 
 function conflicting({ file, path, what }: ActionEntry, kept: string, other: string): Problem {
-  return problem(
-    'conflicting-keys',
-    spotIn(file, [...path, other], 'key'),
-    `${what} has both "${kept}" and "${other}"`,
-    {
-      label: 'one too many',
-      related: [{ spot: spotIn(file, [...path, kept], 'key'), message: `"${kept}" is given here` }],
-      help:
-        kept === 'run'
-          ? 'A step runs either another workflow or a command of its own.'
-          : 'A function has its own command.',
-    },
-  );
+  const isRun = kept === 'run';
+  const help = isRun
+    ? 'A step runs either another workflow or a command of its own.'
+    : 'A function has its own command.';
+  const related = [{ spot: spotIn(file, [...path, kept], 'key'), message: `"${kept}" is given here` }];
+  const message = `${what} has both "${kept}" and "${other}"`;
+  const spot = spotIn(file, [...path, other], 'key');
+  return problem('conflicting-keys', spot, message, { label: 'one too many', related, help });
 }
 
 function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
@@ -178,7 +172,7 @@ function signalProblems({ file, path, raw }: ActionEntry): Problem[] {
 function outputProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw } = entry;
   if (raw.output === undefined) return [];
-  if (typeof raw.output !== 'string') return publishedProblems(entry, raw.output);
+  if (typeof raw.output !== 'string') return [...variableOfDagu(entry, raw.output), ...keyProblems(entry, raw.output)];
   const name = variableName(raw.output);
   if (name !== null && !STEERING_NAME.test(name)) return [];
   if (name !== null) {
@@ -197,13 +191,8 @@ const values: { readonly [key: string]: readonly string[] } = {
 };
 const SELECT = new RegExp(`^${PATH}$`);
 
-/** Checks an `output` that is a map. */
-function publishedProblems(entry: ActionEntry, output: { readonly [key: string]: Json }): Problem[] {
-  return [...variableOfDagu(entry, output), ...keyProblems(entry, output)];
-}
-
 /** Dagu writes the variable for standard output as `{name: OUT, key: out, omit: false}` too. */
-function variableOfDagu({ file, path, what }: ActionEntry, output: { readonly [key: string]: Json }): Problem[] {
+function variableOfDagu({ file, path, what }: ActionEntry, output: JsonObject): Problem[] {
   const { name, key, omit, ...others } = output;
   if (typeof name !== 'string' || Object.keys(others).length > 0) return [];
   // A text in lower case is more likely meant as the value.
@@ -213,20 +202,19 @@ function variableOfDagu({ file, path, what }: ActionEntry, output: { readonly [k
   return [problem('wrong-value', spotIn(file, [...path, 'output']), message, { severity: 'warning', help })];
 }
 
-function keyProblems(entry: ActionEntry, output: { readonly [key: string]: Json }): Problem[] {
+function keyProblems(entry: ActionEntry, output: JsonObject): Problem[] {
   return Object.entries(output).flatMap(([key, value]) => {
     const path = [...entry.path, 'output', key];
     if (!OUTPUT_KEY.test(key)) {
       const help = 'A key has only letters, digits, "_" and "-", so that ${ID.output.KEY} can name it.';
-      return [
-        problem('invalid-name', spotIn(entry.file, path, 'key'), `"${key}" is not the key of an output`, { help }),
-      ];
+      const message = `"${key}" is not the key of an output`;
+      return [problem('invalid-name', spotIn(entry.file, path, 'key'), message, { help })];
     }
     return isSource(value) ? sourceProblems(entry, path, value) : [];
   });
 }
 
-function sourceProblems({ file }: ActionEntry, path: Path, source: { readonly [key: string]: Json }): Problem[] {
+function sourceProblems({ file }: ActionEntry, path: Path, source: JsonObject): Problem[] {
   const key = String(path.at(-1));
   const wrong = (name: string, message: string, help: string) =>
     problem('wrong-value', spotIn(file, [...path, name]), `output "${key}": ${message}`, { help });

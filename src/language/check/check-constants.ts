@@ -144,10 +144,7 @@ function endOfLine(text: string, at: number): number {
   return end === -1 ? text.length : end;
 }
 
-/**
- * Checks the settings of an http step that are in its `script` as JSON. Those with variables are checked too, unless a
- * variable is not in quotes and may be anything.
- */
+/** Checks the settings of an http step in its `script`, unless a variable outside of quotes may be anything. */
 function httpScriptProblems(entry: ActionEntry): Problem[] {
   const { script } = entry.raw;
   if (script === undefined || script.trim() === '') return [];

@@ -27,12 +27,8 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
     problem(code, spotIn(file, [...path, ...at]), `${what}${message}`, { help }),
   ];
   if (parallel !== undefined && matrix !== undefined) {
-    return wrong(
-      'conflicting-keys',
-      ['matrix'],
-      ' has both "parallel" and "matrix"',
-      'Write "parallel: {matrix: ...}".',
-    );
+    const help = 'Write "parallel: {matrix: ...}".';
+    return wrong('conflicting-keys', ['matrix'], ' has both "parallel" and "matrix"', help);
   }
   const fanOut = rawFanOut(raw);
   if (fanOut !== null && 'service' in raw) {
@@ -42,12 +38,8 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
   const isMap = typeof parallel === 'object' && !Array.isArray(parallel);
   const [source, other] = SOURCES.filter((key) => fanOut[key] !== undefined);
   if (source === undefined) {
-    return wrong(
-      'missing-key',
-      ['parallel'],
-      ': "parallel" has no items',
-      'Give it "items", "matrix", "glob" or "lines".',
-    );
+    const help = 'Give it "items", "matrix", "glob" or "lines".';
+    return wrong('missing-key', ['parallel'], ': "parallel" has no items', help);
   }
   if (other !== undefined) {
     return wrong('conflicting-keys', ['parallel', other], ` has both "${source}" and "${other}"`, 'Write one of them.');
@@ -56,11 +48,8 @@ function itemsProblems({ file, path, raw, name }: StepEntry): Problem[] {
   const axis = Object.keys(fanOut.matrix ?? {}).find((key) => !AXIS.test(key));
   if (axis !== undefined) {
     const help = 'A name has only letters, digits, "_" and "-".';
-    return [
-      problem('invalid-name', spotIn(file, [...path, ...at, axis], 'key'), `"${axis}" is not the name of an axis`, {
-        help,
-      }),
-    ];
+    const spot = spotIn(file, [...path, ...at, axis], 'key');
+    return [problem('invalid-name', spot, `"${axis}" is not the name of an axis`, { help })];
   }
   const count = countOf(fanOut);
   if (count === 0)

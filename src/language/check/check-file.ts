@@ -2,7 +2,7 @@ import { didYouMean, nearNames } from '#system/near-names.ts';
 import { patternProblem, TOO_LARGE } from '#system/pattern.ts';
 import { parameterNames } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { asList, type RawAction, type RawConditions, type RawNotification, VARIABLE_NAME } from '../raw.ts';
+import { asList, isList, type RawAction, type RawConditions, type RawNotification, VARIABLE_NAME } from '../raw.ts';
 import {
   type ActionEntry,
   actionEntries,
@@ -67,10 +67,8 @@ function dotenvProblems(file: SpecFile): Problem[] {
   return asList(dotenv).flatMap((entry, index) => {
     const text = typeof entry === 'string' ? entry : entry.path;
     if (text === undefined || text.trim() !== '') return [];
-    const path = [
-      ...(Array.isArray(dotenv) ? ['dotenv', index] : ['dotenv']),
-      ...(typeof entry === 'string' ? [] : ['path']),
-    ];
+    const at = Array.isArray(dotenv) ? ['dotenv', index] : ['dotenv'];
+    const path = typeof entry === 'string' ? at : [...at, 'path'];
     const help = 'Name a file, or remove the entry.';
     return [problem('wrong-value', spotIn(file, path), 'the path of a dotenv file is empty', { help })];
   });
@@ -92,21 +90,9 @@ function badNames(names: readonly string[]): string[] {
 
 function mapOfSteps(file: SpecFile): Problem[] {
   if (file.raw.steps === undefined || isList(file.raw.steps)) return [];
-  return [
-    problem(
-      'ignored-key',
-      spotIn(file, ['steps'], 'key'),
-      '"steps" is a map; its keys are used as the names of the steps',
-      {
-        severity: 'warning',
-        help: 'Write a list of steps, each with a "name".',
-      },
-    ),
-  ];
-}
-
-function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
-  return Array.isArray(value);
+  const message = '"steps" is a map; its keys are used as the names of the steps';
+  const help = 'Write a list of steps, each with a "name".';
+  return [problem('ignored-key', spotIn(file, ['steps'], 'key'), message, { severity: 'warning', help })];
 }
 
 /** A condition that compares a variable as shells, CI systems or programming languages do: a value that is no program. */
@@ -222,12 +208,14 @@ const OWN_KEYS = {
   ntfy: ['priority', 'tags', 'token'],
 } as const;
 
+type Wrong = (key: string | Path, message: string, options: { label?: () => string; help: string }) => Problem;
+
 /** Checks `notify` as far as it has no variables. */
 function notificationProblems(file: SpecFile): Problem[] {
   const { notify } = file.raw;
   return asList(notify).flatMap((entry, index) => {
     const path = Array.isArray(notify) ? ['notify', index] : ['notify'];
-    const wrong = (key: string | Path, message: string, options: { label?: () => string; help: string }) =>
+    const wrong: Wrong = (key, message, options) =>
       problem('wrong-value', spotIn(file, [...path, ...[key].flat()]), message, options);
     return [
       ...eventProblems(entry, wrong),
@@ -242,8 +230,6 @@ function notificationProblems(file: SpecFile): Problem[] {
     ];
   });
 }
-
-type Wrong = (key: string | Path, message: string, options: { label?: () => string; help: string }) => Problem;
 
 function eventProblems({ on }: RawNotification, wrong: Wrong): Problem[] {
   return asList(on).flatMap((event, index) => {

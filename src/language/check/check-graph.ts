@@ -9,10 +9,7 @@ type Edge = { readonly from: number; readonly to: number; readonly at: number | 
 /** Maximum number of cycles reported; a tangle can have very many. */
 const MOST_CYCLES = 10;
 
-/**
- * Checks that names are unique, and that dependencies exist and form no cycle. If the steps are incomplete, a missing
- * name may belong to a step that could not be read, and is not reported.
- */
+/** Checks that names are unique, and that dependencies exist, as far as all steps are known, and form no cycle. */
 export function graphProblems(entries: readonly StepEntry[], isComplete: boolean): Problem[] {
   const index = indexByName(entries);
   const problems = duplicateNames(entries, index);

@@ -4,7 +4,7 @@ import { jsonParams } from '../build/build-step.ts';
 import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
 import { type Path, type Problem, problem, type Source } from '../diagnostic.ts';
 import { looseQuotes, parseParamDefaults } from '../params.ts';
-import { type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
+import { isList, type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
 import { type ActionEntry, actionEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { jsonMistake } from './check-constants.ts';
@@ -91,12 +91,8 @@ function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[
       if (typeof value !== 'object' || value === null) return separateParam(file, path, entry, name);
       const kind = Array.isArray(value) ? 'a list' : 'a map';
       const help = `To list the values that it takes, write "- {name: ${name}, enum: [...]}".`;
-      return [
-        problem('wrong-type', spotIn(file, [...path, name]), `"${name}" in "params" must be text, not ${kind}`, {
-          label: 'expected text',
-          help,
-        }),
-      ];
+      const message = `"${name}" in "params" must be text, not ${kind}`;
+      return [problem('wrong-type', spotIn(file, [...path, name]), message, { label: 'expected text', help })];
     });
   }
   const faults = declarationProblems({ file, path, what: `parameter "${String(entry['name'])}"`, entry });
@@ -110,13 +106,9 @@ function separateParam(file: SpecFile, path: Path, entry: OpenTextMap, key: stri
   const near = key === 'name' || typeof entry['name'] !== 'string' ? null : nearDeclarationKey(key);
   if (near === null) return [];
   const message = `"${key}" is a parameter of its own, as is "name"`;
-  return [
-    problem('wrong-value', spotIn(file, [...path, key], 'key'), message, {
-      severity: 'warning',
-      label: didYouMean([near]),
-      help: `A declaration has a "name" and other keys, such as "${near}".`,
-    }),
-  ];
+  const help = `A declaration has a "name" and other keys, such as "${near}".`;
+  const options = { severity: 'warning', label: didYouMean([near]), help } as const;
+  return [problem('wrong-value', spotIn(file, [...path, key], 'key'), message, options)];
 }
 
 function isScheduled({ raw: { schedule } }: SpecFile): boolean {
@@ -128,22 +120,15 @@ function isScheduled({ raw: { schedule } }: SpecFile): boolean {
 function jsonProblems(file: SpecFile, { path, content }: Part): Problem[] | null {
   if (typeof content !== 'string' || !/^\s*\{/.test(content) || !/\s/.test(content.trim())) return null;
   if (jsonMistake(content) !== null) return null;
-  return [
-    problem('wrong-value', spotIn(file, path), '"params" is a JSON object in a text, whose words are the parameters', {
-      severity: 'warning',
-      help: 'Remove the quotes around it: a map declares its keys.',
-    }),
-  ];
+  const message = '"params" is a JSON object in a text, whose words are the parameters';
+  const help = 'Remove the quotes around it: a map declares its keys.';
+  return [problem('wrong-value', spotIn(file, path), message, { severity: 'warning', help })];
 }
 
 /** The value of an entry of the list ends with the entry, so only its first quote can be meant to enclose it. */
 function textProblems({ source }: SpecFile, { path, content, isEntry }: Part): Problem[] {
   if (typeof content !== 'string') return [];
   return paramTextProblems({ source, path, text: content, subject: '"params"' }, isEntry);
-}
-
-function isList(params: string | OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {
-  return Array.isArray(params);
 }
 
 /** A text of parameters in a file; `subject` names it in messages. */
@@ -154,10 +139,7 @@ type ParamText = {
   readonly subject: string;
 };
 
-/**
- * Warns about quotes and commas that belong to a value, though they look as if they ended it. `isOne`: the text is a
- * single parameter.
- */
+/** Warns about quotes and commas that belong to a value. `isOne`: the text is a single parameter. */
 function paramTextProblems(where: ParamText, isOne: boolean): Problem[] {
   const quotes = looseQuotes(where.text).filter(({ isFirst }) => isFirst || !isOne);
   return [...quotes.map(({ at }) => looseQuote(where, at)), ...(isOne ? [] : commaProblems(where))];
@@ -168,12 +150,8 @@ function commaProblems({ source, path, text, subject }: ParamText): Problem[] {
   const [list] = /^\s*[A-Za-z_]\w*=[^\s"'`]*,\s+[A-Za-z_]\w*=/.exec(text) ?? [];
   if (list === undefined) return [];
   const spot = { source, path, part: 'value', word: { at: list.lastIndexOf(','), text: ',' } } as const;
-  return [
-    problem('wrong-value', spot, `${subject}: the comma is part of the value`, {
-      severity: 'warning',
-      help: 'Separate parameters with spaces alone.',
-    }),
-  ];
+  const options = { severity: 'warning', help: 'Separate parameters with spaces alone.' } as const;
+  return [problem('wrong-value', spot, `${subject}: the comma is part of the value`, options)];
 }
 
 function looseQuote({ source, path, text, subject }: ParamText, at: number): Problem {
@@ -199,10 +177,7 @@ export type RunTargets = {
   readonly names: () => readonly string[];
 };
 
-/**
- * Reports a `run` of a workflow that does not exist. A command and the name of a function are errors; any other name is a
- * warning, since an earlier step may write the file.
- */
+/** Reports a `run` of a workflow that does not exist; a warning if an earlier step may write the file. */
 export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
   const functions = new Set(files.flatMap(({ raw }) => raw.functions ?? []).map(({ name }) => name));
   return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {

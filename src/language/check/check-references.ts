@@ -23,10 +23,7 @@ const SLICE = new RegExp(String.raw`(?<!\\)\$\{[A-Za-z_]\w*${PATH}:(?!-)[^}]*\}`
 
 type Where = { readonly file: SpecFile; readonly path: Path; readonly what: string };
 
-/**
- * Reports references to results of steps (`${ID.stdout}`) that are not available where they are used, and slices.
- * `isComplete`: all steps are known.
- */
+/** Reports slices, and references to results of steps that are not available. `isComplete`: all steps are known. */
 export function resultProblems(
   files: readonly SpecFile[],
   steps: readonly StepEntry[],
@@ -59,22 +56,17 @@ export function resultProblems(
 }
 
 function slices(text: string, { file, path }: Where): Problem[] {
-  return [...text.matchAll(SLICE)].map(([reference]) =>
-    problem('not-supported', spotIn(file, path), `"${reference}": a part of a text by its position is not supported`, {
-      help: 'Write "cut" or "head" in the command.',
-    }),
-  );
+  const help = 'Write "cut" or "head" in the command.';
+  return [...text.matchAll(SLICE)].map(([reference]) => {
+    const message = `"${reference}": a part of a text by its position is not supported`;
+    return problem('not-supported', spotIn(file, path), message, { help });
+  });
 }
 
 function notOneWord(reference: string, id: string, { file, path }: Where): Problem {
-  return problem(
-    'not-supported',
-    spotIn(file, path),
-    `"${reference}": "${id}" is not a name of letters, digits and "_"`,
-    {
-      help: 'Give that step an "id" of that form, and write it here.',
-    },
-  );
+  const message = `"${reference}": "${id}" is not a name of letters, digits and "_"`;
+  const help = 'Give that step an "id" of that form, and write it here.';
+  return problem('not-supported', spotIn(file, path), message, { help });
 }
 
 function ofItems(reference: string, id: string, { file, path }: Where): Problem {
@@ -144,10 +136,7 @@ export function orderProblems(settings: readonly SpecFile[], steps: readonly Ste
   return [problem('unordered-steps', nameSpot(first), message, { severity: 'warning', help, related })];
 }
 
-/**
- * Warns of steps that use the output of a step that they do not depend on: it is empty, or that of an earlier step, as it
- * happens. `isStrict`: an error.
- */
+/** Warns of steps that use the output of a step that they do not depend on. `isStrict`: an error. */
 export function outputProblems(
   settings: readonly SpecFile[],
   steps: readonly StepEntry[],
@@ -246,13 +235,9 @@ function envOf(file: SpecFile): Variable[] {
 }
 
 function paramsOf(file: SpecFile): Variable[] {
+  const spot = spotIn(file, ['params']);
   return parseParamDefaults(file.raw.params).map(({ name, value }, index) => {
-    return {
-      kind: 'param',
-      name: name ?? String(index + 1),
-      refers: references(value),
-      spot: spotIn(file, ['params']),
-    };
+    return { kind: 'param', name: name ?? String(index + 1), refers: references(value), spot };
   });
 }
 
@@ -261,10 +246,7 @@ function references(value: string): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/**
- * The positions that each variable refers to. Parameters take precedence over `env`; of its own kind, a variable sees
- * only earlier ones.
- */
+/** The positions that each variable refers to; parameters take precedence, and `env` sees only earlier entries. */
 function edgesOf(variables: readonly Variable[]): number[][] {
   const params = new Map<string, number>();
   const env = new Map<string, number>();

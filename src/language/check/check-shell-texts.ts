@@ -27,10 +27,7 @@ const uncertain = /\$'|\(\(.*<</;
 
 type Command = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly text: TextOrList };
 
-/**
- * Reports commands with an unclosed quote, which every POSIX shell refuses. `settings` are the base and the root,
- * `files` all files with steps, handlers or functions.
- */
+/** Reports commands with an unclosed quote, which every POSIX shell refuses. `settings`: the base and the root. */
 export function quoteProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
   const shell = settings.flatMap(({ raw }) => raw.shell ?? []).at(-1) ?? 'sh';
   return files.flatMap((file) => [...commandsOf(file, shell), ...functionCommands(file, shell)]).flatMap(openQuote);
@@ -64,31 +61,20 @@ function openQuote({ file, path, what, text }: Command): Problem[] {
   const kind = quote === "'" ? 'single' : 'double';
   const before = text.slice(0, at).split('\n').at(-1)?.slice(-20) ?? '';
   const spot = { source: file.source, path, part: 'value', word: { at, text: quote } } as const;
-  return [
-    problem('open-quote', spot, `${what}: the ${kind} quote after ${JSON.stringify(before)} is not closed`, {
-      label: 'opened here',
-      help: `Close it, or write \\${quote} for the character itself.`,
-    }),
-  ];
+  const message = `${what}: the ${kind} quote after ${JSON.stringify(before)} is not closed`;
+  const help = `Close it, or write \\${quote} for the character itself.`;
+  return [problem('open-quote', spot, message, { label: 'opened here', help })];
 }
 
-/** Warns of JSON paths in the scripts of shells. */
-export function scriptPathProblems(files: readonly SpecFile[]): Problem[] {
-  return files.flatMap(actionEntries).flatMap(scriptPaths);
-}
-
-/** A script is passed to its interpreter unchanged, and no shell supports these paths. */
-function scriptPaths({ file, path, raw }: ActionEntry): Problem[] {
+/** Warns of JSON paths in a script: it is passed to its interpreter unchanged, and no shell supports them. */
+export function scriptPathProblems({ file, path, raw }: ActionEntry): Problem[] {
   if (raw.script === undefined || !isForShell(raw)) return [];
   const [first] = scanShell(raw.script).paths.filter((found) => found.path.startsWith('.'));
   if (first === undefined) return [];
   const reference = `\${${first.name}${first.path}}`;
-  return [
-    problem('unreplaced-path', spotIn(file, [...path, 'script']), `"${reference}" in a script is not replaced`, {
-      severity: 'warning',
-      help: `Give it a variable of the step: env: [{VALUE: "${reference}"}].`,
-    }),
-  ];
+  const message = `"${reference}" in a script is not replaced`;
+  const help = `Give it a variable of the step: env: [{VALUE: "${reference}"}].`;
+  return [problem('unreplaced-path', spotIn(file, [...path, 'script']), message, { severity: 'warning', help })];
 }
 
 function isForShell(raw: ActionEntry['raw']): boolean {
@@ -106,10 +92,7 @@ const starting: ReadonlySet<string> = new Set(['command', 'docker', 'ssh']);
 type Text = { readonly path: Path; readonly text: string; readonly isSplit?: boolean };
 type Scope = { readonly file: SpecFile; readonly what: string; readonly isDeclared: (name: string) => boolean };
 
-/**
- * Reports variables in the code of nested shells (`sh -c "... $X"`) that cannot be left to these shells: their values
- * would become code. `settings` are the base and the root, `files` all files with steps, handlers or functions.
- */
+/** Reports variables in the code of nested shells (`sh -c "... $X"`) whose values would become code. */
 export function nestedShellProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
   let names: ReadonlySet<string> | null = null;
   const isDeclared = (name: string) => {

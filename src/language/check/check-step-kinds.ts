@@ -132,17 +132,13 @@ export function backgroundProblems({ file, path, raw, what }: ActionEntry): Prob
   );
   if (type !== 'command' && type !== 'docker') {
     const help = 'A service is a command or a script, on this machine or in a container.';
-    problems.push(
-      problem('conflicting-keys', at(['service'], 'key'), `${what}: an ${type} step cannot be a service`, { help }),
-    );
+    const message = `${what}: an ${type} step cannot be a service`;
+    problems.push(problem('conflicting-keys', at(['service'], 'key'), message, { help }));
   }
   if (isGiven && keys.length !== 1) {
     const help = 'Write one of command, port, http, line, healthy.';
-    problems.push(
-      problem('wrong-value', at(['service', 'readyWhen']), `${what}: "readyWhen" has ${keys.length} conditions`, {
-        help,
-      }),
-    );
+    const message = `${what}: "readyWhen" has ${keys.length} conditions`;
+    problems.push(problem('wrong-value', at(['service', 'readyWhen']), message, { help }));
   }
   if (readyWhen.port !== undefined && !isPort(readyWhen.port)) {
     const message = `${what}: "${readyWhen.port}" is not a port such as 5432 or localhost:5432`;
@@ -155,9 +151,8 @@ export function backgroundProblems({ file, path, raw, what }: ActionEntry): Prob
   if (bad !== null)
     problems.push(problem('invalid-pattern', at(['service', 'readyWhen', 'line']), `${what}: invalid pattern: ${bad}`));
   if (readyWhen.healthy === false) {
-    problems.push(
-      problem('wrong-value', at(['service', 'readyWhen', 'healthy']), `${what}: "healthy" can only be true`),
-    );
+    const message = `${what}: "healthy" can only be true`;
+    problems.push(problem('wrong-value', at(['service', 'readyWhen', 'healthy']), message));
   }
   return problems;
 }
@@ -184,17 +179,10 @@ export function approvalProblems(entry: ActionEntry): Problem[] {
 function contextProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const other = ['parallel', 'matrix', 'service'].find((key) => key in raw);
   if (other === undefined) return [];
-  return [
-    problem(
-      'conflicting-keys',
-      spotIn(file, [...path, 'approval'], 'key'),
-      `${what} has both "${other}" and "approval"`,
-      {
-        related: [{ spot: spotIn(file, [...path, other], 'key'), message: `"${other}" is given here` }],
-        help: 'Use a separate step for the approval, and let one of the two depend on the other.',
-      },
-    ),
-  ];
+  const message = `${what} has both "${other}" and "approval"`;
+  const related = [{ spot: spotIn(file, [...path, other], 'key'), message: `"${other}" is given here` }];
+  const help = 'Use a separate step for the approval, and let one of the two depend on the other.';
+  return [problem('conflicting-keys', spotIn(file, [...path, 'approval'], 'key'), message, { related, help })];
 }
 
 function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {

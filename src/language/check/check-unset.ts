@@ -13,6 +13,7 @@ import {
   asList,
   assignments,
   isJsonObject,
+  isList,
   type NamedTexts,
   type OpenTexts,
   type RawAction,
@@ -33,10 +34,7 @@ const equivalents = new Map([
   ['DAG_STEP_LOG_PATH', 'WF_LOG_FILE'],
 ]);
 
-/**
- * Reports variables that the workflow, its steps, handlers and functions use and that are set nowhere. `environment`: the names
- * of the process's environment. Files that could not be read completely are not checked.
- */
+/** Reports variables that are set nowhere. `environment`: the names of the process's environment. */
 export function unsetProblems(files: WorkflowFiles, environment: readonly string[]): Problem[] {
   const { root, base, hasAllImports } = files;
   const settings = base === null ? [root] : [base, root];
@@ -51,9 +49,8 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const declared = [...given, ...defaults, ...outputNames(all)];
   const results = files.files.flatMap(stepEntries).flatMap(({ raw, name }) => [raw.id, name ?? undefined]);
   const set = new Set([...environment, ...declared, ...results.filter((id) => id !== undefined)]);
-  const stepEnv = new Set(
-    all.flatMap(actionEntries).flatMap(({ raw }) => assignments(raw.env).map(({ name }) => name)),
-  );
+  const envs = all.flatMap(actionEntries).map(({ raw }) => raw.env);
+  const stepEnv = new Set(envs.flatMap(assignments).map(({ name }) => name));
   const isGiven = isIn(new Set([...environment, ...given]));
   const ofSettings = settings.flatMap((file) =>
     settingUses(file.raw, shell).flatMap(([key, uses]) =>
@@ -202,10 +199,6 @@ function paramUses(params: Settings['params']): LocatedUse[] {
       typeof value === 'string' ? at([...path, name], substitutedUses(value)) : [],
     );
   });
-}
-
-function isList(params: OpenTexts): params is Extract<OpenTexts, readonly unknown[]> {
-  return Array.isArray(params);
 }
 
 /** The variable of a fan-out that a name from another tool probably means (`item`, `matrix`, a field); else null. */

@@ -62,7 +62,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...settings.flatMap(limitProblems),
       ...fanOutProblems(steps),
       ...variableProblems(settings),
-      ...scriptPathProblems(all),
+      ...all.flatMap(actionEntries).flatMap(scriptPathProblems),
       ...resultProblems(all, steps, isKnown),
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
@@ -85,9 +85,8 @@ function ignoredInBase(base: SpecFile): Problem[] {
   return Object.keys(base.raw).flatMap((key) => {
     if (!NOT_FOR_A_BASE.has(key)) return [];
     const message = `"${key}" in the base configuration is ignored`;
-    return [
-      problem('base-ignored-key', spotIn(base, [key], 'key'), message, { severity: 'warning', label: 'ignored' }),
-    ];
+    const options = { severity: 'warning', label: 'ignored' } as const;
+    return [problem('base-ignored-key', spotIn(base, [key], 'key'), message, options)];
   });
 }
 
@@ -105,14 +104,8 @@ function portProblems(file: SpecFile): Problem[] {
   const text = file.raw.smtp?.port?.trim();
   if (text === undefined || text.includes('$') || isPort(text)) return [];
   const help = 'Mail servers use 25, 465 or 587.';
-  return [
-    problem(
-      'wrong-value',
-      spotIn(file, ['smtp', 'port']),
-      `"smtp.port" must be a port from 1 to 65535, not "${text}"`,
-      { help },
-    ),
-  ];
+  const message = `"smtp.port" must be a port from 1 to 65535, not "${text}"`;
+  return [problem('wrong-value', spotIn(file, ['smtp', 'port']), message, { help })];
 }
 
 function isPort(text: string): boolean {

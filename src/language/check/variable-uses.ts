@@ -15,10 +15,7 @@ const CONFIG_TEMPLATES = new Set(['http', 'webhook', 'docker', 'mail', 'terrafor
 /** Executors in whose command `wf` replaces the variables, word by word, on this machine. */
 const COMMAND_TEMPLATES = new Set(['http', 'terraform', 'ansible']);
 
-/**
- * The variables that the texts of a step or handler use. `shell`: the shell of the workflow; null if its commands run in
- * a container, which has variables of its own.
- */
+/** The variables in the texts of a step or handler. `shell`: null for commands in a container. */
 export function entryUses(raw: RawAction & RawItems, shell: string | null): readonly LocatedUse[] {
   const { executor } = raw;
   const isInside = shell === null && executor === undefined && raw.run === undefined;
@@ -64,12 +61,8 @@ export function workUses(
 }
 
 /** The variables of preconditions. */
-export function conditionUses(
-  { preconditions }: Pick<RawAction, 'preconditions'>,
-  shell: string,
-): readonly LocatedUse[] {
-  const list = asList(preconditions);
-  return list.flatMap((item, index) => {
+export function conditionUses({ preconditions }: Pick<RawAction, 'preconditions'>, shell: string): LocatedUse[] {
+  return asList(preconditions).flatMap((item, index) => {
     const path = ['preconditions', ...(Array.isArray(preconditions) ? [index] : [])];
     return typeof item === 'string' ? at(path, commandUses(item, shell)) : usesOfCondition(item, path, shell);
   });
@@ -79,7 +72,7 @@ function usesOfCondition(
   { condition = '', expected }: Exclude<RawCondition, string>,
   path: Path,
   shell: string,
-): readonly LocatedUse[] {
+): LocatedUse[] {
   if (expected === undefined) return at([...path, 'condition'], commandUses(condition, shell));
   // In a pattern a dollar can also be the end of a line.
   const wanted = expected.startsWith('re:') ? [] : templateUses(expected);
@@ -119,10 +112,8 @@ export function substitutedUses(text: string): readonly VariableUse[] {
   const uses = splitBackticks(text).flatMap((part) =>
     'text' in part ? templateUses(part.text) : (shellUses(part.command) ?? []),
   );
-  return located(
-    text,
-    uses.map(({ name }) => name),
-  );
+  const names = uses.map(({ name }) => name);
+  return located(text, names);
 }
 
 /** The variables of a command's text: of its words, or of its shell code. */
@@ -169,9 +160,7 @@ function withoutFallback(word: readonly WordPiece[]): readonly string[] {
   return word.flatMap((piece) => (typeof piece === 'string' || piece.fallback.length > 0 ? [] : [piece.name]));
 }
 
-/**
- * Each name with the offset of its first use in the text. A name whose value may be missing (`${NAME:-}`) is left out.
- */
+/** Each name with the offset of its first use, without those whose value may be missing (`${NAME:-}`). */
 function located(text: string, names: readonly string[]): readonly VariableUse[] {
   const offsets = new Map<string, number>();
   const optional = new Set<string>();
@@ -203,10 +192,7 @@ type Scan = {
 /** Maximum nesting; text written by hand does not exceed it. */
 const MAX_NESTING = 100;
 
-/**
- * The text sets variables in ways that cannot be seen by reading it: it reads another file, or builds names as it
- * runs.
- */
+/** The text reads another file, or builds names as it runs, so that what it sets is unknown. */
 const SETS_UNSEEN =
   /(?:^|[\s;&|({`])(?:\.|source|eval)\s|\b(?:export|declare|typeset|readonly|local)\s+(?:-\w+\s+)*["']?[$`]|\bprintf\s+-v\s+["']?\$/;
 
@@ -219,10 +205,7 @@ const BRACED = /\$\{([#!]?)([A-Za-z_]\w*)(:?[-=?+])?/y;
 const HERE_DOCUMENT = /<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|(\\?)([\w.-]+))/y;
 const WORD_START = /[\s;&|(]/;
 
-/**
- * Finds variables that a shell would expand in a text and the text does not set. Null if they cannot be
- * determined: the text reads another file (`source`), builds code (`eval`), or is unbalanced.
- */
+/** Finds variables that a shell would expand and the text does not set; null if they cannot be determined. */
 function shellUses(text: string): readonly VariableUse[] | null {
   if (SETS_UNSEEN.test(text)) return null;
   const scan: Scan = { text, at: 0, closers: [], uses: [], handled: new Set(), pending: [] };

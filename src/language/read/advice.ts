@@ -203,10 +203,7 @@ function entriesOf(line: string): [string, Advice][] {
   return names.split(' ').map((name) => [canonicalKey(name), entry]);
 }
 
-/**
- * The advice for a key that the map at `path` does not have; null if there is none. `type`: the executor whose settings the
- * map is, or null.
- */
+/** The advice for a key that the map at `path`, the settings of the executor `type` or null, does not have; or null. */
 export function adviceFor(name: string, path: Path, type: string | null = null): Advice | null {
   return tableOf(titleOf(path, type)).get(canonicalKey(name)) ?? null;
 }
@@ -250,10 +247,7 @@ export function executorOfType(type: string): string | null | undefined {
 /** Maximum length of a value in a help text, in characters; the value is written on one line of YAML. */
 const LONGEST = 60;
 
-/**
- * How to write a value with a clear meaning and the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`. Null
- * if there is no advice.
- */
+/** How to write a value of the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`; null without advice. */
 export function rightShape(path: Path, value: Json | undefined): string | null {
   const key = path.at(-1);
   const isEntry = typeof key === 'number';

@@ -28,12 +28,8 @@ function controlCharacter(source: Source, at: number): Problem {
   const code = source.text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
   const help =
     code === '0000' ? 'Remove it: no program accepts it.' : 'In double quotes, write it as an escape, such as "\\x1b".';
-  return problem(
-    'control-character',
-    { source, range: [at, at + 1] },
-    `the control character U+${code} is not allowed`,
-    { help },
-  );
+  const message = `the control character U+${code} is not allowed`;
+  return problem('control-character', { source, range: [at, at + 1] }, message, { help });
 }
 
 function tooLarge(path: string): { source: Source; problems: Problem[] } {
@@ -75,14 +71,10 @@ function firstBadByte(bytes: Uint8Array): number {
   let bad = bytes.length + 1;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
-    if (isPrefixOfUtf8(bytes.subarray(0, middle))) good = middle;
+    if (decodes(bytes.subarray(0, middle), { stream: true })) good = middle;
     else bad = middle;
   }
   return startOfCharacter(bytes, good);
-}
-
-function isPrefixOfUtf8(bytes: Uint8Array): boolean {
-  return decodes(bytes, { stream: true });
 }
 
 /** If the bytes before the invalid byte start an incomplete character, the start of that character is reported. */

@@ -12,29 +12,21 @@ export type FoundImport =
 /** Searches for the file that `text` names in an import of the file at `from`. */
 export type FindImport = (text: string, from: string) => FoundImport;
 
-/** All files of a workflow except the base. */
-export type ImportedFiles = {
-  /** In the order of their steps: an imported file comes before the importing one. */
-  readonly files: readonly SpecFile[];
-  /** In the order of loading, the root first. */
-  readonly sources: readonly Source[];
-  /** The `imports` entries that led to a file, outermost first. */
-  readonly importedFrom: ReadonlyMap<Source, readonly Spot[]>;
-  readonly problems: readonly Problem[];
-  /** False if an import was not found or not read. */
-  readonly hasAll: boolean;
-};
-
 const GIVEN_ON = new Set(['steps', 'functions', 'imports', 'x-ignore']);
 
-type Walk = {
+/** All files of a workflow except the base. */
+type ImportedFiles = {
   readonly find: FindImport;
+  /** In the order of their steps: an imported file comes before the importing one. */
   readonly files: SpecFile[];
+  /** In the order of loading, the root first. */
   readonly sources: Source[];
+  /** The `imports` entries that led to a file, outermost first. */
   readonly importedFrom: Map<Source, readonly Spot[]>;
   readonly problems: Problem[];
   /** The entry that imported each file; null for the root. */
   readonly seen: Map<string, Spot | null>;
+  /** False if an import was not found or not read. */
   hasAll: boolean;
 };
 
@@ -43,7 +35,7 @@ type Level = { readonly path: string; readonly spots: readonly Spot[]; readonly 
 
 /** Reads the imports of a root file, and their imports. `rootPath` is the real path; `-` for standard input. */
 export function readImports(root: SpecFile, rootPath: string, find: FindImport): ImportedFiles {
-  const walk: Walk = {
+  const walk: ImportedFiles = {
     find,
     files: [],
     sources: [root.source],
@@ -56,7 +48,7 @@ export function readImports(root: SpecFile, rootPath: string, find: FindImport):
   return walk;
 }
 
-function visit(walk: Walk, file: SpecFile, level: Level): void {
+function visit(walk: ImportedFiles, file: SpecFile, level: Level): void {
   const { imports } = file.raw;
   for (const [index, text] of asList(imports).entries()) {
     const path: Path = typeof imports === 'string' ? ['imports'] : ['imports', index];
@@ -65,13 +57,12 @@ function visit(walk: Walk, file: SpecFile, level: Level): void {
   walk.files.push(file);
 }
 
-function follow(walk: Walk, text: string, level: Level): void {
+function follow(walk: ImportedFiles, text: string, level: Level): void {
   const spot = level.spots.at(-1);
   if (spot === undefined) return;
   if (text.trim() === '') {
-    walk.problems.push(
-      problem('wrong-value', spot, 'the import is empty', { help: 'Name a file, or remove the entry.' }),
-    );
+    const help = 'Name a file, or remove the entry.';
+    walk.problems.push(problem('wrong-value', spot, 'the import is empty', { help }));
     walk.hasAll = false;
     return;
   }
@@ -87,7 +78,7 @@ function follow(walk: Walk, text: string, level: Level): void {
   else read(walk, found, level, spot);
 }
 
-function read(walk: Walk, found: Extract<FoundImport, { kind: 'file' }>, level: Level, spot: Spot): void {
+function read(walk: ImportedFiles, found: Extract<FoundImport, { kind: 'file' }>, level: Level, spot: Spot): void {
   walk.seen.set(found.path, spot);
   walk.sources.push(found.source);
   walk.importedFrom.set(found.source, level.spots);
@@ -106,13 +97,8 @@ function ignoredKeys(file: SpecFile): Problem[] {
     if (GIVEN_ON.has(key)) return [];
     const message = `"${key}" of an imported file is ignored`;
     const help = 'Only steps and functions are imported; move everything else to the file that is run.';
-    return [
-      problem('import-ignored-key', spotIn(file, [key], 'key'), message, {
-        severity: 'warning',
-        label: 'ignored',
-        help,
-      }),
-    ];
+    const options = { severity: 'warning', label: 'ignored', help } as const;
+    return [problem('import-ignored-key', spotIn(file, [key], 'key'), message, options)];
   });
 }
 

@@ -46,10 +46,7 @@ export function knownKey({ key, schema }: PairContext): KnownKey | null {
   return { name: key.text, schema: child };
 }
 
-/**
- * Reports an unknown key, and reads it as the key that was probably meant, so that the rest of the file is still
- * checked. Null for a free key, and if no key is similar.
- */
+/** Reports an unknown key, and returns the key that was probably meant; null for a free key, or if none is similar. */
 export function guessedKey(reader: Reader, { pair, key, schema, position, result }: PairContext): KnownKey | null {
   if (canonicalKey(key.text) === 'x-ignore') {
     report(reader, 'unknown-key', key.range, `"${key.text}"${inWhat(position, result)} has no effect`, {
@@ -64,7 +61,7 @@ export function guessedKey(reader: Reader, { pair, key, schema, position, result
   }
   const advice = adviceFor(key.text, position.path, executorOf(schema));
   if (advice !== null) return readAsAdvised(reader, { key, schema, position, result }, advice);
-  const keys = documentedKeys(schema);
+  const keys = [...new Set([...knownKeys(schema).values()].map(({ name }) => name))];
   const near = nearNames(key.text, keys);
   const holders = near.length === 0 ? holdersOf(key.text, pair.value, schema) : [];
   report(reader, 'unknown-key', key.range, message, {
@@ -116,11 +113,6 @@ function readAsAdvised(
   return null;
 }
 
-function documentedKeys(schema: Schema): string[] {
-  const names = [...knownKeys(schema).values()].map((entry) => entry.name);
-  return [...new Set(names)];
-}
-
 /** Whether the map already has the key, in this or another spelling. If so it is reported, otherwise recorded. */
 export function refuseDuplicate(
   reader: Reader,
@@ -146,16 +138,9 @@ export function refuseDuplicate(
 export function keyOf(reader: Reader, pair: MapEntry): Key | null {
   const node = resolveKey(reader, pair.key);
   if (node?.kind !== 'scalar' || (node.value === null && textOf(node) === '')) {
-    const range = rangeOf(node ?? pair.value);
-    report(
-      reader,
-      'complex-key',
-      range,
-      node === null || node.kind === 'scalar' ? 'a key is missing' : 'a key must be text',
-      {
-        help: 'Put text with brackets, braces or a leading colon in quotes.',
-      },
-    );
+    const message = node === null || node.kind === 'scalar' ? 'a key is missing' : 'a key must be text';
+    const help = 'Put text with brackets, braces or a leading colon in quotes.';
+    report(reader, 'complex-key', rangeOf(node ?? pair.value), message, { help });
     return null;
   }
   const text = textOf(node);

@@ -126,20 +126,12 @@ function severalDocuments(source: Source, first: Document.Parsed, second: Docume
   const begin = second.contents?.range[0] ?? second.range[0];
   const marker = source.text.lastIndexOf('---', begin);
   const start = marker >= first.range[1] ? marker : begin;
-  return problem(
-    'several-documents',
-    { source, range: [start, start + 3] },
-    'the file contains more than one document',
-    {
-      label: 'a second document starts here',
-      help: 'Keep one workflow in a file.',
-    },
-  );
+  const options = { label: 'a second document starts here', help: 'Keep one workflow in a file.' };
+  const spot = { source, range: [start, start + 3] } as const;
+  return problem('several-documents', spot, 'the file contains more than one document', options);
 }
 
-/**
- * The parser creates an error object for each problem; their stack traces take most of the time for an invalid file.
- */
+/** Stack traces of the parser's errors take most of the time for an invalid file. */
 function withoutStackTraces<T>(work: () => T): T {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;

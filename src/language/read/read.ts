@@ -45,10 +45,7 @@ type ReadResult = {
 /** Maximum number of unknown keys with suggestions: a file with more is not a workflow anyway. */
 const MOST_SUGGESTIONS = 50;
 
-/**
- * Converts a document to plain values by the schema, which defines the documented keys, and whether `1.10` is a number
- * or a text. With a `record` it also reports all positions.
- */
+/** Converts a document to plain values by the schema. A `record` gets all positions. */
 export function read(source: Source, document: YamlDocument, schema: Schema, record?: Recorder): ReadResult {
   const reader: Reader = {
     source,
@@ -228,10 +225,7 @@ function noExpectedValue(reader: Reader, { key: { text, range }, pair: { value }
   });
 }
 
-/**
- * A documented key without a value counts as absent; an entry of `env` without a value is empty, one of `params` is
- * open.
- */
+/** A documented key without a value counts as absent; an entry of `env` is then empty, one of `params` open. */
 function store(result: Record<string, Json>, known: KnownKey, value: Json, isDocumented: boolean): void {
   if (value !== null) result[known.name] = value;
   else if (!isDocumented) result[known.name] = emptyValue(typesOf(known.schema) ?? []);

@@ -14,9 +14,7 @@ import { validate } from './validate.ts';
 /** One file of a workflow: the root, an import or the base. */
 export type SpecFile = {
   readonly source: Source;
-  /**
-   * The parsed document, for positions; null if the text could not be parsed. It is large and not kept after loading.
-   */
+  /** For positions; null if the text could not be parsed. Large, and not kept after loading. */
   readonly document: YamlDocument | null;
   readonly raw: RawWorkflow;
   /** False if the text could not be read as a map: then missing keys are not reported. */
@@ -60,25 +58,13 @@ const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
   'forbidden-key',
 ]);
 
-/**
- * Reads a text to a file with correct keys and types, as far as possible, and reports all problems of the file itself.
- */
+/** Reads a text, as far as possible, and reports all problems of the file itself. */
 export function readSpecFile(source: Source): { file: SpecFile; problems: readonly Problem[] } {
   const parsed = parse(source);
   const { document } = parsed;
-  const empty: SpecFile = {
-    source,
-    document,
-    raw: {},
-    isReadable: false,
-    damaged: new Set(),
-    lost: new Set(),
-    isOfLaterDagu: false,
-  };
+  const empty = unreadFile(source, document);
   if (parsed.problems.length > 0) return { file: empty, problems: parsed.problems };
-  if (document === null || document.contents === null) {
-    return { file: empty, problems: [emptyFile(source)] };
-  }
+  if (document === null || document.contents === null) return { file: empty, problems: [emptyFile(source)] };
   const result = read(source, document, workflowSchema);
   // The keys on the lines around it are in the wrong maps.
   const misread = result.problems.find(({ code }) => code === 'yaml-syntax');
@@ -100,6 +86,12 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
     isOfLaterDagu: dagu.isOfLaterDagu,
   };
   return { file, problems: [...result.problems, ...dagu.problems, ...problems] };
+}
+
+/** A file of which nothing could be read. */
+export function unreadFile(source: Source, document: YamlDocument | null = null): SpecFile {
+  const nothing = { raw: {}, isReadable: false, damaged: new Set(), lost: new Set<string>(), isOfLaterDagu: false };
+  return { source, document, ...nothing };
 }
 
 /** Whether the names of all steps of a file are known, so that references to other names can be reported. */

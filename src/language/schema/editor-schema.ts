@@ -1,17 +1,12 @@
 import { canonicalKey, isOffered, type Schema } from './schema-type.ts';
 
-/**
- * Texts read as booleans where a boolean is expected (those of YAML 1.1), and as numbers where a number is expected.
- */
+/** Texts of YAML 1.1 that are read as booleans, and texts that are read as numbers. */
 const BOOLEAN_WORD = '^(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[yY](?:[eE][sS])?|[nN][oO]?|[oO][nN]|[oO][fF][fF])$';
 const LENGTH_TEXT = '^(?:[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?|(?:\\d{1,10}(?:\\.\\d+)?[smhdw])+)$';
 const NUMBER_TEXT = '^[-+]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][-+]?\\d+)?$';
 
 /** Any schema, with keywords that are only copied or combined here. */
 type Node = Omit<Schema, 'allOf'> & {
-  readonly pattern?: string;
-  readonly 'x-seconds'?: boolean;
-  readonly 'x-number'?: boolean;
   readonly patternProperties?: { readonly [pattern: string]: unknown };
   readonly allOf?: readonly Node[];
   readonly anyOf?: readonly Node[];
@@ -97,9 +92,7 @@ function spellings(key: string): string {
   return `^_*${letters.join('_*')}_*$`;
 }
 
-/**
- * A required key in any spelling, under its alias, or from a merge. Editors report the first alternative as missing.
- */
+/** A required key in any spelling, alias, or merge. Editors report the first alternative as missing. */
 function demand(key: string, { properties = {} }: Node): Output {
   const aliases = Object.keys(properties).filter((name) => properties[name]?.['x-alias-of'] === key);
   const isOther = { not: { anyOf: [key, ...aliases].map((name) => ({ pattern: spellings(name) })) } };
