@@ -9,17 +9,15 @@ export const DETAIL_ROOM = 'failed · 99m59s · 9';
 /** A short detail beside the name of a step: `1.2s · 2 attempts`. */
 export function stepDetail(step: StepView): string {
   const { status, durationMs, attempts, exitCode, kept, items } = step;
-  return [
-    ...(kept ? ['kept'] : []),
-    ...(status === 'failed' && exitCode !== null
-      ? [`exit ${exitCode}`]
-      : durationMs === null
-        ? [presentLook(step).word]
-        : []),
-    ...(durationMs === null ? [] : [formatDuration(durationMs)]),
-    ...(items === undefined ? [] : [progressText(items)]),
-    ...(attempts > 1 ? [`×${attempts}`] : []),
-  ].join(' · ');
+  const isExit = status === 'failed' && exitCode !== null;
+  const parts = [
+    kept && 'kept',
+    isExit ? `exit ${exitCode}` : durationMs === null && presentLook(step).word,
+    durationMs !== null && formatDuration(durationMs),
+    items && progressText(items),
+    attempts > 1 && `×${attempts}`,
+  ];
+  return parts.filter(Boolean).join(' · ');
 }
 
 /** The text of a step for screen readers: `report: failed, needs load, index`. */

@@ -91,13 +91,10 @@ function Canvas({ drawn, drawNode, run, selected = null, critical }: DrawnProps)
     if (failed !== -1) reveal(failed, 1);
   };
   const wanted = find.value.trim().toLowerCase();
-  const found = useMemo(
-    () =>
-      wanted === ''
-        ? null
-        : new Set(graph.names.flatMap((name, at) => (name.toLowerCase().includes(wanted) ? [at] : []))),
-    [wanted, graph],
-  );
+  const found = useMemo(() => {
+    if (wanted === '') return null;
+    return new Set(graph.names.flatMap((name, at) => (name.toLowerCase().includes(wanted) ? [at] : [])));
+  }, [wanted, graph]);
   const path = useMemo(() => pathOf(drawn, critical, chosen), [drawn, critical, chosen]);
   const edges = useMemo(() => <Edges layout={layout} path={path} />, [layout, path]);
   const inside = isLarge ? seen.window.value : null;
@@ -161,21 +158,15 @@ type BoxesProps = {
 function Boxes({ drawn, drawNode, inside, found }: BoxesProps) {
   const boxes = useMemo(() => stepBoxes(drawn), [drawn]);
   const isIn = (box: Box | undefined) => inside === null || (box !== undefined && overlaps(inside, box));
-  const items = drawn.items.map((_, index) => index);
+  const isShown = (step: number) => isIn(boxes[step]);
   return (
     <>
-      {items
-        .filter((index) => isIn({ ...drawn.items[index], ...drawn.layout.boxes[index] } as Box))
-        .map((index) => (
-          <Item
-            key={drawn.items[index]?.nodes[0]}
-            drawn={drawn}
-            index={index}
-            drawNode={drawNode}
-            isShown={(step) => isIn(boxes[step])}
-            found={found}
-          />
-        ))}
+      {drawn.items.map(
+        (item, index) =>
+          isIn({ ...item, ...drawn.layout.boxes[index] } as Box) && (
+            <Item key={item.nodes[0]} drawn={drawn} index={index} drawNode={drawNode} isShown={isShown} found={found} />
+          ),
+      )}
     </>
   );
 }

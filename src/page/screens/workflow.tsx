@@ -28,11 +28,7 @@ const FileGraph = onDemand(() => import('./file-graph.tsx').then((part) => part.
 const WorkflowChanges = lazy(() => import('./workflow-changes.tsx').then((part) => part.WorkflowChanges));
 const EditorPane = lazy(() => import('../editor/editor-pane.tsx').then((part) => part.EditorPane));
 
-type Shown = {
-  readonly detail: WorkflowDetail;
-  readonly runs: readonly RunHead[];
-  readonly grid: WorkflowGrid;
-};
+type Shown = { readonly detail: WorkflowDetail; readonly runs: readonly RunHead[]; readonly grid: WorkflowGrid };
 
 const kept = createKept<Shown>();
 

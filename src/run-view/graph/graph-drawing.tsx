@@ -209,17 +209,13 @@ type OverviewProps = {
 export function GraphOverview({ drawn, statusOf, found = null }: OverviewProps) {
   return (
     <>
-      {Array.from(
-        pathsByStatus(drawn, statusOf, () => true),
-        ([status, path]) => (
-          <path key={status} class={`cells ${status}`} d={path} />
-        ),
-      )}
+      {pathsByStatus(drawn, statusOf, () => true).map(([status, path]) => (
+        <path key={status} class={`cells ${status}`} d={path} />
+      ))}
       {found !== null &&
-        Array.from(
-          pathsByStatus(drawn, statusOf, (step) => found.has(step)),
-          ([status, path]) => <path key={`found ${status}`} class={`cells found ${status}`} d={path} />,
-        )}
+        pathsByStatus(drawn, statusOf, (step) => found.has(step)).map(([status, path]) => (
+          <path key={`found ${status}`} class={`cells found ${status}`} d={path} />
+        ))}
     </>
   );
 }
@@ -228,7 +224,7 @@ function pathsByStatus(
   { items, layout }: DrawnGraph,
   statusOf: OverviewProps['statusOf'],
   isWanted: (step: number) => boolean,
-): ReadonlyMap<string, string> {
+): readonly (readonly [status: string, path: string])[] {
   const paths = new Map<string, string[]>();
   items.forEach((item, index) => {
     const box = layout.boxes[index] ?? { x: 0, y: 0 };
@@ -242,5 +238,5 @@ function pathsByStatus(
       paths.set(status, path);
     });
   });
-  return new Map(Array.from(paths, ([status, path]) => [status, path.join('')]));
+  return Array.from(paths, ([status, path]) => [status, path.join('')]);
 }

@@ -157,12 +157,7 @@ function About({ allowed, until }: Pick<StepApproval, 'allowed' | 'until'>) {
 
 /** An input as a field of a form. */
 function fieldOf({ name, default: standard, ...rule }: StepApproval['input'][number]): Field {
-  const accepts = {
-    ...rule,
-    name,
-    default: standard,
-    required: rule.required === true,
-    secret: rule.secret === true,
-  } as Field['accepts'];
+  const flags = { required: rule.required === true, secret: rule.secret === true };
+  const accepts = { ...rule, name, default: standard, ...flags } as Field['accepts'];
   return { key: name, label: name, standard, isEvaluated: false, isOpen: false, isPositional: false, accepts };
 }

@@ -29,21 +29,17 @@ export function Run() {
   const run = useMemo(() => new ShownRun(id), [id]);
   useEffect(() => run.follow(), [run]);
   useEffect(() => void prepareLayout(), []);
-  useEffect(prepareFailures, []);
+  useEffect(() => {
+    // With the run, so that they do not move what is below them. Drawing them reports a problem.
+    RunFailures.preload().catch(() => {});
+  }, []);
   const head = run.head.value;
   useTitle(
     head === null ? 'Run' : `${signs[presentRunLook(head).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),
   );
-  const problem = run.problem.value;
   if (head !== null) return <ShownRunScreen run={run} head={head} />;
   const elsewhere = { hrefOf: to.run, list: <a href={to.runs}>All runs</a> };
-  return <LoadingOrProblem what="Run" problem={problem} retry={run.reload} elsewhere={elsewhere} />;
-}
-
-/** Loads them with the run, so that they do not move what is below them. */
-function prepareFailures(): void {
-  // Drawing them reports the problem, if there is one.
-  RunFailures.preload().catch(() => {});
+  return <LoadingOrProblem what="Run" problem={run.problem.value} retry={run.reload} elsewhere={elsewhere} />;
 }
 
 /** The symbol of a status in the title of the tab. */
