@@ -11,7 +11,7 @@ const StepDetails = onDemand(() => import('./run-details.tsx').then((part) => pa
 
 const Approval = onDemand(() => import('./approval.tsx').then((part) => part.Approval));
 const StepMenu = onDemand(() => import('./run-menus.tsx').then((part) => part.StepMenu));
-const InstanceLogs = onDemand(() => import('../../log/instance-logs.tsx').then((part) => part.InstanceLogs));
+const InstanceLogs = onDemand(() => import('../../log/attempt-logs.tsx').then((part) => part.InstanceLogs));
 const AttemptLogs = onDemand(() => import('../../log/attempt-logs.tsx').then((part) => part.AttemptLogs));
 
 type StepProps = { readonly run: ShownRun; readonly step: StepView; readonly head: RunHead };
