@@ -238,12 +238,17 @@ function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string[] {
   const { columns } = root.room();
   const least = Math.min(columns, leastColumns);
   const narrowest = moment.above === null ? Math.max(Math.floor(columns / 2), least) : least;
+  const fits = (block: readonly string[]) => {
+    const wrapped = wrappedRows(block, narrowest);
+    return wrapped < moment.rows && wrapped - block.length <= (moment.above ?? Number.POSITIVE_INFINITY);
+  };
   for (let width = columns; width > narrowest; width = narrowest * (Math.ceil(width / narrowest) - 1)) {
     const block = blockLines(root, { ...moment, width });
-    const wrapped = wrappedRows(block, narrowest);
-    if (wrapped < moment.rows && wrapped - block.length <= (moment.above ?? Number.POSITIVE_INFINITY)) return block;
+    if (fits(block)) return block;
   }
-  return blockLines(root, { ...moment, width: narrowest });
+  const block = blockLines(root, { ...moment, width: narrowest });
+  const withCounts = [...block.slice(0, -1), countLine(root, { ...moment, width: columns })];
+  return fits(withCounts) ? withCounts : block;
 }
 
 type BlockMoment = TreeMoment & { readonly width: number };
