@@ -1,6 +1,6 @@
 import { type Config, dagsDirFor, workflowDirectories } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
-import type { Notify, OnChild, RunHost } from '#engine/engine.ts';
+import type { Notify, OnChild } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
 import type { Attempt } from '#executors/executor.ts';
@@ -32,18 +32,6 @@ import { daemonState, fileStore } from './run-store.ts';
 
 export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
-/** The services that the CLI and the server are built on. */
-export type App = {
-  readonly host: RunHost;
-  /**
-   * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
-   */
-  readonly forwardLogs: (
-    settings: LogForwarding,
-    options: { readonly warn: (message: string) => void; readonly forDaemon: string | null },
-  ) => Promise<LogForwarder>;
-};
-
 /** Options of a single run. */
 export type AppOptions = {
   readonly keepHistory: boolean;
@@ -60,10 +48,20 @@ export type AppOptions = {
 };
 
 /** Wires the parts together: the only place that picks the host of runs and the store. */
-export function createApp(config: Config, options: AppOptions): App {
+export function createApp(config: Config, options: AppOptions) {
   return {
     host: createRunHost(hostOptions(config, options)),
-    forwardLogs: (settings, options) => forwardLogs(settings, { ...options, config }),
+    /**
+     * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
+     */
+    forwardLogs: async (
+      settings: LogForwarding,
+      { warn, forDaemon }: { readonly warn: (message: string) => void; readonly forDaemon: string | null },
+    ): Promise<LogForwarder> => {
+      const { LogForwarder } = await import('#forwarding/log-forwarder.ts');
+      const publish = forDaemon === null ? null : await notifyDaemon(forDaemon, config);
+      return LogForwarder.open(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, publish });
+    },
   };
 }
 
@@ -75,7 +73,8 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
   const chat = createNotifier({
     ...notifierSettings(config),
     summaryOf,
-    failedBefore: failedBefore(config, keepHistory),
+    // Without a history, no run failed before.
+    failedBefore: async ({ state }) => keepHistory && (await import('./history-app.ts')).hasFailedBefore(state, config),
   });
   return {
     store: keepHistory ? fileStore(config) : createMemoryStore({ tempDir: () => os().tmpdir() }),
@@ -138,24 +137,10 @@ export async function sendSamples(
   return { deliveries, problem: status === 'failed' ? message : null };
 }
 
-/** Checks whether the previous run of a workflow failed. Without a history, it did not. */
-function failedBefore(config: Config, keepHistory: boolean): NotifierOptions['failedBefore'] {
-  return async ({ state }) => keepHistory && (await import('./history-app.ts')).hasFailedBefore(state, config);
-}
-
-async function forwardLogs(
-  settings: LogForwarding,
-  { warn, forDaemon, config }: Parameters<App['forwardLogs']>[1] & { readonly config: Config },
-): Promise<LogForwarder> {
-  const { LogForwarder } = await import('#forwarding/log-forwarder.ts');
-  const publish = forDaemon === null ? null : await notifyDaemon(forDaemon, config);
-  return LogForwarder.open(settings, { warn, now: systemClock.now, elapsed: systemClock.elapsed, publish });
-}
-
 async function notifyDaemon(runId: string, config: Config): Promise<LogForwarderOptions['publish']> {
   if (config.runsDir === null) return null;
-  const { forwardPublisher: forwardTeller } = await import('#forwarding/forward-total.ts');
-  return forwardTeller((await daemonState(config)).forwarding, runId, thisProcess());
+  const { forwardPublisher } = await import('#forwarding/forward-total.ts');
+  return forwardPublisher((await daemonState(config)).forwarding, runId, thisProcess());
 }
 
 /** `run:` names a file next to its parent, or a workflow in the workflows directory. */

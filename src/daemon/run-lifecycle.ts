@@ -62,7 +62,7 @@ export class RunLifecycle {
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
-    this.#held = new HeldRuns({ ...parts, changed: parts.listener.held });
+    this.#held = new HeldRuns(parts.archive, parts.listener.held);
   }
 
   /** Begins to settle runs and to notify the listener. */
@@ -271,12 +271,6 @@ function promiseIn(events: readonly StoredEvent[]): Promised | null {
   return null;
 }
 
-/** The dependencies; `changed` receives each change of a run. */
-type HeldRunsParts = {
-  readonly archive: RunArchive;
-  readonly changed: (runId: string, isHeld: boolean) => void;
-};
-
 type Seen = {
   readonly stamp: string;
   /** The run was read with this stamp. */
@@ -290,18 +284,21 @@ type Seen = {
  * not changed between two checks, and again when it changes.
  */
 class HeldRuns {
-  readonly #parts: HeldRunsParts;
+  readonly #archive: RunArchive;
+  readonly #changed: (runId: string, isHeld: boolean) => void;
   readonly #seen = new Map<string, Seen>();
 
-  constructor(parts: HeldRunsParts) {
-    this.#parts = parts;
+  /** `changed` receives each change of a run. */
+  constructor(archive: RunArchive, changed: (runId: string, isHeld: boolean) => void) {
+    this.#archive = archive;
+    this.#changed = changed;
   }
 
   /** Checks a run that a process owns. */
   check(runId: string): void {
     const known = this.#seen.get(runId);
     if (known?.mayHold === false) return;
-    const stamp = this.#parts.archive.stampOf(runId) ?? '';
+    const stamp = this.#archive.stampOf(runId) ?? '';
     if (known?.stamp === stamp) {
       if (!known.isRead) this.#read(runId, stamp);
     } else if (known?.isHeld) this.#read(runId, stamp);
@@ -315,7 +312,7 @@ class HeldRuns {
 
   #read(runId: string, stamp: string): void {
     const wasHeld = this.#seen.get(runId)?.isHeld ?? false;
-    const run = readPastRun(this.#parts.archive, runId);
+    const run = readPastRun(this.#archive, runId);
     if (run === null || run.stored === null) {
       // Its steps are unknown; the next check reads it again.
       this.#seen.set(runId, { stamp, isRead: false, isHeld: wasHeld, mayHold: true });
@@ -324,6 +321,6 @@ class HeldRuns {
     const mayHold = run.state.graph.nodes.some(({ approval }) => approval !== undefined);
     const isNowHeld = isHeld(run.state);
     this.#seen.set(runId, { stamp, isRead: true, isHeld: isNowHeld, mayHold });
-    if (isNowHeld !== wasHeld) this.#parts.changed(runId, isNowHeld);
+    if (isNowHeld !== wasHeld) this.#changed(runId, isNowHeld);
   }
 }

@@ -9,13 +9,6 @@ export type RunLine = {
 
 const unlimited: RunLine = { queue: null, workflow: '', maxConcurrent: Number.POSITIVE_INFINITY };
 
-/** The free slots for waiting runs within the limits. */
-type Room = {
-  /** Whether the workflow and the queue of a run have a free slot. */
-  readonly fits: (runId: string) => boolean;
-  readonly take: (runId: string) => void;
-};
-
 /** The limits of the waiting and running runs. */
 export class RunLines {
   readonly #lineOf: (runId: string) => RunLine;
@@ -58,7 +51,7 @@ export class RunLines {
    * The free slots beside the running runs of each workflow (`running`) and of each queue (`queued`). Runs are counted only
    * for a run that has a limit; a run that is taken must be among them by then.
    */
-  roomBeside(running: () => Iterable<string>, queued: () => Iterable<string>): Room {
+  roomBeside(running: () => Iterable<string>, queued: () => Iterable<string>) {
     let counted: { readonly workflows: Map<string, number>; readonly queues: Map<string | null, number> } | null = null;
     const counts = () => {
       counted ??= {
@@ -68,13 +61,14 @@ export class RunLines {
       return counted;
     };
     return {
-      fits: (runId) => {
+      /** Whether the workflow and the queue of a run have a free slot. */
+      fits: (runId: string): boolean => {
         const { workflow, queue, maxConcurrent } = this.#lines.get(runId) ?? unlimited;
         if (maxConcurrent !== unlimited.maxConcurrent && (counts().workflows.get(workflow) ?? 0) >= maxConcurrent)
           return false;
         return queue === null || (counts().queues.get(queue) ?? 0) < this.limitOf(queue);
       },
-      take: (runId) => {
+      take: (runId: string): void => {
         const line = this.#lines.get(runId);
         if (line === undefined || counted === null) return;
         countOne(counted.workflows, line.workflow);

@@ -6,8 +6,7 @@ import {
   type LoadWorkflow,
   loadListed,
 } from '#service/workflows.ts';
-import type { Clock } from '#system/clock.ts';
-import { errorCode } from '#system/errors.ts';
+import { errorCode, tryOr } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 
 /** The changes of the workflows directory between two scans, as absolute paths. */
@@ -31,69 +30,80 @@ export type Look = {
 };
 
 /** The known state of the workflows directory. After a scan, its stale files are read; then the scan is committed as a whole. */
-export type CatalogFiles = {
-  readonly list: () => readonly ListedWorkflow[];
-  readonly version: () => number;
+export class CatalogFiles {
+  readonly #paths: ListingPaths;
+  readonly #now: () => number;
+  readonly #load: LoadWorkflow;
+  readonly #entries = new Map<string, CatalogEntry>();
+  readonly #holds: Holds;
+  #list: readonly ListedWorkflow[] = [];
+  #version = 1;
+  #newest: Look | null = null;
+
+  constructor(paths: ListingPaths, now: () => number, load: LoadWorkflow) {
+    this.#paths = paths;
+    this.#now = now;
+    this.#load = load;
+    this.#holds = new Holds(now);
+  }
+
+  readonly list = (): readonly ListedWorkflow[] => this.#list;
+
+  readonly version = (): number => this.#version;
+
+  isNewest(look: Look): boolean {
+    return look === this.#newest;
+  }
+
   /**
    * Scans the directory. `settledMs`: the time without a change after which a file is read; `takesNew`: files that are not
    * listed yet are read at once. Throws the system's error if the disk fails; the known state is then unchanged.
    */
-  readonly look: (patience: { readonly settledMs: number; readonly takesNew?: boolean }) => Look;
-  readonly isNewest: (look: Look) => boolean;
-  /** Reads a file for a scan; returns a promise if the loader does. */
-  readonly read: (file: string, look: Look) => void | Promise<void>;
-  readonly commit: (look: Look) => CatalogChange;
-};
+  look({ settledMs, takesNew = false }: { readonly settledMs: number; readonly takesNew?: boolean }): Look {
+    const { dagsDir } = this.#paths;
+    const found = dagsDir === null ? { files: [], directories: [] } : findWorkflowFiles(dagsDir);
+    const stamps = new Stamps(found.files);
+    const changed = found.files.filter((file) => isStale(this.#entries.get(file), stamps, this.#now()));
+    const stale = changed.filter((file) => {
+      const entry = this.#entries.get(file);
+      return (takesNew && entry === undefined) || !this.#holds.isBeingWritten(file, entry, stamps, settledMs);
+    });
+    stale.sort((a, b) => stamps.of(a).size - stamps.of(b).size);
+    const present = new Set(found.files);
+    const missing = [...this.#entries.keys()].filter((file) => !present.has(file));
+    const awaited = missing.filter((file) => this.#holds.isBeingReplaced(file, settledMs));
+    this.#holds.keepOnly([...changed, ...missing]);
+    this.#newest = {
+      files: new Set([...present, ...awaited]),
+      directories: found.directories,
+      stale,
+      isHeld: stale.length < changed.length || awaited.length > 0,
+      stamps,
+      read: new Map(),
+    };
+    return this.#newest;
+  }
 
-/** Creates an empty state. */
-export function createCatalogFiles(
-  paths: ListingPaths,
-  { clock, load }: { readonly clock: Pick<Clock, 'now'>; readonly load: LoadWorkflow },
-): CatalogFiles {
-  const entries = new Map<string, CatalogEntry>();
-  const holds = createHolds(clock);
-  let list: readonly ListedWorkflow[] = [];
-  let version = 1;
-  let newest: Look | null = null;
-  return {
-    list: () => list,
-    version: () => version,
-    isNewest: (look) => look === newest,
-    look: ({ settledMs, takesNew = false }) => {
-      const found = paths.dagsDir === null ? { files: [], directories: [] } : findWorkflowFiles(paths.dagsDir);
-      const stamps = takeStamps(found.files);
-      const changed = found.files.filter((file) => isStale(entries.get(file), { stamps, now: clock.now() }));
-      const isHeld = (file: string) => holds.isBeingWritten(file, entries.get(file), { stamps, settledMs });
-      const stale = changed.filter((file) => (takesNew && !entries.has(file)) || !isHeld(file));
-      stale.sort((a, b) => stamps.of(a).size - stamps.of(b).size);
-      const present = new Set(found.files);
-      const missing = [...entries.keys()].filter((file) => !present.has(file));
-      const awaited = missing.filter((file) => holds.isBeingReplaced(file, settledMs));
-      holds.keepOnly([...changed, ...missing]);
-      newest = {
-        files: new Set([...present, ...awaited]),
-        directories: found.directories,
-        stale,
-        isHeld: stale.length < changed.length || awaited.length > 0,
-        stamps,
-        read: new Map(),
-      };
-      return newest;
-    },
-    read: (file, { stamps, read }) => {
-      const entry = readEntry(file, paths, { stamps, now: clock.now(), load });
-      if (entry instanceof Promise) return entry.then((found) => void read.set(file, found));
-      return void read.set(file, entry);
-    },
-    commit: (look) => {
-      const change = apply(look, entries);
-      if (change.added.length + change.changed.length + change.removed.length > 0) {
-        list = [...entries.values()].map(({ listed }) => listed).sort((a, b) => (a.file < b.file ? -1 : 1));
-        version += 1;
-      }
-      return change;
-    },
-  };
+  /** Reads a file with its inputs for a scan; returns a promise if the loader does. */
+  read(file: string, { stamps, read }: Look): void | Promise<void> {
+    const { base } = this.#paths;
+    const now = this.#now();
+    // Taken before the files are read, so that a later change is noticed.
+    stamps.of(file);
+    if (base !== null) stamps.of(base);
+    const listed = loadListed(file, this.#paths, this.#load);
+    if (!(listed instanceof Promise)) return void read.set(file, entryOf(listed, base, stamps, now));
+    return listed.then((found) => void read.set(file, entryOf(found, base, stamps, now)));
+  }
+
+  commit(look: Look): CatalogChange {
+    const change = apply(look, this.#entries);
+    if (change.added.length + change.changed.length + change.removed.length > 0) {
+      this.#list = [...this.#entries.values()].map(({ listed }) => listed).sort((a, b) => (a.file < b.file ? -1 : 1));
+      this.#version += 1;
+    }
+    return change;
+  }
 }
 
 function apply({ files, read }: Look, entries: Map<string, CatalogEntry>): CatalogChange {
@@ -111,45 +121,46 @@ function apply({ files, read }: Look, entries: Map<string, CatalogEntry>): Catal
   return { added, changed, removed };
 }
 
-/** The files left for a later scan, since a program may still be writing them. */
-type Holds = {
-  /** Whether the file or one of its imports was written so recently that it may be incomplete. */
-  readonly isBeingWritten: (file: string, entry: CatalogEntry | undefined, patience: Patience) => boolean;
-  /** Whether the file may be missing only briefly: some editors move the old file away before they write the new one. */
-  readonly isBeingReplaced: (file: string, settledMs: number) => boolean;
-  readonly keepOnly: (files: readonly string[]) => void;
-};
-
-type Patience = { readonly stamps: Stamps; readonly settledMs: number };
-
 /** The maximum time for which a constantly changing file is held back. */
 const longestMs = 1000;
 
-/** Creates an empty set of held files. */
-function createHolds(clock: Pick<Clock, 'now'>): Holds {
-  const heldSince = new Map<string, number>();
-  const hold = (file: string, isYoung: (heldMs: number) => boolean): boolean => {
-    const now = clock.now();
-    const since = Math.min(heldSince.get(file) ?? now, now);
+/** The files left for a later scan, since a program may still be writing them. */
+class Holds {
+  readonly #heldSince = new Map<string, number>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Whether the file or one of its imports was written so recently that it may be incomplete. */
+  isBeingWritten(file: string, entry: CatalogEntry | undefined, stamps: Stamps, settledMs: number): boolean {
+    return this.#hold(file, (heldMs) => {
+      const times = (entry?.inputs ?? [file]).map((path) => stamps.of(path).changedAt ?? 0);
+      // A time in the future comes from another machine's clock and is ignored.
+      const age = this.#now() - Math.max(...times);
+      return age >= 0 && age < settledMs && heldMs < longestMs;
+    });
+  }
+
+  /** Whether the file may be missing only briefly: some editors move the old file away before they write the new one. */
+  isBeingReplaced(file: string, settledMs: number): boolean {
+    return this.#hold(file, (heldMs) => heldMs < settledMs);
+  }
+
+  keepOnly(files: readonly string[]): void {
+    const kept = new Set(files);
+    for (const file of this.#heldSince.keys()) if (!kept.has(file)) this.#heldSince.delete(file);
+  }
+
+  #hold(file: string, isYoung: (heldMs: number) => boolean): boolean {
+    const now = this.#now();
+    const since = Math.min(this.#heldSince.get(file) ?? now, now);
     const holds = isYoung(now - since);
-    if (holds) heldSince.set(file, since);
-    else heldSince.delete(file);
+    if (holds) this.#heldSince.set(file, since);
+    else this.#heldSince.delete(file);
     return holds;
-  };
-  return {
-    isBeingWritten: (file, entry, { stamps, settledMs }) =>
-      hold(file, (heldMs) => {
-        const times = (entry?.inputs ?? [file]).map((path) => stamps.of(path).changedAt ?? 0);
-        // A time in the future comes from another machine's clock and is ignored.
-        const age = clock.now() - Math.max(...times);
-        return age >= 0 && age < settledMs && heldMs < longestMs;
-      }),
-    isBeingReplaced: (file, settledMs) => hold(file, (heldMs) => heldMs < settledMs),
-    keepOnly: (files) => {
-      const kept = new Set(files);
-      for (const file of heldSince.keys()) if (!kept.has(file)) heldSince.delete(file);
-    },
-  };
+  }
 }
 
 /** A file of the catalog, as last read. */
@@ -165,39 +176,17 @@ type CatalogEntry = {
   readonly doubtedUntil: number;
 };
 
-/** The stamps of files at one time. */
-type Moment = { readonly stamps: Stamps; readonly now: number };
-
 /** The coarsest resolution of file times in use: two seconds. */
 const coarsestMs = 2000;
 
 /** The diagnostics that may disappear when another file appears or changes. */
 const unresolved: ReadonlySet<string> = new Set(['import-not-found', 'import-outside', 'unreadable']);
 
-/** The dependencies of reading a file. */
-type Reading = Moment & { readonly load: LoadWorkflow };
-
-/** Reads a file with its inputs, synchronously or by a promise, as the loader does. */
-function readEntry(
-  file: string,
-  paths: ListingPaths,
-  { load, ...moment }: Reading,
-): CatalogEntry | Promise<CatalogEntry> {
-  // Taken before the files are read, so that a later change is noticed.
-  moment.stamps.of(file);
-  if (paths.base !== null) moment.stamps.of(paths.base);
-  const listed = loadListed(file, paths, load);
-  if (listed instanceof Promise) return listed.then((found) => entryOf(found, paths, moment));
-  return entryOf(listed, paths, moment);
-}
-
-function entryOf(listed: ListedWorkflow, paths: ListingPaths, { stamps, now }: Moment): CatalogEntry {
+function entryOf(listed: ListedWorkflow, base: string | null, stamps: Stamps, now: number): CatalogEntry {
   const { file } = listed;
-  const inputs = [
-    ...new Set([file, ...listed.sources.map(({ path }) => path), ...(paths.base === null ? [] : [paths.base])]),
-  ];
+  const inputs = [...new Set([file, ...listed.sources.map(({ path }) => path), ...(base === null ? [] : [base])])];
   const times = inputs.map((path) => stamps.of(path).changedAt ?? 0);
-  const imports = listed.sources.filter(({ path }) => path !== file && path !== paths.base);
+  const imports = listed.sources.filter(({ path }) => path !== file && path !== base);
   // The stamp of an import may be younger than its text, and that of an older file does not raise doubts.
   const isCurrent = imports.every(({ path, text }) => holdsText(path, text));
   return {
@@ -210,7 +199,7 @@ function entryOf(listed: ListedWorkflow, paths: ListingPaths, { stamps, now }: M
 }
 
 /** Whether a file has to be read (again). */
-function isStale(entry: CatalogEntry | undefined, { stamps, now }: Moment): boolean {
+function isStale(entry: CatalogEntry | undefined, stamps: Stamps, now: number): boolean {
   if (entry === undefined || keyOf(entry.listed, entry.inputs, stamps) !== entry.key) return true;
   if (entry.seenAt >= entry.doubtedUntil) return false;
   if (!entry.listed.sources.every(({ path, text }) => holdsText(path, text))) return true;
@@ -218,17 +207,9 @@ function isStale(entry: CatalogEntry | undefined, { stamps, now }: Moment): bool
   return false;
 }
 
-/** Whether two listings are equal. */
 function isSameListing(one: ListedWorkflow, other: ListedWorkflow): boolean {
-  return (
-    isSameValue(one.sources, other.sources) &&
-    isSameValue(one.diagnostics, other.diagnostics) &&
-    isSameValue(one.workflow, other.workflow)
-  );
-}
-
-function isSameValue(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  const keys = ['sources', 'diagnostics', 'workflow'] as const;
+  return keys.every((key) => JSON.stringify(one[key]) === JSON.stringify(other[key]));
 }
 
 function keyOf({ diagnostics }: ListedWorkflow, inputs: readonly string[], stamps: Stamps): string {
@@ -245,37 +226,33 @@ type FileStamp = {
   readonly size: number;
 };
 
-/** The stamps of one time: each file is examined once. */
-type Stamps = {
-  readonly of: (path: string) => FileStamp;
-  /** Returns a text that changes with the listed files and the list. */
-  readonly ofTree: () => string;
-};
+/** The stamps of one time: each file is examined once, the listed ones at the start. */
+class Stamps {
+  readonly #files: readonly string[];
+  readonly #taken: Map<string, FileStamp>;
+  #tree: string | null = null;
 
-/** Returns the stamps of these files, and of others on request. */
-function takeStamps(files: readonly string[]): Stamps {
-  const taken = new Map<string, FileStamp>(files.map((path) => [path, stampOf(path)]));
-  let tree: string | null = null;
-  return {
-    of: (path) => {
-      const stamp = taken.get(path) ?? stampOf(path);
-      taken.set(path, stamp);
-      return stamp;
-    },
-    ofTree: () => {
-      tree ??= files.map((path) => `${path} ${taken.get(path)?.key}`).join('\n');
-      return tree;
-    },
-  };
+  constructor(files: readonly string[]) {
+    this.#files = files;
+    this.#taken = new Map(files.map((path) => [path, stampOf(path)]));
+  }
+
+  of(path: string): FileStamp {
+    const stamp = this.#taken.get(path) ?? stampOf(path);
+    this.#taken.set(path, stamp);
+    return stamp;
+  }
+
+  /** Returns a text that changes with the listed files and the list. */
+  ofTree(): string {
+    this.#tree ??= this.#files.map((path) => `${path} ${this.#taken.get(path)?.key}`).join('\n');
+    return this.#tree;
+  }
 }
 
 /** Reads a file and compares it with a text. */
 function holdsText(path: string, text: string): boolean {
-  try {
-    return readRegular(path).toString('utf8') === text;
-  } catch {
-    return false;
-  }
+  return tryOr(false, () => readRegular(path).toString('utf8') === text);
 }
 
 /** Returns the stamp of a file, following symbolic links. Never throws: an error is a state too. */

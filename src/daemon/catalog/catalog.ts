@@ -8,7 +8,7 @@ import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { nextTurn, ownTurn } from '#system/turns.ts';
 import { SpacedWork } from '../spaced-work.ts';
-import { type CatalogChange, type CatalogFiles, createCatalogFiles, type Look } from './catalog-files.ts';
+import { type CatalogChange, CatalogFiles, type Look } from './catalog-files.ts';
 
 /** The workflows directory in the memory of a daemon: read once, then updated by changes. */
 export type Catalog = Pick<ServedWorkflows, 'list' | 'version'> & {
@@ -50,7 +50,7 @@ const longestPauseMs = 1000;
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
 export async function createCatalog(paths: ListingPaths, options: CatalogOptions): Promise<Catalog> {
   const { clock, report, log = () => {}, pollMs = 1000, load = loadWorkflow, waitMs = 5000 } = options;
-  const files = createCatalogFiles(paths, { clock, load });
+  const files = new CatalogFiles(paths, clock.now, load);
   const listeners = new Set<(change: CatalogChange) => void>();
   let cancelTimer = () => {};
   let nextLookAt = Number.POSITIVE_INFINITY;
