@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { type Config, workflowDirectories } from '#config/config.ts';
 import type { ProcessOwner } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import type { Engine } from '#engine/engine.ts';
+import type { Engine, RunRequest } from '#engine/engine.ts';
 import { createLocalEngine, localJudge } from '#engine/local/local-engine.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
-import type { Environment } from '#environment/environment.ts';
 import {
   endProcesses,
   findRunProcesses,
@@ -19,7 +18,6 @@ import {
   thisProcess,
 } from '#processes/processes.ts';
 import { type ReportingStarter, reportFd, startReporting } from '#processes/programs.ts';
-import type { StopTools } from '#service/control-runs.ts';
 import {
   anyRun,
   createHistory,
@@ -31,8 +29,7 @@ import {
   usualDurationOf,
 } from '#service/history.ts';
 import { type Carrier, launchRun, type StartOfRuns, storeRun, withoutRun } from '#service/start-runs.ts';
-import type { WorkflowDirectories } from '#service/workflows.ts';
-import type { OwnDaemon, RunArchive, RunControl } from '#store/store.ts';
+import type { OwnDaemon, RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { packageRoot } from './package-root.ts';
 import { daemonState, fileStore } from './run-store.ts';
@@ -97,24 +94,8 @@ export function judgeFor(archive: RunArchive): JudgeOwner {
   return localJudge({ archive, isAlive: mayBeAlive, isElsewhere });
 }
 
-/** Stores runs for other processes, starts processes for them, and reaches the owners of running ones. */
-export type Control = Omit<StopTools, 'engine'> & {
-  readonly history: History;
-  readonly archive: RunArchive;
-  readonly control: RunControl;
-  readonly env: Environment;
-  readonly directories: WorkflowDirectories;
-  /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
-  readonly strict: boolean;
-  /** Stores a run that waits. The promise of a daemon to start it is kept by its successor. */
-  readonly store: StartOfRuns['store'];
-  readonly engineFor: (start: StartOfRuns) => Engine;
-  /** Starts a process for a waiting run. */
-  readonly launch: (runId: string) => Carrier;
-};
-
 /** `starter`: starts carriers on behalf of this process, if it can. `dags`: the workflows directory given by an option. */
-export type ControlOptions = PastOptions & {
+type ControlOptions = PastOptions & {
   readonly starter?: ReportingStarter;
   readonly dags?: string | null;
   readonly isDaemon?: boolean;
@@ -122,11 +103,11 @@ export type ControlOptions = PastOptions & {
 
 type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach };
 
-/** Controls the runs of all processes. */
+/** Stores runs for other processes, starts processes for them, and reaches the owners of running ones. */
 export function createControl(
   config: Config,
   { starter, dags = null, isDaemon = false, ...options }: ControlOptions = {},
-): Control {
+) {
   const env = withoutRun(config.processEnv);
   const store = fileStore(config);
   const terms = { queue: store, clock: systemClock, by: thisProcess(), lasting: isDaemon };
@@ -136,7 +117,7 @@ export function createControl(
     queue: store,
     control: store,
     env: config.processEnv,
-    engineFor: (start) =>
+    engineFor: (start: StartOfRuns): Engine =>
       createLocalEngine({
         ...start,
         archive: store,
@@ -148,9 +129,12 @@ export function createControl(
       }),
     clock: systemClock,
     directories: workflowDirectories(config),
+    /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */
     strict: config.settings.read('strict').value,
-    store: (request) => storeRun(request, { context, store: (run, kept) => storeQueued(run, { ...terms, ...kept }) }),
-    launch: (runId) => {
+    /** Stores a run that waits. The promise of a daemon to start it is kept by its successor. */
+    store: (request: RunRequest) => storeRun(request, context, (run, kept) => storeQueued(run, { ...terms, ...kept })),
+    /** Starts a process for a waiting run. */
+    launch: (runId: string): Carrier => {
       const flags = ['--runs', config.runsDir ?? '', '--report', String(reportFd)];
       const program = { argv: [process.execPath, launcher, 'carry', runId, ...flags], cwd: config.cwd, env };
       return launchRun(runId, {

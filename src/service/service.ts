@@ -188,7 +188,12 @@ type ActiveRuns = { readonly active: readonly RunSummary[]; readonly last: RunSu
 export function newRunId(now: number = Date.now()): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now, 0, 6);
-  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
+  return uuidOf(bytes, 7);
+}
+
+/** Writes the version and the variant of a UUID into 16 bytes and returns it as text. */
+export function uuidOf(bytes: Buffer, version: number): string {
+  bytes.writeUInt8((version << 4) | (bytes.readUInt8(6) & 0x0f), 6);
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
   const hex = bytes.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

@@ -52,6 +52,23 @@ export function tryOr<T, Otherwise>(otherwise: Otherwise, work: () => T): T | Ot
   }
 }
 
+/** The result of work that may be refused with a `WfError`: another one then. Throws any other error. */
+export function unlessRefused<T, Otherwise>(otherwise: Otherwise, work: () => T): T | Otherwise {
+  try {
+    return work();
+  } catch (error) {
+    return ifRefused(otherwise)(error);
+  }
+}
+
+/** Handles the rejection of a promise: returns a value for a `WfError`, and throws any other error. */
+export function ifRefused<Otherwise>(otherwise: Otherwise): (error: unknown) => Otherwise {
+  return (error) => {
+    if (error instanceof WfError) return otherwise;
+    throw error;
+  };
+}
+
 /** Whether a request failed for one of these reasons. */
 export function failedAs(error: unknown, ...codes: readonly ErrorCode[]): error is WfError {
   return error instanceof WfError && codes.includes(error.code);

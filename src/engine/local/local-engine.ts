@@ -1,7 +1,7 @@
 import { type Owner, ownerName, type ProcessIdentity, type ProcessOwner } from '#core/run/run.ts';
 import type { RunArchive, RunControl } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { failedAs, WfError } from '#system/errors.ts';
+import { failedAs, ifRefused, WfError } from '#system/errors.ts';
 import type { AcceptedRun, Engine, RunRef, RunRequest } from '../engine.ts';
 
 /** The dependencies of judging owners. */
@@ -71,24 +71,16 @@ export function createLocalEngine(tools: LocalEngineTools): Engine {
 export function localJudge({ archive, isAlive, isElsewhere = () => false }: JudgeTools): Engine['judge'] {
   return ({ runId, owner, promise }) => {
     if (owner === null && promise?.lasting) return 'alive';
+    // A run whose owner cannot be read cannot be claimed either.
+    const askArchive = (otherwise: 'gone' | 'unknown') => archive.judgeOwner(runId).catch(ifRefused(otherwise));
     const carrier = owner ?? promise?.by ?? null;
     // The run is new, or its process died before the first event.
-    if (carrier === null) return ask(runId, archive, 'gone');
+    if (carrier === null) return askArchive('gone');
     if ('engine' in carrier) return 'unknown';
     if (!isAlive(carrier)) return 'gone';
     if (!isElsewhere(carrier)) return 'alive';
-    return owner === null ? 'unknown' : ask(runId, archive, 'unknown');
+    return owner === null ? 'unknown' : askArchive('unknown');
   };
-}
-
-/** Asks the archive for the owner. A run whose owner cannot be read cannot be claimed either. */
-async function ask(runId: string, archive: JudgeTools['archive'], otherwise: 'gone' | 'unknown') {
-  try {
-    return await archive.judgeOwner(runId);
-  } catch (error) {
-    if (error instanceof WfError) return otherwise;
-    throw error;
-  }
 }
 
 /** Throws a `WfError` `conflict` for a run of another engine. */

@@ -13,11 +13,15 @@ import { isUnknown, type PastRun, readPastRun } from './past-run.ts';
 export type JudgeOwner = Engine['judge'];
 
 /** The dependencies of finding lost runs and ending their processes. */
-export type LostRunTools = WaitAgainTools & {
+export type LostRunTools = {
   readonly archive: RunArchive;
   readonly clock: Clock;
   readonly judge: JudgeOwner;
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
+  /** Absent: no run waits again. */
+  readonly queue?: Pick<RunQueue, 'readLaunch'>;
+  /** Returns the location of processes that the owner may have left; absent: here. */
+  readonly leftBy?: (owner: ProcessOwner) => 'here' | 'elsewhere' | 'none';
   /** Removes containers of dead owners from Docker daemons; resolves to the problems. Absent: containers stay. */
   readonly removeContainers?: (daemons: readonly string[]) => Promise<readonly string[]>;
 };
@@ -177,7 +181,8 @@ function leaders(events: readonly StoredEvent[]): readonly { readonly step: stri
   });
 }
 
-function attemptKey({ step, attempt }: { readonly step: string; readonly attempt: number }): string {
+/** A text that identifies an attempt. */
+export function attemptKey({ step, attempt }: { readonly step: string; readonly attempt: number }): string {
   return `${attempt} ${step}`;
 }
 
@@ -196,14 +201,6 @@ function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boo
   return one.pid === other.pid && one.startTime === other.startTime && one.namespace === other.namespace;
 }
 
-/** The dependencies of the decision. */
-type WaitAgainTools = {
-  /** Absent: no run waits again. */
-  readonly queue?: Pick<RunQueue, 'readLaunch'>;
-  /** Returns the location of processes that the owner may have left; absent: here. */
-  readonly leftBy?: (owner: ProcessOwner) => 'here' | 'elsewhere' | 'none';
-};
-
 const mostRestarts = 3;
 
 /**
@@ -211,7 +208,7 @@ const mostRestarts = 3;
  * only if a daemon accepted it and its first step was not scheduled yet. A damaged journal, or one from before a crash
  * of the machine, may lack events, so it is no proof that no step has started.
  */
-function waitAgain(run: PastRun, tools: WaitAgainTools, at: number): RunEvent | null {
+function waitAgain(run: PastRun, tools: LostRunTools, at: number): RunEvent | null {
   const { state, stored, damage, runId } = run;
   const { owner } = state;
   if (stored === null || owner === null || 'engine' in owner) return null;

@@ -4,7 +4,7 @@ import { summarize } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { RunArchive, StoredRun } from '#store/store.ts';
-import { WfError } from '#system/errors.ts';
+import { unlessRefused, WfError } from '#system/errors.ts';
 import { foldRun } from './fold-run.ts';
 
 /** A run read from the store; its files may be damaged. */
@@ -42,6 +42,12 @@ export function readPastRun(archive: RunArchive, runId: string, before?: PastRun
     const problems = [...new Set([error.message, ...damage])];
     return { runId, state: foldRun(null, events).state, stored: null, damage: problems };
   }
+}
+
+/** Returns a run that must exist. Throws a `WfError` `not-found`. */
+export function requireRun(runId: string, run: PastRun | null): PastRun {
+  if (run !== null) return run;
+  throw new WfError('not-found', `there is no run "${runId}"`);
 }
 
 /** Whether no event of a run can be read. Its label may still be known. */
@@ -125,15 +131,12 @@ function weightOf({ stored }: PastRun): number {
  * the workflow.
  */
 export function readFinished(archive: Pick<RunArchive, 'readEvents'>, runId: string): PastRun | null {
-  try {
+  return unlessRefused(null, () => {
     const { events, damage } = archive.readEvents(runId);
     const types = new Set(events.map(({ type }) => type));
     const isEnough = types.has('run.created') && types.has('run.finished') && !types.has('step.marked');
     return isEnough ? { runId, state: foldRun(null, events).state, stored: null, damage } : null;
-  } catch (error) {
-    if (error instanceof WfError) return null;
-    throw error;
-  }
+  });
 }
 
 /**
@@ -141,10 +144,5 @@ export function readFinished(archive: Pick<RunArchive, 'readEvents'>, runId: str
  * or on a damaged disk. One such run must not hide all others.
  */
 export function mayBeActive(runId: string, { mayGoOn }: Pick<RunArchive, 'mayGoOn'>): boolean {
-  try {
-    return mayGoOn(runId);
-  } catch (error) {
-    if (error instanceof WfError) return false;
-    throw error;
-  }
+  return unlessRefused(false, () => mayGoOn(runId));
 }

@@ -1,11 +1,11 @@
 import type { RunStatus } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '#store/store.ts';
-import { WfError } from '#system/errors.ts';
+import { ifRefused, WfError } from '#system/errors.ts';
 import { createSlices, someAtOnce } from '#system/turns.ts';
 import type { History } from './history.ts';
 import { isLost, type LostRunTools } from './lost-run.ts';
-import { mayBeActive, type PastRun, readFinished, readPastRun } from './past-run.ts';
+import { mayBeActive, type PastRun, readFinished, readPastRun, requireRun } from './past-run.ts';
 import { namesWorkflow, type Reach } from './run-reference.ts';
 
 export type RetentionRequest = {
@@ -152,8 +152,9 @@ async function removeIfOver(
   };
   let bytes = await archive.remove(runId, mayGo, { isChecked: isKnownOver });
   if (bytes === null && !wasLost) {
-    // An owner in another namespace may have died after its last event and before it released the run.
-    await archive.judgeOwner(runId).catch(leaveToRemoval);
+    // An owner in another namespace may have died after its last event and before it released the run. The removal meets
+    // and reports an error of the disk again.
+    await archive.judgeOwner(runId).catch(ifRefused(null));
     bytes = await archive.remove(runId, mayGo);
   }
   return bytes === null ? null : { ...removed, bytes };
@@ -166,11 +167,6 @@ function readForRemoval(archive: RunArchive, runId: string): PastRun | null {
 
 function lastTime(run: PastRun | null, time: number): number {
   return Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
-}
-
-/** Ignores a storage error: the removal meets it again and reports it. */
-function leaveToRemoval(error: unknown): void {
-  if (!(error instanceof WfError)) throw error;
 }
 
 /** Selects the surplus runs of a workflow. */
@@ -220,20 +216,16 @@ function retentionIn(
   return { days: usualDays, runs: null };
 }
 
-/** The dependencies of the removal of a run. */
-type RemoveTools = {
-  readonly archive: RunArchive & Pick<RunRemoval, 'remove'>;
-  readonly history: Pick<History, 'read'>;
-};
-
 /**
  * Removes a finished run with its logs; returns the freed bytes of disk space. Throws a `WfError`: `not-found`,
  * `run-active`, `conflict` while another process holds the run, `storage`.
  */
-export async function removePastRun(runId: string, { archive, history }: RemoveTools): Promise<number> {
+export async function removePastRun(
+  runId: string,
+  { archive, history }: Pick<RetentionTools, 'archive' | 'history'>,
+): Promise<number> {
   // A run whose process died is settled first: its remaining processes must not outlive its record.
-  const run = await history.read(runId);
-  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const run = requireRun(runId, await history.read(runId));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || !archive.mayGoOn(runId);
   if (!isOver(run)) throw new WfError('run-active', `run ${runId} is running`, { help: 'stop it first' });
   await archive.judgeOwner(runId);

@@ -5,7 +5,7 @@ import type { FailedChild, Notice } from '#engine/engine.ts';
 import { locateSteps } from '#language/locate.ts';
 import { type FailedRun, withFailures } from '#render/text.ts';
 import { readTail } from '#store/log-ends.ts';
-import { WfError } from '#system/errors.ts';
+import { ifRefused } from '#system/errors.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 
@@ -26,7 +26,8 @@ async function failedPastRun(run: PastRun, history: Reader, ancestors: readonly 
   const { shown } = shownFailures(summary);
   for (const { name, attempts, child } of shown) {
     if (child !== undefined) {
-      const found = ancestors.includes(child) ? null : await readIfThere(child, history);
+      // Null also for a run whose files cannot be read.
+      const found = ancestors.includes(child) ? null : await history.read(child).catch(ifRefused(null));
       children.set(name, found && (await failedPastRun(found, history, [...ancestors, child])));
     } else if (attempts > 0 && stored !== null) {
       tails.set(name, await readTail(stored.logs, { step: name, attempt: attempts }));
@@ -34,16 +35,6 @@ async function failedPastRun(run: PastRun, history: Reader, ancestors: readonly 
   }
   const positions = shown.length === 0 || stored === null ? new Map() : locateSteps(stored.sources, placedNames(shown));
   return { summary, tails, positions, origins: originsOf(run.state), children };
-}
-
-/** Returns null for a run that was removed or whose files cannot be read. */
-async function readIfThere(runId: string, { read }: Reader): Promise<PastRun | null> {
-  try {
-    return await read(runId);
-  } catch (error) {
-    if (error instanceof WfError) return null;
-    throw error;
-  }
 }
 
 /** The most last lines of a failure, and whether the run is stored. */

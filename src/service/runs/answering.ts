@@ -9,7 +9,7 @@ import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { matchesPattern } from '#system/pattern.ts';
 import { referenceTo } from '../history/lost-run.ts';
-import type { PastRun } from '../history/past-run.ts';
+import { type PastRun, requireRun } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { StepAnswerOrder } from '../service.ts';
 import type { StopTools } from './end-run.ts';
@@ -26,7 +26,7 @@ export type AnswerTools = Pick<StopTools, 'history' | 'engine'> & {
 export async function answerStep(runId: string, order: StepAnswerOrder, tools: AnswerTools): Promise<PastRun> {
   const { history, engine, control } = tools;
   const { step, decision, by, comment } = order;
-  const run = await requireRun(runId, history);
+  const run = requireRun(runId, await history.read(runId));
   const { state } = run;
   requireWaiting(state, step);
   requireAllowed(state, step, by);
@@ -44,7 +44,7 @@ export async function answerStep(runId: string, order: StepAnswerOrder, tools: A
 /** Resolves when the step waits no longer. An owner that dies meanwhile ends the run. */
 async function untilAnswered(runId: string, step: string, { history, control }: AnswerTools): Promise<PastRun> {
   for (;;) {
-    const run = await requireRun(runId, history);
+    const run = requireRun(runId, await history.read(runId));
     if (isFinished(run.state) || stepState(run.state, step).waitingFor !== 'approval') {
       control.flushJournal(runId);
       return run;
@@ -120,10 +120,4 @@ function checkedInputs(declared: readonly ApprovalInput[], given: Outputs): Outp
 /** Checks the value of an input; an optional one that is left out is empty, whatever its type. */
 export function checkInput(text: string, rule: ParamRule): CheckedValue {
   return text === '' && rule.required !== true ? { value: '' } : checkParam(text, rule, matchesPattern);
-}
-
-async function requireRun(runId: string, history: AnswerTools['history']): Promise<PastRun> {
-  const run = await history.read(runId);
-  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
-  return run;
 }

@@ -5,11 +5,10 @@ import { transition } from '#core/run/transition.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { Engine } from '#engine/engine.ts';
 import type { RunArchive } from '#store/store.ts';
-import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import { referenceTo } from '../history/lost-run.ts';
-import { type PastRun, readPastRun } from '../history/past-run.ts';
+import { type PastRun, readPastRun, requireRun } from '../history/past-run.ts';
 import { noSuchStep } from '../history/run-reference.ts';
 import type { StepMark, StopAnswer, StopOptions } from '../service.ts';
 import { cancelQueued, type QueueTools } from './queued-run.ts';
@@ -28,7 +27,7 @@ export type StopTools = QueueTools & {
  * `WfError` `not-found` or `storage`.
  */
 export async function stopRun(runId: string, request: StopOptions, tools: StopTools): Promise<StopAnswer> {
-  const run = await requireRun(runId, tools);
+  const run = requireRun(runId, await tools.history.read(runId));
   const forced = request.kill === 'now';
   if (isFinished(run.state)) return { result: 'over', forced };
   if (run.state.promise !== null && (await cancelQueued(runId, `stopped by ${request.by}`, tools))) {
@@ -40,10 +39,10 @@ export async function stopRun(runId: string, request: StopOptions, tools: StopTo
 /** Resolves to the run when it has finished. If its owner dies meanwhile, the run is settled. */
 export async function untilOver(runId: string, tools: Pick<StopTools, 'history' | 'clock'>): Promise<PastRun> {
   const { clock, history } = tools;
-  for (let run = await requireRun(runId, tools); ; ) {
+  for (let run = requireRun(runId, await history.read(runId)); ; ) {
     if (isFinished(run.state)) return run;
     for await (const _ of history.follow(run, new AbortController().signal));
-    run = await requireRun(runId, tools);
+    run = requireRun(runId, await history.read(runId));
     if (!isFinished(run.state)) {
       await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
     }
@@ -59,7 +58,7 @@ export async function declareLost(
   runId: string,
   tools: Pick<StopTools, 'history'> & { readonly archive: Pick<RunArchive, 'declareGone'> },
 ): Promise<PastRun> {
-  const found = await requireRun(runId, tools);
+  const found = requireRun(runId, await tools.history.read(runId));
   if (isFinished(found.state)) return found;
   const { owner } = found.state;
   if (owner === null) {
@@ -68,23 +67,10 @@ export async function declareLost(
   const who = ownerName(owner);
   if (!found.isUnjudged) throw new WfError('run-active', `run ${runId} is still running: ${who} answers`);
   tools.archive.declareGone(runId);
-  const run = await requireRun(runId, tools);
+  const run = requireRun(runId, await tools.history.read(runId));
   if (isFinished(run.state)) return run;
   throw new WfError('run-active', `run ${runId} cannot be recorded as lost: ${who} cannot be identified`);
 }
-
-async function requireRun(runId: string, { history }: Pick<StopTools, 'history'>): Promise<PastRun> {
-  const run = await history.read(runId);
-  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
-  return run;
-}
-
-/** The dependencies of marking. */
-type MarkTools = {
-  readonly archive: RunArchive;
-  readonly history: Pick<History, 'read'>;
-  readonly clock: Clock;
-};
 
 /**
  * Records a status for a step, which replaces its own, and returns the updated run. Throws a `WfError`: `not-found` for
@@ -93,7 +79,7 @@ type MarkTools = {
 export async function markStep(
   runId: string,
   mark: StepMark,
-  { archive, history, clock }: MarkTools,
+  { archive, history, clock }: Pick<StopTools, 'archive' | 'history' | 'clock'>,
 ): Promise<PastRun> {
   requireMarkable(runId, mark, await history.read(runId));
   const journal = archive.openForRecovery(runId);
@@ -107,8 +93,8 @@ export async function markStep(
   return requireMarkable(runId, mark, readPastRun(archive, runId));
 }
 
-function requireMarkable(runId: string, { step }: StepMark, run: PastRun | null): PastRun {
-  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+function requireMarkable(runId: string, { step }: StepMark, found: PastRun | null): PastRun {
+  const run = requireRun(runId, found);
   const { state, stored, damage } = run;
   if (stored === null) {
     const help = `wf retry ${runId} --file runs the present file`;

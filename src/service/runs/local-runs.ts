@@ -2,7 +2,7 @@ import { given } from '#core/data/collections.ts';
 import type { Engine } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
 import { WfError } from '#system/errors.ts';
-import type { PastRun } from '../history/past-run.ts';
+import { type PastRun, requireRun } from '../history/past-run.ts';
 import { type AcceptedRun, newRunId, type RetryOrder, type RunActions, type StartOrder } from '../service.ts';
 import type { ReadWorkflow } from '../workflows/workflow-loader.ts';
 import {
@@ -71,8 +71,7 @@ async function requestToStart(order: StartOrder, { directories, read, strict }: 
 async function requestToRetry(order: RetryOrder, tools: RequestTools): Promise<StartRequest | null> {
   const { directories, read, history, strict } = tools;
   const { runId, selection, params, useFile, newRunId, trigger } = order;
-  const run = await history.read(runId);
-  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+  const run = requireRun(runId, await history.read(runId));
   const current = useFile ? runnable(referenceOf(run), await read(referenceOf(run), directories)) : null;
   const isStrict = strict || order.strict === true;
   const chosen = { selection, params, current, runId: newRunId, strict: isStrict };

@@ -6,8 +6,8 @@ import type { RunRequest, TakenRun } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
 import type { RunArchive, RunJournal, RunQueue } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { failedAs, WfError } from '#system/errors.ts';
-import { type PastRun, readPastRun } from '../history/past-run.ts';
+import { failedAs, unlessRefused, WfError } from '#system/errors.ts';
+import { type PastRun, readPastRun, requireRun } from '../history/past-run.ts';
 import type { AcceptedRun } from '../service.ts';
 
 /** The context of the requester, from which the carrier loads its configuration. */
@@ -34,14 +34,15 @@ export type StartOfRuns = {
   readonly begin: (runId: string) => Promise<void>;
 };
 
-/** The dependencies of storing a run; `store` writes a waiting run to the disk. */
-type StoreTools = {
-  readonly context: RunContext;
-  readonly store: (request: RunRequest, own: { processEnv: Environment; launch: string }) => Promise<void>;
-};
-
-/** Stores a run for a process that is started later. Throws a `WfError`: `usage` for an invalid id, `storage`. */
-export async function storeRun(request: RunRequest, { context, store }: StoreTools): Promise<AcceptedRun> {
+/**
+ * Stores a run for a process that is started later; `store` writes it to the disk. Throws a `WfError`: `usage` for an
+ * invalid id, `storage`.
+ */
+export async function storeRun(
+  request: RunRequest,
+  context: RunContext,
+  store: (request: RunRequest, own: { processEnv: Environment; launch: string }) => Promise<void>,
+): Promise<AcceptedRun> {
   const { runId } = request;
   const env = withoutRun(context.env);
   const launch: Launch = { format: launchFormat, request, context: { ...context, env } };
@@ -52,12 +53,6 @@ export async function storeRun(request: RunRequest, { context, store }: StoreToo
     if (!failedAs(error, 'run-exists')) throw error;
     return { runId, isNew: false };
   }
-}
-
-/** Returns null for a file written by an incompatible version. */
-function parseLaunch(text: string): Launch | null {
-  const launch = JSON.parse(text) as Launch;
-  return launch.format === launchFormat ? launch : null;
 }
 
 /**
@@ -95,8 +90,8 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   const taken = await take(runId, tools);
   const refuse = (message: string) => end(taken, tools, { type: 'refuse', reason: 'error', message });
   const text = queue.readLaunch(runId);
-  const launch = text === null ? null : parseLaunch(text);
-  if (launch === null) {
+  const launch = text === null ? null : (JSON.parse(text) as Launch);
+  if (launch?.format !== launchFormat) {
     const message = 'its launch data is lost, or was written by another version of wf';
     await refuse(message);
     throw new WfError('storage', `run ${runId} cannot start: ${message}`);
@@ -105,18 +100,10 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   return {
     launch,
     taken: { journal, events: run.stored?.events ?? [] },
-    begun: () => removeLaunch(runId, queue),
+    // A refusal of the disk is ignored, since the data is removed with the run's other files later.
+    begun: () => void unlessRefused(null, () => queue.removeLaunch(runId)),
     refuse,
   };
-}
-
-/** Removes the launch data. A failure is ignored, since the data is removed with the run's other files later. */
-function removeLaunch(runId: string, queue: QueueTools['queue']): void {
-  try {
-    queue.removeLaunch(runId);
-  } catch (error) {
-    if (!(error instanceof WfError)) throw error;
-  }
 }
 
 /** Cancels a waiting run; false if it no longer waits. Throws a `WfError` `not-found` or `storage`. */
@@ -165,8 +152,8 @@ async function take(runId: string, { archive }: QueueTools): Promise<Taken> {
   }
 }
 
-function requireQueued(runId: string, run: PastRun | null): PastRun {
-  if (run === null) throw new WfError('not-found', `there is no run "${runId}"`);
+function requireQueued(runId: string, found: PastRun | null): PastRun {
+  const run = requireRun(runId, found);
   const { state } = run;
   if (isFinished(state)) {
     const why = state.message === '' ? '' : `: ${state.message}`;

@@ -67,10 +67,11 @@ function worldIn(directory: string) {
     return { archive: store, queue: store, control: store, clock, history, engine };
   };
   const accept = (by: ProcessOwner, lasting: boolean, request = asked) =>
-    storeRun(runRequest(request), {
-      context: { env: { HOME: '/home/ann', WF_RUN_ID: 'outer' }, cwd: directory, dags: null, isDaemon: false },
-      store: (run, kept) => storeQueued(run, { queue: seenBy(by).queue, clock: systemClock, by, lasting, ...kept }),
-    });
+    storeRun(
+      runRequest(request),
+      { env: { HOME: '/home/ann', WF_RUN_ID: 'outer' }, cwd: directory, dags: null, isDaemon: false },
+      (run, kept) => storeQueued(run, { queue: seenBy(by).queue, clock: systemClock, by, lasting, ...kept }),
+    );
   return { runsDir, seenBy, accept, path: (name: string) => join(runsDir, 'r1', name), ...seenBy(null) };
 }
 

@@ -6,6 +6,7 @@ import { findTail, includesLog } from '#store/log-ends.ts';
 import type { LogChunk, LogFollower, LogStream, LogTime, RunLogs } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
+import { attemptKey } from '../lost-run.ts';
 import type { PastRun } from '../past-run.ts';
 
 /** A consumer of logs. */
@@ -171,14 +172,10 @@ export async function tailStart(
       // Readers get the unfinished line of a running attempt when it ends.
       const { offset, found } = await findTail(file, left, { onlyWhole: isRunning });
       left -= found;
-      starts.set(streamKey(attempt, name), offset);
+      starts.set(`${name} ${attemptKey(attempt)}`, offset);
     }
   }
-  return (attempt, name) => starts.get(streamKey(attempt, name)) ?? null;
-}
-
-function streamKey({ step, attempt }: AttemptReference, stream: LogStream): string {
-  return `${stream} ${attempt} ${step}`;
+  return (attempt, name) => starts.get(`${name} ${attemptKey(attempt)}`) ?? null;
 }
 
 /** Whether the attempt is running, so that more output may follow. */
@@ -200,25 +197,21 @@ export function createLogTimes(
 ): (attempt: AttemptReference, stream: LogStream) => Promise<readonly LogTime[]> {
   const spans = new Map<string, { readonly from: number; to: number | null }>();
   for (const event of stored?.events ?? []) {
-    if (event.type === 'step.started') spans.set(keyOf(event), { from: event.at, to: null });
+    if (event.type === 'step.started') spans.set(attemptKey(event), { from: event.at, to: null });
     else if (endsAttempt(event)) {
-      const span = spans.get(keyOf(event));
+      const span = spans.get(attemptKey(event));
       if (span !== undefined) span.to ??= event.at;
     }
   }
   return async ({ step, attempt }, stream) => {
     const notes = (await stored?.logs.times(step, attempt, stream)) ?? null;
-    const span = spans.get(keyOf({ step, attempt }));
+    const span = spans.get(attemptKey({ step, attempt }));
     if (span === undefined) return notes ?? [];
     const { from, to } = span;
     if (to === null) return [...(notes ?? []), [Number.POSITIVE_INFINITY, now()]];
     if (notes !== null) return notes;
     return to - from > LONGEST_WITHOUT_NOTES_MS ? [] : [[Number.POSITIVE_INFINITY, to]];
   };
-}
-
-function keyOf({ step, attempt }: AttemptReference): string {
-  return `${attempt} ${step}`;
 }
 
 /** Splits the bytes of a log from `offset` on where the time changes. */
@@ -270,7 +263,9 @@ export type AttemptFilter = {
 export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly AttemptReference[] {
   if (filter.step !== null) requireStep(run, filter.step);
   const isWanted = isSelected(run, filter);
-  const begun = begunAttempts(run.stored?.events ?? []).filter(({ step }) => isWanted(step));
+  const begun = (run.stored?.events ?? []).flatMap((event) =>
+    event.type === 'step.started' && isWanted(event.step) ? [{ step: event.step, attempt: event.attempt }] : [],
+  );
   const last = new Map(begun.map(({ step, attempt }) => [step, attempt]));
   const wanted = (step: string) => (filter.attempt === 'last' ? last.get(step) : filter.attempt);
   const chosen = begun.filter(({ step, attempt }) => attempt === (wanted(step) ?? attempt));
@@ -291,13 +286,6 @@ function attemptsHad(step: string | null, last: readonly number[]): string {
   const most = last.reduce((one, other) => Math.max(one, other), 0);
   const attempts = `${most} ${most === 1 ? 'attempt' : 'attempts'}`;
   return step === null ? `no step had more than ${attempts} in this run` : `step "${step}" had ${attempts} in this run`;
-}
-
-/** Returns the attempts in the events, in the order in which they began. */
-function begunAttempts(events: readonly StoredEvent[]): readonly AttemptReference[] {
-  return events.flatMap((event) =>
-    event.type === 'step.started' ? [{ step: event.step, attempt: event.attempt }] : [],
-  );
 }
 
 function requireStep({ state, stored }: LoggedRun, step: string): void {
