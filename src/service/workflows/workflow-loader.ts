@@ -22,6 +22,8 @@ type WorkflowLoader = {
 
 /** The maximum size that is read synchronously: about 20 ms, and one turn of the event loop may read several. */
 const MAX_BYTES_AT_ONCE = 32 * 1024;
+/** The same for requests, of which many may come at once, the first to a program that has not read any text yet. */
+const MAX_BYTES_OF_REQUEST = 16 * 1024;
 
 /**
  * Creates a loader that reads small workflows synchronously, those of requests one in a turn of the event loop, and large
@@ -33,7 +35,7 @@ export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): Workflow
     task: ThreadTask & { readonly kind: Kind },
   ): TaskResults[Kind] | Promise<TaskResults[Kind]> => {
     try {
-      return work({ mostBytes: MAX_BYTES_AT_ONCE });
+      return work({ mostBytes: task.kind === 'load' ? MAX_BYTES_AT_ONCE : MAX_BYTES_OF_REQUEST });
     } catch (error) {
       if (error instanceof TooManyBytes) return run(task);
       throw error;
