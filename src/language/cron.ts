@@ -4,8 +4,8 @@ import { didYouMean, nearNames } from '#system/near-names.ts';
 export type CronProblem = {
   readonly message: string;
   readonly word: { readonly at: number; readonly text: string };
-  /** A short label for the marked word; called only if the problem is shown. */
-  readonly label?: () => string;
+  /** A short label for the marked word; a function is called only if the problem is shown. */
+  readonly label: string | (() => string);
 };
 
 /** One field of a cron expression. */
@@ -55,12 +55,6 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ]);
 
-/** Checks five fields, or a nickname such as `@daily`, after an optional `CRON_TZ=<zone>` (or `TZ=`). */
-export function cronProblem(expression: string): CronProblem | null {
-  const read = readCron(expression);
-  return 'message' in read ? read : null;
-}
-
 /** Parses a valid expression; null for any other. */
 export function parseCron(expression: string): Cron | null {
   const read = readCron(expression);
@@ -80,7 +74,8 @@ function longestMonth(month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-function readCron(expression: string): Cron | CronProblem {
+/** Reads five fields, or a nickname such as `@daily`, after an optional `CRON_TZ=<zone>` (or `TZ=`). */
+export function readCron(expression: string): Cron | CronProblem {
   const words = [...expression.matchAll(/\S+/g)].map((match) => ({ text: match[0], start: match.index }));
   const zone = /^(?:CRON_)?TZ=(.*)$/.exec(words[0]?.text ?? '')?.[1] ?? null;
   if (zone !== null) {
@@ -88,10 +83,15 @@ function readCron(expression: string): Cron | CronProblem {
     if (!isTimeZone(zone)) return mark(first, `unknown time zone "${zone}"`, () => nearTimeZones(zone));
   }
   const [first] = words;
-  if (first?.text.startsWith('@') === true) return readNickname(words, zone);
+  if (first?.text.startsWith('@') === true) {
+    const fields = words.length === 1 ? NICKNAMES.get(first.text.toLowerCase()) : undefined;
+    const written = words.map((word) => word.text).join(' ');
+    if (fields === undefined) return mark(first, `"${written}" is not one of ${[...NICKNAMES.keys()].join(', ')}`);
+    words.splice(0, 1, ...fields.split(' ').map((text) => ({ text, start: 0 })));
+  }
   if (words.length !== FIELDS.length) {
     const message = `a cron expression has 5 fields (${FIELDS.map((field) => field.name).join(', ')}), this one has ${words.length}`;
-    return { message, word: { at: 0, text: expression } };
+    return mark({ text: expression, start: 0 }, message);
   }
   return readFields(words, zone);
 }
@@ -107,16 +107,6 @@ function readFields(words: readonly Word[], timeZone: string | null): Cron | Cro
   type Five = [CronField, CronField, CronField, CronField, CronField];
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields as Five;
   return { timeZone, minute, hour, dayOfMonth, month, dayOfWeek };
-}
-
-function readNickname(words: readonly Word[], timeZone: string | null): Cron | CronProblem {
-  const [first] = words;
-  const fields = words.length === 1 ? NICKNAMES.get(first?.text.toLowerCase() ?? '') : undefined;
-  if (fields !== undefined) {
-    const words = fields.split(' ').map((text) => ({ text, start: 0 }));
-    return readFields(words, timeZone);
-  }
-  return mark(first, `"${words.map((word) => word.text).join(' ')}" is not one of ${[...NICKNAMES.keys()].join(', ')}`);
 }
 
 /** The field, or why it is invalid. */
@@ -172,9 +162,8 @@ function outOfRange(text: string, { least, most, words }: FieldKind): string {
 
 type Word = { readonly text: string; readonly start: number };
 
-function mark(word: Word | undefined, message: string, label?: () => string): CronProblem {
-  const found = { message, word: { at: word?.start ?? 0, text: word?.text ?? '' } };
-  return label === undefined ? found : { ...found, label };
+function mark(word: Word | undefined, message: string, label: CronProblem['label'] = ''): CronProblem {
+  return { message, word: { at: word?.start ?? 0, text: word?.text ?? '' }, label };
 }
 
 /** Known zones in lower case: a lookup costs as much as reading a step. */

@@ -51,6 +51,15 @@ export function pathMark(path: Path): string {
   return path.join('\0');
 }
 
+/** What is known of a path, or of the nearest enclosing value of which something is known. */
+export function nearestOf<T>(known: ReadonlyMap<string, T>, path: Path): { found: T; isWhole: boolean } | null {
+  for (let length = path.length; length > 0; length--) {
+    const found = known.get(pathMark(path.slice(0, length)));
+    if (found !== undefined) return { found, isWhole: length === path.length };
+  }
+  return null;
+}
+
 /** A range of a text (offsets, the end exclusive), a key or value by its path, or the whole file. */
 export type Spot =
   | { readonly source: Source; readonly range: readonly [number, number] }
@@ -77,6 +86,9 @@ export type Problem = {
 
 /** The optional parts of a problem. */
 export type ProblemOptions = Partial<Pick<Problem, 'severity' | 'label' | 'help' | 'related'>>;
+
+/** The options of a warning about a key without effect. */
+export const IGNORED = { severity: 'warning', label: 'ignored' } as const;
 
 /** Creates a problem, with its optional parts filled in. */
 export function problem(code: DiagnosticCode, spot: Spot, message: string, options: ProblemOptions = {}): Problem {

@@ -12,7 +12,7 @@ export type SchemaFault = {
 };
 
 /** Returns what a schema does not accept in a value; empty if it accepts it. */
-export type SchemaTest = (value: Json) => readonly SchemaFault[];
+type SchemaTest = (value: Json) => readonly SchemaFault[];
 
 /** Maximum number of parts in a schema, and of parts visited while its own defaults are checked. */
 export const MOST_SCHEMA_PARTS = 10_000;
@@ -62,6 +62,10 @@ function checkOf(schema: JsonObject): Check {
   });
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: uniqueItems });
+  const countVisit = ({ path, cost }: Visit, data: unknown) => {
+    spend(cost + sizeOf(data), path);
+    return true;
+  };
   ajv.addKeyword({ keyword: VISIT, errors: false, validate: countVisit });
   // The schema of schemas visits each part once.
   visitsLeft = Number.POSITIVE_INFINITY;
@@ -71,7 +75,9 @@ function checkOf(schema: JsonObject): Check {
   const validate = ajv.compile(modernized(rest, []) as JsonObject);
   const own = (value: Json, visits = MOST_SCHEMA_PARTS) => {
     visitsLeft = visits;
-    return validate(value) ? [] : (validate.errors ?? []).slice(0, MOST_FAULTS).filter(isOwn).map(faultOf);
+    const errors = validate(value) ? [] : (validate.errors ?? []).slice(0, MOST_FAULTS);
+    // The error of `if` only repeats that of `then` or `else`.
+    return errors.filter(({ keyword }) => keyword !== 'if').map(faultOf);
   };
   const check = { own, test: (value: Json) => tested(value, own) };
   compiled.set(schema, check);
@@ -115,11 +121,6 @@ class TooManyVisits extends Error {
     super('the schema takes too many steps to check');
     this.path = path;
   }
-}
-
-function countVisit({ path, cost }: Visit, data: unknown): boolean {
-  spend(cost + sizeOf(data), path);
-  return true;
 }
 
 function spend(visits: number, path: readonly string[]): void {
@@ -204,15 +205,11 @@ function modernized(part: Json, path: readonly string[] | null): Json {
     if (!NAMED.has(key) || !isJsonObject(value)) return [key, below(value, key)];
     return [key, Object.fromEntries(Object.entries(value).map(([name, own]) => [name, below(own, key, name)]))];
   });
-  const { items, additionalItems, ...rest } = Object.fromEntries(entries) as Record<string, Json>;
   const visit = path === null ? {} : { [VISIT]: { path, cost: costOf(part) } };
-  if (!Array.isArray(items)) return { ...Object.fromEntries(entries), ...visit };
-  return {
-    ...rest,
-    prefixItems: items,
-    ...(additionalItems === undefined ? {} : { items: additionalItems }),
-    ...visit,
-  };
+  const whole: Record<string, Json> = { ...Object.fromEntries(entries), ...visit };
+  const { items, additionalItems, ...rest } = whole;
+  if (!Array.isArray(items)) return whole;
+  return { ...rest, prefixItems: items, ...(additionalItems === undefined ? {} : { items: additionalItems }) };
 }
 
 /** The values that one visit compares, without those of the parts below. */
@@ -221,11 +218,6 @@ function costOf(part: JsonObject): number {
     if (DATA.has(key)) return sum + schemaParts(value);
     return sum + (typeof value === 'object' && value !== null ? Object.keys(value).length : 0);
   }, 1);
-}
-
-/** The error of `if` only repeats that of `then` or `else`. */
-function isOwn({ keyword }: ErrorObject): boolean {
-  return keyword !== 'if';
 }
 
 function faultOf({ instancePath, keyword, message, params }: ErrorObject): SchemaFault {
@@ -237,11 +229,12 @@ function faultOf({ instancePath, keyword, message, params }: ErrorObject): Schem
   const allowed: unknown = keyword === 'enum' ? params['allowedValues'] : null;
   return {
     path,
-    message: Array.isArray(allowed) ? `must be one of ${allowed.map(plain).join(', ')}` : (message ?? 'is not valid'),
+    message: Array.isArray(allowed) ? `must be one of ${allowed.map(textOf).join(', ')}` : (message ?? 'is not valid'),
     missing: typeof missing === 'string' ? missing : null,
   };
 }
 
-function plain(value: unknown): string {
+/** A text as it is; any other value as JSON. */
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
-import type { JsonObject, Workflow } from '#core/workflow.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { os } from '#fast/os.ts';
 import { errorCode, failedAs, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
 import { expandHome, openRegular } from '#system/files.ts';
@@ -10,13 +10,12 @@ import { buildWorkflow } from './build/build-workflow.ts';
 import { lineProblems } from './check/check-lines.ts';
 import { type RunTargets, runProblems } from './check/check-params.ts';
 import { unsetProblems } from './check/check-unset.ts';
-import { type Checked, checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
+import { checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { type Diagnostic, type Problem, problem, type Source } from './diagnostic.ts';
 import type { Presets } from './raw.ts';
 import { type ByteLimit, createByteLimit, decode, LARGEST_FILE, TooManyBytes } from './read/decode.ts';
 import { type FoundImport, readImports } from './read/imports.ts';
-import type { YamlDocument } from './read/node.ts';
-import { readSpecFile, type SpecFile, unreadFile } from './read/spec-file.ts';
+import { readSpecFile, unreadFile } from './read/spec-file.ts';
 import { type Days, readDays } from './schedule-entries.ts';
 import { type FoundSchema, readParamSchema, type SchemaRead } from './schema-params.ts';
 import { silence, toDiagnostics } from './to-diagnostics.ts';
@@ -79,16 +78,19 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
   const decoded = decode(path, content);
   const parsed = decoded.problems.length > 0 ? unread(decoded) : readSpecFile(decoded.source);
   const realPath = request.file === null ? '-' : realpathSync(path);
-  const realDir = realpathSync(dir);
-  const roots = { dir, realPath, realDir, decoded: new Map(), count };
+  const roots = { dir, realDir: realpathSync(dir), decoded: new Map(), count };
   const root = readParamSchema(parsed.file, (text) => findSchema(text, roots), count);
-  const imports = readImports(root.file, realPath, (text, from) => findImport(text, from, roots));
-  const base = readBase(request.base ?? null, count);
+  const imports = readImports(root.file, realPath, (text, from) =>
+    findImport(text, from === realPath ? dir : dirname(from), roots),
+  );
+  const base = typeof request.base === 'string' ? readBase(request.base, count) : null;
   const params = root.file.raw.params === undefined ? base?.params : root;
   const files = { root: root.file, base: base?.file ?? null, files: imports.files, hasAllImports: imports.hasAll };
   const checked = checkWorkflow(files, { isStrict: request.isStrict === true });
   const days = daysOf(files, request, roots);
-  const parts = { files, checked, dir, notOn: days.days, paramSchema: params?.schema ?? null };
+  const workingDir = files.root.raw.workingDir ?? base?.file.raw.workingDir ?? '.';
+  // Null if the path is known only during a run.
+  const stepDir = /[$`~]/.test(workingDir) ? null : resolve(dir, workingDir);
   const problems = [
     ...parsed.problems,
     ...root.problems,
@@ -96,7 +98,7 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...(base?.problems ?? []),
     ...checked.problems,
     ...days.problems,
-    ...targetProblems(request, parts),
+    ...(stepDir === null || request.runTargets === undefined ? [] : targetProblems(files, request.runTargets(stepDir))),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
     ...(request.environment === undefined ? [] : lineProblems(files, request.presets?.shell ?? 'sh')),
   ];
@@ -108,52 +110,38 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
   ];
   const all = base === null ? imports.files : [...imports.files, base.file];
   const { shown, ignored } = silence(all, base?.file ?? null, problems);
-  const loaded = { sources, importedFrom: imports.importedFrom, documents: documentsOf(all) };
+  const documents = new Map(all.flatMap(({ source, document }) => (document === null ? [] : [[source, document]])));
+  const loaded = { sources, importedFrom: imports.importedFrom, documents };
+  const build = () =>
+    buildWorkflow({
+      root: files.root.raw,
+      base: files.base?.raw ?? null,
+      steps: checked.steps,
+      functions: checked.functions,
+      file: request.file,
+      defaultName: request.file === null ? 'stdin' : basename(request.file).replace(/\.ya?ml$/i, ''),
+      dir: stepDir ?? dir,
+      stepDir: stepDir === null ? workingDir : null,
+      fileDir: dir,
+      notOn: days.days,
+      paramSchema: params?.schema ?? null,
+      presets: request.presets ?? null,
+      group: request.file === null ? '' : (request.group ?? ''),
+    });
   return {
-    workflow: shown.some((found) => found.severity === 'error') ? null : build(request, parts),
+    workflow: shown.some((found) => found.severity === 'error') ? null : build(),
     diagnostics: toDiagnostics(shown, loaded),
     ...(ignored.length === 0 ? {} : { ignored: toDiagnostics(ignored, loaded) }),
     sources,
   };
 }
 
-type Parts = {
-  readonly files: WorkflowFiles;
-  readonly checked: Checked;
-  readonly dir: string;
-  readonly notOn: readonly string[];
-  readonly paramSchema: JsonObject | null;
-};
-
-function build(request: LoadRequest, { files, checked, dir, notOn, paramSchema }: Parts): Workflow {
-  const workingDir = workingDirOf(files);
-  const isTemplate = isTemplatePath(workingDir);
-  return buildWorkflow({
-    root: files.root.raw,
-    base: files.base?.raw ?? null,
-    steps: checked.steps,
-    functions: checked.functions,
-    file: request.file,
-    defaultName: request.file === null ? 'stdin' : basename(request.file).replace(/\.ya?ml$/i, ''),
-    dir: isTemplate ? dir : resolve(dir, workingDir),
-    stepDir: isTemplate ? workingDir : null,
-    fileDir: dir,
-    notOn,
-    paramSchema,
-    presets: request.presets ?? null,
-    group: request.file === null ? '' : (request.group ?? ''),
-  });
-}
-
-function targetProblems({ runTargets }: LoadRequest, { files, dir }: Pick<Parts, 'files' | 'dir'>): Problem[] {
-  const workingDir = workingDirOf(files);
-  if (runTargets === undefined || isTemplatePath(workingDir)) return [];
-  const { exists, names } = runTargets(resolve(dir, workingDir));
-  return runProblems(files.files, { exists: (run) => exists(atHome(run)), names });
+function targetProblems({ files }: WorkflowFiles, { exists, names }: RunTargets): Problem[] {
+  return runProblems(files, { exists: (run) => exists(atHome(run)), names });
 }
 
 /** The days without starts: those of the file, else those of the base. */
-function daysOf({ root, base }: WorkflowFiles, request: LoadRequest, roots: Parameters<typeof findImport>[2]): Days {
+function daysOf({ root, base }: WorkflowFiles, request: LoadRequest, roots: Roots): Days {
   const isOfBase = root.raw.notOn === undefined && base?.raw.notOn !== undefined;
   if (!isOfBase || typeof request.base !== 'string')
     return readDays(root, (path) => openInside(writtenPath(roots.dir, path), roots));
@@ -161,24 +149,10 @@ function daysOf({ root, base }: WorkflowFiles, request: LoadRequest, roots: Para
   return readDays(base, (path) => openInside(writtenPath(dir, path), { ...roots, realDir: realpathSync(dir) }));
 }
 
-function workingDirOf({ root, base }: WorkflowFiles): string {
-  return root.raw.workingDir ?? base?.raw.workingDir ?? '.';
-}
-
-/** Whether the path is known only during a run. */
-function isTemplatePath(path: string): boolean {
-  return /[$`~]/.test(path);
-}
-
-function documentsOf(files: readonly SpecFile[]): Map<Source, YamlDocument> {
-  return new Map(files.flatMap(({ source, document }) => (document === null ? [] : [[source, document] as const])));
-}
-
 function openRoot(request: LoadRequest): { path: string; dir: string; content: string | Uint8Array } {
   if (request.file === null) return { path: '-', dir: request.dir, content: request.text };
   try {
-    const content = readFile(request.file, { mayBePipe: request.mayBePipe ?? false });
-    return { path: request.file, dir: dirname(request.file), content };
+    return { path: request.file, dir: dirname(request.file), content: readFile(request.file, request.mayBePipe) };
   } catch (error) {
     if (error instanceof WfError) throw error;
     const near = existsSync(request.file) ? '' : didYouMean(filesLike(request.file));
@@ -193,9 +167,9 @@ function unread({ source, problems }: ReturnType<typeof decode>): ReturnType<typ
 
 type Base = ReturnType<typeof readSpecFile> & { readonly params: SchemaRead };
 
-function readBase(path: string | null, count: ByteLimit): Base | null {
-  const read = path === null ? null : readBaseFile(path, count);
-  if (path === null || read === null) return null;
+function readBase(path: string, count: ByteLimit): Base | null {
+  const read = readBaseFile(path, count);
+  if (read === null) return null;
   const dir = dirname(path);
   const roots = { dir, realDir: realpathSync(dir), decoded: new Map(), count };
   const params = readParamSchema(read.file, (text) => findSchema(text, roots), count);
@@ -204,7 +178,7 @@ function readBase(path: string | null, count: ByteLimit): Base | null {
 
 function readBaseFile(path: string, count: ByteLimit): ReturnType<typeof readSpecFile> | null {
   try {
-    const decoded = decode(path, counted(readFile(path), count));
+    const decoded = decodeFile(path, count);
     if (decoded.problems.length > 0) return unread(decoded);
     const read = readSpecFile(decoded.source);
     const isEmpty = read.problems.length === 1 && read.problems[0]?.code === 'empty-file';
@@ -225,23 +199,15 @@ const EXTENSIONS = ['.yaml', '.yml'];
 /** The data of the root file for the search for imports. */
 type Roots = {
   readonly dir: string;
-  readonly realPath: string;
   readonly realDir: string;
   /** Decoded files by their real paths: a file imported several times is read once. */
   readonly decoded: Map<string, ReturnType<typeof decode>>;
   readonly count: ByteLimit;
 };
 
-/** Counts the bytes of a file and returns them. Throws `TooManyBytes`. */
-function counted(content: Uint8Array, count: ByteLimit): Uint8Array {
-  count(content);
-  return content;
-}
-
 /** Searches for an imported file beside the importing file; a file outside the root's directory is not opened. */
-function findImport(text: string, from: string, roots: Roots): FoundImport {
-  const { dir, realPath, realDir } = roots;
-  const beside = from === realPath ? dir : dirname(from);
+function findImport(text: string, beside: string, roots: Roots): FoundImport {
+  const { dir, realDir } = roots;
   const wanted = writtenPath(beside, text);
   const candidates = /\.ya?ml$/i.test(wanted) ? [wanted] : EXTENSIONS.map((ext) => `${wanted}${ext}`);
   for (const candidate of candidates) {
@@ -268,12 +234,12 @@ function isDirectory(path: string): boolean {
 }
 
 /** Opens and decodes a file below the root's directory. */
-function openInside(file: string, { realDir, decoded, count }: Omit<Roots, 'dir' | 'realPath'>): FoundImport {
+function openInside(file: string, { realDir, decoded, count }: Roots): FoundImport {
   try {
     const path = realpathSync(file);
     if (!isInside(path, realDir)) return { kind: 'outside' };
     if (!statSync(path).isFile()) return { kind: 'unreadable', why: 'it is not a file' };
-    const content = decoded.get(path) ?? decode(path, counted(readFile(path), count));
+    const content = decoded.get(path) ?? decodeFile(path, count);
     decoded.set(path, content);
     return { kind: 'file', path, ...content };
   } catch (error) {
@@ -284,7 +250,7 @@ function openInside(file: string, { realDir, decoded, count }: Omit<Roots, 'dir'
 }
 
 /** Reads the schema that `params` names; a file outside the workflow's directory is not opened. */
-function findSchema(text: string, roots: Omit<Roots, 'realPath'>): FoundSchema {
+function findSchema(text: string, roots: Roots): FoundSchema {
   if (/^[a-z]+:\/\//i.test(text)) return { why: 'must be a file, not a URL' };
   const wanted = writtenPath(roots.dir, text);
   const found = openInside(wanted, roots);
@@ -320,20 +286,31 @@ function filesLike(path: string): string[] {
     const name = basename(path);
     const bare = name.replace(/\.ya?ml$/i, '');
     const near = nearNames(name, names);
-    return near.length > 0
-      ? near
-      : names.filter((other) => nearNames(bare, [other.replace(/\.ya?ml$/i, '')]).length > 0).slice(0, 3);
+    if (near.length > 0) return near;
+    return names.filter((other) => nearNames(bare, [other.replace(/\.ya?ml$/i, '')]).length > 0).slice(0, 3);
   } catch {
     return [];
   }
 }
 
+/** Reads a file, counts its bytes and decodes it. Throws `TooManyBytes`. */
+function decodeFile(path: string, count: ByteLimit): ReturnType<typeof decode> {
+  const content = readFile(path);
+  count(content);
+  return decode(path, content);
+}
+
 /** The bytes of a file, at most one more than the limit: it may be a pipe that never ends. */
-function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Array {
+function readFile(path: string, mayBePipe = false): Uint8Array {
   try {
     const fd = mayBePipe ? openSync(path, 'r') : openRegular(path);
     try {
-      return readAll(fd, Buffer.allocUnsafe(LARGEST_FILE + 1));
+      const buffer = Buffer.allocUnsafe(LARGEST_FILE + 1);
+      let length = 0;
+      for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+        count = readSync(fd, buffer, length, buffer.length - length, null);
+      }
+      return buffer.subarray(0, length);
     } finally {
       closeSync(fd);
     }
@@ -342,16 +319,6 @@ function readFile(path: string, { mayBePipe } = { mayBePipe: false }): Uint8Arra
     if (systemProblem(error)?.status !== 503) throw error;
     throw new WfError('storage', `cannot read "${path}": ${systemReason(errorCode(error))}`, { cause: error });
   }
-}
-
-function readAll(fd: number, buffer: Buffer): Uint8Array {
-  let length = 0;
-  while (length < buffer.length) {
-    const count = readSync(fd, buffer, length, buffer.length - length, null);
-    if (count === 0) break;
-    length += count;
-  }
-  return buffer.subarray(0, length);
 }
 
 /** Whether the system found no file at a path. */

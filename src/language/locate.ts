@@ -23,8 +23,11 @@ export function locateVariable(sources: readonly Source[], name: string): Positi
     const contents = parse(source).document?.contents;
     if (contents?.kind !== 'map') continue;
     const [env, secrets] = [valueOfKey(contents, 'env'), valueOfKey(contents, 'secrets')];
-    const nodes = [...variablesIn(env, keysOf), ...variablesIn(secrets, (map) => valueOfKey(map, 'name') ?? [])];
-    const found = nodes.findLast((node) => nameIn(node) === name);
+    const nodes = [
+      ...variablesIn(env, ({ entries }) => entries.flatMap(({ key }) => key ?? [])),
+      ...variablesIn(secrets, (map) => valueOfKey(map, 'name') ?? []),
+    ];
+    const found = nodes.findLast((node) => node.kind === 'scalar' && textOf(node).split('=', 1)[0] === name);
     if (found !== undefined) return lineIndex(source)(found.start, found.end);
   }
   return null;
@@ -37,42 +40,30 @@ function variablesIn(node: Node | null, namesOf: (map: MapNode) => Node | Node[]
   return node === null ? [] : [node];
 }
 
-function keysOf({ entries }: MapNode): Node[] {
-  return entries.flatMap(({ key }) => key ?? []);
-}
-
-function nameIn(node: Node): string | null {
-  return node.kind === 'scalar' ? (textOf(node).split('=', 1)[0] ?? null) : null;
-}
-
 type NamedEntry = { readonly name: string; readonly start: number; readonly end: number };
 
 function namedEntries(source: Source): NamedEntry[] {
   const contents = parse(source).document?.contents;
   if (contents?.kind !== 'map') return [];
   const steps = valueOfKey(contents, 'steps');
-  const handlers = valueOfKey(contents, 'handleron');
-  return [...listedSteps(steps), ...entriesOf(steps, ''), ...entriesOf(handlers, 'handlerOn.')];
+  const handlers = entriesOf(valueOfKey(contents, 'handleron'));
+  const listed = steps?.kind === 'list' ? steps.items : [];
+  return [
+    ...listed.flatMap((item) => {
+      const name = item.kind === 'map' ? (valueOfKey(item, 'name') ?? valueOfKey(item, 'id')) : null;
+      return name?.kind === 'scalar' ? [{ name: textOf(name), start: item.start, end: item.end }] : [];
+    }),
+    ...entriesOf(steps),
+    ...handlers.map(({ name, ...range }) => ({ name: `handlerOn.${canonicalKey(name)}`, ...range })),
+  ];
 }
 
-function listedSteps(steps: Node | null): NamedEntry[] {
-  if (steps?.kind !== 'list') return [];
-  return steps.items.flatMap((item) => {
-    if (item.kind !== 'map') return [];
-    const name = valueOfKey(item, 'name') ?? valueOfKey(item, 'id');
-    const { start, end } = item;
-    return name?.kind === 'scalar' ? [{ name: textOf(name), start, end }] : [];
-  });
-}
-
-/** The entries of a map by their keys; kinds of handlers in the documented spelling. */
-function entriesOf(map: Node | null, prefix: string): NamedEntry[] {
+/** The entries of a map by their keys. */
+function entriesOf(map: Node | null): NamedEntry[] {
   if (map?.kind !== 'map') return [];
   return map.entries.flatMap(({ key, value }) => {
     if (key?.kind !== 'scalar') return [];
-    const { start } = key;
-    const end = value?.end ?? start;
-    return [{ name: prefix === '' ? textOf(key) : `${prefix}${canonicalKey(textOf(key))}`, start, end }];
+    return [{ name: textOf(key), start: key.start, end: value?.end ?? key.start }];
   });
 }
 

@@ -6,7 +6,7 @@ import type { ParamDefault } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
 import { fileProblem, positionsIn, type Source } from './diagnostic.ts';
-import { isJsonObject, isList, type OpenTextMap, type OpenTexts } from './raw.ts';
+import { isJsonObject, isList, type OpenTextMap, type OpenTexts, VARIABLE_NAME } from './raw.ts';
 import { decode } from './read/decode.ts';
 import type { Recorder } from './read/node.ts';
 import { parse } from './read/parse.ts';
@@ -70,14 +70,19 @@ export function looseQuotes(text: string): { readonly at: number; readonly isFir
 export function parseParamDefaults(params: string | OpenTexts | undefined): ParamDefault[] {
   if (params === undefined) return [];
   if (typeof params === 'string') return words(params, TEMPLATE);
-  if (isList(params))
-    return params.flatMap((entry) => (typeof entry === 'string' ? [listEntry(entry)] : ofEntry(entry)));
-  return ofMap(params);
+  if (!isList(params)) return ofMap(params);
+  return params.flatMap((entry) => {
+    if (typeof entry === 'string') return [listEntry(entry)];
+    return isDeclaration(entry) ? [declaredParam(entry)] : ofMap(entry);
+  });
 }
 
 /** Formats parameters so that `parseParams` reads them back. */
 export function formatParams(params: readonly Param[]): string {
-  const texts = params.map(({ name, value }) => (name === null ? positional(value) : `${name}=${quoted(value)}`));
+  const texts = params.map(({ name, value }) => {
+    if (name !== null) return `${name}=${quoted(value)}`;
+    return value === '' || NAMED.test(value) ? inQuotes(value) : quoted(value);
+  });
   const text = texts.join(' ');
   // Several values that are a JSON object together.
   const isSplit = params.length > 1 && jsonValue(text) !== null;
@@ -113,7 +118,7 @@ function paramsOfMap(source: Source): Param[] {
   if (result.value === null) return [];
   if (!isJsonObject(result.value)) throw new WfError('usage', `${source.path}: must be a map of names and values`);
   return Object.entries(result.value).map(([name, value]) => {
-    if (typeof value === 'string' && /^[A-Za-z_]\w*$/.test(name)) return { name, value };
+    if (typeof value === 'string' && VARIABLE_NAME.test(name)) return { name, value };
     const wrong = typeof value === 'string' ? 'is not the name of a variable' : 'must be text';
     throw new WfError('usage', `${positionsIn(source)(starts.get(name) ?? 0).text}: "${name}" ${wrong}`);
   });
@@ -153,11 +158,9 @@ function wordsWithOffsets(text: string, grammar: Grammar): Word[] {
   return found;
 }
 
-function valueAt(
-  text: string,
-  start: number,
-  grammar: Grammar,
-): { readonly value: string; readonly end: number; readonly isQuoted: boolean } {
+type Value = { readonly value: string; readonly end: number; readonly isQuoted: boolean };
+
+function valueAt(text: string, start: number, grammar: Grammar): Value {
   const command = grammar.hasCommands ? commandValue(text, start) : null;
   if (command !== null) return command;
   const double = match(grammar.doubleQuoted, text, start);
@@ -172,7 +175,7 @@ function valueAt(
 }
 
 /** A value that contains `$(...)`; null for others, and if its quotes are not closed. */
-function commandValue(text: string, start: number): ReturnType<typeof valueAt> | null {
+function commandValue(text: string, start: number): Value | null {
   const isQuoted = text[start] === '"';
   if (text[start] === "'") return null;
   let hasCommand = false;
@@ -207,18 +210,10 @@ function listEntry(entry: string): ParamDefault {
   return { name, value: name === null ? entry : entry.slice(name.length + 1) };
 }
 
-function ofEntry(entry: OpenTextMap): ParamDefault[] {
-  return isDeclaration(entry) ? [declaredParam(entry)] : ofMap(entry);
-}
-
 function ofMap(map: OpenTextMap): ParamDefault[] {
   return Object.entries(map).map(([name, value]) =>
     typeof value === 'string' ? { name, value } : { name, value: '', open: true },
   );
-}
-
-function positional(value: string): string {
-  return value === '' || NAMED.test(value) ? inQuotes(value) : quoted(value);
 }
 
 function quoted(value: string): string {

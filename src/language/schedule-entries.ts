@@ -1,6 +1,6 @@
 import { parseSpan } from '#core/time-text.ts';
-import { type CronProblem, cronProblem, isNeverDue, isTimeZone, nearTimeZones, parseCron } from './cron.ts';
-import { type Path, type Problem, problem, type Source, type Spot } from './diagnostic.ts';
+import { isNeverDue, isTimeZone, nearTimeZones, readCron } from './cron.ts';
+import { IGNORED, type Path, type Problem, problem, type Source, type Spot } from './diagnostic.ts';
 import { asList, type RawSchedule, type RawScheduleEntry } from './raw.ts';
 import type { FoundImport } from './read/imports.ts';
 import { type SpecFile, spotIn } from './read/spec-file.ts';
@@ -21,9 +21,7 @@ export function scheduleEntries(schedule: RawSchedule | undefined): readonly Sch
   return actions.flatMap((action) => entriesOf(action, ['schedule', action], schedule[action] ?? []));
 }
 
-type MapOfActions = Extract<RawSchedule, { readonly start?: unknown }>;
-
-function isMapOfActions(schedule: RawSchedule): schedule is MapOfActions {
+function isMapOfActions(schedule: RawSchedule): schedule is Extract<RawSchedule, { readonly start?: unknown }> {
   return typeof schedule === 'object' && !Array.isArray(schedule) && !('kind' in schedule);
 }
 
@@ -32,12 +30,9 @@ function entriesOf(
   path: Path,
   value: RawScheduleEntry | readonly RawScheduleEntry[],
 ): readonly ScheduleEntry[] {
-  const isList = Array.isArray(value);
-  return asList<RawScheduleEntry>(value).map((entry, index) => ({
-    action,
-    path: isList ? [...path, index] : path,
-    entry,
-  }));
+  return asList<RawScheduleEntry>(value).map((entry, index) => {
+    return { action, path: Array.isArray(value) ? [...path, index] : path, entry };
+  });
 }
 
 /** A date and time with an offset from UTC, by RFC 3339. */
@@ -69,34 +64,39 @@ export type Days = {
 /** Reads the days on which a workflow does not start, and those of files, in which `#` begins a comment. */
 export function readDays(file: SpecFile, open: (path: string) => FoundImport): Days {
   const { notOn } = file.raw;
-  const read = asList(notOn).map((entry, index): Days => {
-    if (isDay(entry) || isLikeDay(entry)) return { days: [entry], sources: [], problems: [] };
-    return readFile(entry, spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']), open(entry));
-  });
-  return {
-    days: read.flatMap(({ days }) => days),
-    sources: read.flatMap(({ sources }) => sources),
-    problems: read.flatMap(({ problems }) => problems),
-  };
+  const days: string[] = [];
+  const sources: Source[] = [];
+  const problems: Problem[] = [];
+  for (const [index, entry] of asList(notOn).entries()) {
+    if (isLikeDay(entry)) {
+      days.push(entry);
+      continue;
+    }
+    const found = open(entry);
+    if (found.kind !== 'file') {
+      const spot = spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']);
+      const message = `the file "${entry}" of "notOn" ${whyNot(found)}`;
+      problems.push(problem('unreadable', spot, message, { help: DAYS_HELP }));
+      continue;
+    }
+    const { source } = found;
+    sources.push(source);
+    problems.push(...found.problems);
+    for (const { text, at } of daysIn(source.text)) {
+      days.push(text);
+      if (!isDay(text)) problems.push(notADay(text, { source, range: [at, at + text.length] }));
+    }
+  }
+  return { days, sources, problems };
 }
 
-/** Whether a text that is not a day was meant to be one. */
+/** Whether a text is, or was meant to be, a day. */
 function isLikeDay(text: string): boolean {
   return /^[\d\s./-]*$/.test(text);
 }
 
-function readFile(name: string, spot: Spot, found: FoundImport): Days {
-  if (found.kind !== 'file') {
-    const message = `the file "${name}" of "notOn" ${whyNot(found)}`;
-    return { days: [], sources: [], problems: [problem('unreadable', spot, message, { help: DAYS_HELP })] };
-  }
-  const { source } = found;
-  const lines = daysIn(source.text);
-  const wrong = lines.filter(({ text }) => !isDay(text));
-  const problems = wrong.map(({ text, at }) =>
-    problem('wrong-value', { source, range: [at, at + text.length] }, `"${text}" is not a day`, { help: DAYS_HELP }),
-  );
-  return { days: lines.map(({ text }) => text), sources: [source], problems: [...found.problems, ...problems] };
+function notADay(text: string, spot: Spot): Problem {
+  return problem('wrong-value', spot, `"${text}" is not a day`, { help: DAYS_HELP });
 }
 
 function whyNot(found: Exclude<FoundImport, { readonly kind: 'file' }>): string {
@@ -131,27 +131,19 @@ export function scheduleProblems(file: SpecFile): Problem[] {
 
 function expressionProblems(file: SpecFile): Problem[] {
   const { schedule } = file.raw;
-  const hasKind = typeof schedule === 'object' && 'kind' in schedule;
-  const mixed = hasKind ? actions.filter((key) => key in schedule) : [];
-  return [
-    ...mixed.map((key) =>
-      problem('conflicting-keys', spotIn(file, ['schedule', key], 'key'), `"kind" and "${key}" exclude each other`, {
-        help: `Write the entry with "kind" below "${key}".`,
-      }),
-    ),
-    ...scheduleEntries(schedule).flatMap((entry) => entryProblems(file, entry)),
-  ];
+  const isEntry = typeof schedule === 'object' && 'kind' in schedule;
+  const mixed = isEntry ? actions.filter((key) => key in schedule) : [];
+  const conflicts = mixed.map((key) => {
+    const help = `Write the entry with "kind" below "${key}".`;
+    const spot = spotIn(file, ['schedule', key], 'key');
+    return problem('conflicting-keys', spot, `"kind" and "${key}" exclude each other`, { help });
+  });
+  return [...conflicts, ...scheduleEntries(schedule).flatMap((entry) => entryProblems(file, entry))];
 }
 
 function entryProblems(file: SpecFile, { action, path, entry }: ScheduleEntry): Problem[] {
   if (typeof entry === 'string') return cronProblems(file, path, entry);
-  return kindProblems(file, path, entry) ?? momentProblems(file, path, { action, entry });
-}
-
-type RawEntry = Exclude<RawScheduleEntry, string>;
-
-/** The problems of an entry of `kind: cron`; null for any other. */
-function kindProblems(file: SpecFile, path: Path, { kind, expression, at }: RawEntry): Problem[] | null {
+  const { kind, expression, at } = entry;
   // A wrong kind was reported already.
   if (kind === undefined) return [];
   const surplus = kind === 'at' ? expression : at;
@@ -160,7 +152,7 @@ function kindProblems(file: SpecFile, path: Path, { kind, expression, at }: RawE
     const message = `"${other}" is not a key of "kind: ${kind}"`;
     return [problem('ignored-key', spotIn(file, [...path, other], 'key'), message, { help: `Write "${own}".` })];
   }
-  if (kind === 'at') return null;
+  if (kind === 'at') return momentProblems(file, path, action, at);
   if (expression !== undefined) return cronProblems(file, [...path, 'expression'], expression);
   if (file.damaged.has(file.raw.schedule)) return [];
   const help = 'For example {kind: cron, expression: "0 5 * * *"}.';
@@ -170,7 +162,8 @@ function kindProblems(file: SpecFile, path: Path, { kind, expression, at }: RawE
 function momentProblems(
   file: SpecFile,
   path: Path,
-  { action, entry: { at } }: Pick<ScheduleEntry, 'action'> & { readonly entry: RawEntry },
+  action: ScheduleEntry['action'],
+  at: string | undefined,
 ): Problem[] {
   const help = 'For example {kind: at, at: "2026-12-24T18:00:00+01:00"}.';
   if (action !== 'start') {
@@ -184,8 +177,18 @@ function momentProblems(
 }
 
 function cronProblems(file: SpecFile, path: Path, expression: string): Problem[] {
-  const found = cronProblem(expression);
-  return found === null ? neverDue(file, path, expression) : [invalidCron(file, path, { expression, found })];
+  const read = readCron(expression);
+  if ('message' in read) {
+    const help =
+      cronOfOthers(expression) ??
+      'A cron expression is "minute hour day-of-month month day-of-week", such as "0 5 * * 1-5".';
+    const spot = { source: file.source, path, part: 'value', word: read.word } as const;
+    const message = `invalid cron expression "${expression}": ${read.message}`;
+    return [problem('invalid-cron', spot, message, { label: read.label, help })];
+  }
+  if (!isNeverDue(read)) return [];
+  const message = `the cron expression "${expression}" is never due: its months have no such day`;
+  return [problem('never-due', spotIn(file, path), message, { severity: 'warning', label: 'never' })];
 }
 
 /** Checks the days of the key; those of files are checked where they are read. */
@@ -194,23 +197,11 @@ function notOnProblems(file: SpecFile): Problem[] {
   if (notOn === undefined) return [];
   const wrong = asList(notOn).flatMap((day, index) => {
     if (isDay(day) || !isLikeDay(day)) return [];
-    const spot = spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']);
-    return [problem('wrong-value', spot, `"${day}" is not a day`, { help: DAYS_HELP })];
+    return [notADay(day, spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']))];
   });
   if (schedule !== undefined || wrong.length > 0) return wrong;
   const message = '"notOn" has no effect without a "schedule"';
-  return [problem('ignored-key', spotIn(file, ['notOn'], 'key'), message, { severity: 'warning', label: 'ignored' })];
-}
-
-type Invalid = { readonly expression: string; readonly found: CronProblem };
-
-function invalidCron(file: SpecFile, path: Path, { expression, found }: Invalid): Problem {
-  const help =
-    cronOfOthers(expression) ??
-    'A cron expression is "minute hour day-of-month month day-of-week", such as "0 5 * * 1-5".';
-  const spot = { source: file.source, path, part: 'value', word: found.word } as const;
-  const message = `invalid cron expression "${expression}": ${found.message}`;
-  return problem('invalid-cron', spot, message, { label: found.label ?? '', help });
+  return [problem('ignored-key', spotIn(file, ['notOn'], 'key'), message, IGNORED)];
 }
 
 /** How to write an expression of another scheduler; null if that is not known. */
@@ -231,13 +222,6 @@ function evenly(count: number, unit: string): string | null {
   return unit === 'h' ? `Write "0 */${count} * * *".` : `Write "*/${count} * * * *".`;
 }
 
-function neverDue(file: SpecFile, path: Path, expression: string): Problem[] {
-  const cron = parseCron(expression);
-  if (cron === null || !isNeverDue(cron)) return [];
-  const message = `the cron expression "${expression}" is never due: its months have no such day`;
-  return [problem('never-due', spotIn(file, path), message, { severity: 'warning', label: 'never' })];
-}
-
 function timeZoneProblems(file: SpecFile): Problem[] {
   const { timezone } = file.raw;
   if (timezone === undefined || isTimeZone(timezone)) return [];
@@ -256,7 +240,7 @@ function windowProblems(file: SpecFile): Problem[] {
   }
   if (catchup !== 'none') return [];
   const message = '"catchupWindow" has no effect: "catchup" is "none"';
-  return [problem('ignored-key', spot, message, { severity: 'warning', label: 'ignored' })];
+  return [problem('ignored-key', spot, message, IGNORED)];
 }
 
 function retentionProblems(file: SpecFile): Problem[] {

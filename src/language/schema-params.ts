@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { patternProblem } from '#system/pattern.ts';
 import { declarationFaults } from './declared-params.ts';
-import { type Path, type Problem, pathMark, problem, type Source, type Spot } from './diagnostic.ts';
+import { nearestOf, type Path, type Problem, pathMark, problem, type Source, type Spot } from './diagnostic.ts';
 import {
   compileSchema,
   DATA,
@@ -11,6 +11,7 @@ import {
   type SchemaFault,
   schemaParts,
   schemaProblem,
+  textOf,
 } from './json-schema.ts';
 import { isJsonObject, type OpenTextMap, VARIABLE_NAME } from './raw.ts';
 import type { ByteLimit } from './read/decode.ts';
@@ -41,33 +42,28 @@ const WORDS: { readonly [text: string]: Json } = { true: true, false: false };
 /** Replaces a JSON Schema in `params`, or in the file that `find` reads, by the parameters that it declares. */
 export function readParamSchema(file: SpecFile, find: (path: string) => FoundSchema, count: ByteLimit): SchemaRead {
   const params = file.raw.params as Json | undefined;
-  if (params === undefined || !isJsonObject(params)) return { file, schema: null, sources: [], problems: [] };
-  if (isSchema(params))
-    return declared(file, { schema: withTypes(params), values: {}, spots: inFile(file, []), count });
-  const { schema, values, ...more } = params;
-  const isBeside = isJsonObject(schema ?? null) || (typeof schema === 'string' && /\.json$/i.test(schema));
-  if (!isBeside || (typeof schema === 'string' && Object.keys(more).length > 0)) {
-    return { file, schema: null, sources: [], problems: [] };
+  const none: SchemaRead = { file, schema: null, sources: [], problems: [] };
+  if (params === undefined || !isJsonObject(params)) return none;
+  const inFile = (path: Path) => spotIn(file, ['params', ...path]);
+  // `params: {type: object, properties: ...}`
+  if (params.type === 'object' && isJsonObject(params.properties)) {
+    return declared(file, withTypes(params), {}, (_at, path) => inFile(path), count);
   }
+  const { schema, values = {}, ...more } = params;
+  const isFile = typeof schema === 'string';
   const [other] = Object.keys(more);
+  const isBeside = isFile ? /\.json$/i.test(schema) && other === undefined : isJsonObject(schema);
+  if (!isBeside) return none;
   if (other !== undefined) {
     const message = `unknown key "${other}" beside "schema" in "params"; it takes values`;
-    return failed(file, [problem('unknown-key', spotIn(file, ['params', other], 'key'), message)]);
+    return failed(file, problem('unknown-key', spotIn(file, ['params', other], 'key'), message));
   }
-  if (values !== undefined && !isJsonObject(values)) {
+  if (!isJsonObject(values)) {
     const message = '"values" beside "schema" in "params" must be a map of names and defaults';
-    return failed(file, [problem('wrong-type', spotIn(file, ['params', 'values']), message)]);
+    return failed(file, problem('wrong-type', inFile(['values']), message));
   }
-  const given = values ?? {};
-  if (isJsonObject(schema ?? null)) {
-    return declared(file, { schema: schema as JsonObject, values: given, spots: inFile(file, ['schema']), count });
-  }
-  return fromFile(file, { path: String(schema), values: given, find, count });
-}
-
-/** `params: {type: object, properties: ...}` */
-function isSchema({ type, properties }: JsonObject): boolean {
-  return type === 'object' && isJsonObject(properties ?? null);
+  if (isFile) return fromFile(file, schema, values, find(schema), count);
+  return declared(file, schema as JsonObject, values, (at, path) => inFile([at, ...path]), count);
 }
 
 /** Gives keywords that were read as texts their types again. */
@@ -83,40 +79,25 @@ function withTypes(params: JsonObject): JsonObject {
 
 type ToSpot = (at: 'schema' | 'values', path: Path) => Spot;
 
-function inFile(file: SpecFile, inner: Path): ToSpot {
-  return (at, path) => spotIn(file, ['params', ...(at === 'values' ? ['values'] : inner), ...path]);
-}
-
-type Given = {
-  readonly schema: JsonObject;
-  readonly values: JsonObject;
-  readonly spots: ToSpot;
-  readonly count: ByteLimit;
-};
-
-function declared(file: SpecFile, { schema, values, spots, count }: Given): SchemaRead {
+function declared(
+  file: SpecFile,
+  schema: JsonObject,
+  values: JsonObject,
+  toSpot: ToSpot,
+  count: ByteLimit,
+): SchemaRead {
   count({ length: schemaParts(schema) * BYTES_PER_PART });
   const { entries, faults } = schemaParams(schema, values);
-  const problems = faults.map(({ at, path, message }: SchemaPartFault) =>
-    problem('wrong-value', spots(at, path), message),
-  );
+  const problems = faults.map(({ at, path, message }) => problem('wrong-value', toSpot(at, path), message));
   // Names stay known, so that their uses are not reported, too.
   const names = entries.map(({ name }) => ({ name: name ?? null, type: 'string' }));
   return { file: withParams(file, problems.length > 0 ? names : entries), schema, sources: [], problems };
 }
 
-type InFile = {
-  readonly path: string;
-  readonly values: JsonObject;
-  readonly find: (path: string) => FoundSchema;
-  readonly count: ByteLimit;
-};
-
-function fromFile(file: SpecFile, { path, values, find, count }: InFile): SchemaRead {
-  const found = find(path);
+function fromFile(file: SpecFile, path: string, values: JsonObject, found: FoundSchema, count: ByteLimit): SchemaRead {
   if ('why' in found) {
     const spot = spotIn(file, ['params', 'schema']);
-    return failed(file, [problem('unreadable', spot, `the schema "${path}" ${found.why}`)]);
+    return failed(file, problem('unreadable', spot, `the schema "${path}" ${found.why}`));
   }
   const { source } = found;
   const parsed = found.problems.length > 0 ? { document: null, problems: found.problems } : parse(source);
@@ -126,31 +107,28 @@ function fromFile(file: SpecFile, { path, values, find, count }: InFile): Schema
       ? { value: null, problems: parsed.problems }
       : read(source, parsed.document, {}, (at, _key, value) => ranges.set(pathMark(at), value));
   const [first] = result.problems;
-  if (first !== undefined) return { ...failed(file, [first]), sources: [source] };
+  if (first !== undefined) return { ...failed(file, first), sources: [source] };
   if (!isJsonObject(result.value)) {
-    const problems = [problem('wrong-type', { source, range: [0, 0] }, `the schema "${path}" is not a JSON object`)];
-    return { ...failed(file, problems), sources: [source] };
+    const message = `the schema "${path}" is not a JSON object`;
+    return { ...failed(file, problem('wrong-type', { source, range: [0, 0] }, message)), sources: [source] };
   }
-  const spots: ToSpot = (at, inner) => {
+  const toSpot: ToSpot = (at, inner) => {
     if (at === 'values') return spotIn(file, ['params', 'values', ...inner]);
     return { source, range: rangeAt(ranges, inner, source) };
   };
-  return { ...declared(file, { schema: result.value, values, spots, count }), sources: [source] };
+  return { ...declared(file, result.value, values, toSpot, count), sources: [source] };
 }
 
 /** The range of a value, or of the nearest enclosing value that has one, as far as its first line goes. */
 function rangeAt(ranges: ReadonlyMap<string, Range>, path: Path, { text }: Source): Range {
-  for (let length = path.length; length > 0; length--) {
-    const found = ranges.get(pathMark(path.slice(0, length)));
-    if (found === undefined) continue;
-    const lineEnd = text.indexOf('\n', found[0]);
-    return lineEnd === -1 ? found : [found[0], Math.min(found[1], lineEnd)];
-  }
-  return [0, 1];
+  const found = nearestOf(ranges, path)?.found;
+  if (found === undefined) return [0, 1];
+  const lineEnd = text.indexOf('\n', found[0]);
+  return lineEnd === -1 ? found : [found[0], Math.min(found[1], lineEnd)];
 }
 
-function failed(file: SpecFile, problems: readonly Problem[]): SchemaRead {
-  return { file: withParams(file, []), schema: null, sources: [], problems };
+function failed(file: SpecFile, found: Problem): SchemaRead {
+  return { file: withParams(file, []), schema: null, sources: [], problems: [found] };
 }
 
 function withParams(file: SpecFile, params: NonNullable<SpecFile['raw']['params']>): SpecFile {
@@ -161,19 +139,16 @@ function withParams(file: SpecFile, params: NonNullable<SpecFile['raw']['params'
 /** A part of a schema, or of the defaults beside it, and why it is invalid. */
 type SchemaPartFault = { readonly at: 'schema' | 'values'; readonly path: Path; readonly message: string };
 
-/** The declared parameters that a schema describes. */
-type SchemaParams = {
-  readonly entries: readonly OpenTextMap[];
-  readonly faults: readonly SchemaPartFault[];
-};
-
 const DRAFTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draft\/2020-12\/schema#?)$/;
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
 /** Keywords that a declared parameter has, too. */
 const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'description'] as const;
 
 /** Converts the properties of a schema to declared parameters. `values`: defaults before those of the schema. */
-function schemaParams(schema: JsonObject, values: JsonObject): SchemaParams {
+function schemaParams(
+  schema: JsonObject,
+  values: JsonObject,
+): { readonly entries: readonly OpenTextMap[]; readonly faults: readonly SchemaPartFault[] } {
   const faults: SchemaPartFault[] = outlineFaults(schema);
   if (faults.length > 0) return { entries: [], faults };
   const problem = wholeFault(schemaProblem(schema));
@@ -191,8 +166,10 @@ function schemaParams(schema: JsonObject, values: JsonObject): SchemaParams {
     if (resolved === null || type === null) {
       return at(`parameter "${name}" needs a "type": one of ${TYPES.join(', ')}`);
     }
-    const preset = Object.hasOwn(values, name) ? values[name] : resolved['default'];
-    const entry = declaration({ name, type, preset: preset ?? null, isRequired: required.has(name) }, resolved);
+    const preset = (Object.hasOwn(values, name) ? values[name] : resolved['default']) ?? null;
+    const ifAbsent: OpenTextMap = required.has(name) ? { required: 'true' } : {};
+    const given = preset === null ? ifAbsent : { default: textOf(preset) };
+    const entry = { name, type, ...given, ...limits(type, resolved) };
     for (const { key, message } of declarationFaults(entry)) {
       const isValue = key === 'default' && Object.hasOwn(values, name);
       const path = isValue ? [name] : ['properties', name, ...(key === null ? [] : [key])];
@@ -203,26 +180,20 @@ function schemaParams(schema: JsonObject, values: JsonObject): SchemaParams {
   for (const name of Object.keys(values)) {
     if (Object.hasOwn(properties, name)) continue;
     const near = didYouMean(nearNames(name, Object.keys(properties)));
-    faults.push({
-      at: 'values',
-      path: [name],
-      message: `the schema has no parameter "${name}"${near === '' ? '' : `: ${near}`}`,
-    });
+    const message = `the schema has no parameter "${name}"${near === '' ? '' : `: ${near}`}`;
+    faults.push({ at: 'values', path: [name], message });
   }
-  return { entries, faults: faults.length > 0 ? faults : presetFaults({ schema, properties, values }) };
+  return { entries, faults: faults.length > 0 ? faults : presetFaults(schema, properties, values) };
 }
 
 function wholeFault(problem: ReturnType<typeof schemaProblem>): SchemaPartFault | null {
   if (problem === null) return null;
+  const isIndex = (part: string) => /^\d+$/.test(part);
   const { path, message } = problem;
   const last = path.at(-1) ?? '';
-  const subject = last === '' ? 'the schema' : `"${/^\d+$/.test(last) ? path.join('.') : last}" in the schema`;
-  return { at: 'schema', path: spelled(path), message: `${subject} ${message}` };
-}
-
-/** A path with the indexes of lists as numbers. */
-function spelled(path: readonly string[]): Path {
-  return path.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const subject = last === '' ? 'the schema' : `"${isIndex(last) ? path.join('.') : last}" in the schema`;
+  const written = path.map((part) => (isIndex(part) ? Number(part) : part));
+  return { at: 'schema', path: written, message: `${subject} ${message}` };
 }
 
 /** Checks the schema before it is compiled. */
@@ -260,19 +231,15 @@ function textFault(key: string, text: string): string | null {
     return problem === null ? null : `"${text}" is not a regular expression: ${problem}`;
   }
   if (!/^\$(?:ref|dynamicRef)$/.test(key)) return null;
-  if (text.startsWith('#') && !leadsToData(text)) return null;
+  const keys = text.split('/').slice(1);
+  const leadsToData = keys.some((name, index) => DATA.has(name) && !NAMED.has(keys[index - 1] ?? ''));
+  if (text.startsWith('#') && !leadsToData) return null;
   return `"${key}" must refer to a part of the same schema, as "#/$defs/NAME", not to "${text}"`;
-}
-
-/** Whether a reference leads into a value that is no schema. */
-function leadsToData(reference: string): boolean {
-  const keys = reference.split('/').slice(1);
-  return keys.some((key, index) => DATA.has(key) && !NAMED.has(keys[index - 1] ?? ''));
 }
 
 /** Follows references to parts of the schema, whose keywords the property may override. */
 function resolve(property: Json | undefined, root: JsonObject): JsonObject | null {
-  let current = isJsonObject(property ?? null) ? (property as JsonObject) : null;
+  let current = isJsonObject(property) ? property : null;
   const seen = new Set<string>();
   while (current !== null && typeof current['$ref'] === 'string' && !seen.has(current['$ref'])) {
     const { $ref, ...own } = current;
@@ -284,34 +251,28 @@ function resolve(property: Json | undefined, root: JsonObject): JsonObject | nul
 }
 
 function partAt(root: JsonObject, reference: string): JsonObject | null {
-  const parts = reference.slice(1).split('/').slice(1);
   let at: Json | undefined = root;
-  for (const part of parts) {
+  for (const part of reference.split('/').slice(1)) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     at = typeof at === 'object' && at !== null ? (at as { readonly [key: string]: Json })[key] : undefined;
   }
-  return isJsonObject(at ?? null) ? (at as JsonObject) : null;
+  return isJsonObject(at) ? at : null;
 }
 
 /** The type of a property, without `null`; that of its allowed values if it has none. */
 function typeOf({ type, enum: allowed, const: only }: JsonObject): string | null {
   if (type === undefined) {
-    const kinds = new Set((Array.isArray(allowed) ? allowed : only === undefined ? [] : [only]).map(kindOf));
-    return kinds.size === 1 ? ([...kinds][0] ?? null) : null;
+    const values: readonly Json[] = Array.isArray(allowed) ? allowed : only === undefined ? [] : [only];
+    const [kind = null, ...others] = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
+    return others.length === 0 ? kind : null;
   }
   const types = (Array.isArray(type) ? type : [type]).filter((name) => name !== 'null');
   const [first] = types;
   return types.length === 1 && TYPES.includes(String(first)) ? String(first) : null;
 }
 
-function kindOf(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
-}
-
-type Declared = { readonly name: string; readonly type: string; readonly preset: Json; readonly isRequired: boolean };
-
-function declaration({ name, type, preset, isRequired }: Declared, property: JsonObject): OpenTextMap {
+/** What a declared parameter accepts, of the keywords of its property. */
+function limits(type: string, property: JsonObject): OpenTextMap {
   const isNumber = type === 'integer' || type === 'number';
   const kept = LIMITS.filter((key) => {
     if (property[key] === undefined) return false;
@@ -320,22 +281,13 @@ function declaration({ name, type, preset, isRequired }: Declared, property: Jso
   const allowed = property['enum'];
   const hasChoices = Array.isArray(allowed) && (isNumber || type === 'string');
   return {
-    name,
-    type,
-    ...(preset === null ? (isRequired ? { required: 'true' } : {}) : { default: textOf(preset) }),
     ...(hasChoices ? { enum: allowed.filter((value: Json) => value !== null).map(textOf) } : {}),
     ...Object.fromEntries(kept.map((key) => [key, textOf(property[key] ?? '')])),
   };
 }
 
-function textOf(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-type Presets = { readonly schema: JsonObject; readonly properties: JsonObject; readonly values: JsonObject };
-
 /** Checks the defaults together, as a check of single declarations cannot. */
-function presetFaults({ schema, properties, values }: Presets): readonly SchemaPartFault[] {
+function presetFaults(schema: JsonObject, properties: JsonObject, values: JsonObject): readonly SchemaPartFault[] {
   const presets = Object.entries(properties).flatMap(([name, property]) => {
     const value = values[name] ?? resolve(property, schema)?.['default'];
     return value === undefined || value === null ? [] : [[name, value] as const];

@@ -3,6 +3,7 @@ import { type DiagnosticCode, diagnosticCodes } from './codes.ts';
 import {
   type Diagnostic,
   lineIndex,
+  nearestOf,
   type Path,
   type Position,
   type Problem,
@@ -97,29 +98,23 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
   const count = problems.length;
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const files = [...new Set(problems.map(({ spot }) => spot.source.path))];
-  const message = `${count} more ${count === 1 ? 'problem is' : 'problems are'} not shown`;
-  const nowhere = { position: null, label: '', related: [], importedFrom: [] };
   return {
     severity: errors > 0 ? 'error' : 'warning',
     code: 'more-problems',
-    message,
-    ...nowhere,
+    message: `${count} more ${count === 1 ? 'problem is' : 'problems are'} not shown`,
+    ...{ position: null, label: '', related: [], importedFrom: [] },
     help: 'Correct the first ones, then check the file again.',
     unshown: { errors, warnings: count - errors, files },
   };
 }
 
-/** Finds the value or key of a spot as offsets in its text, and a spot as a position; null for the file as a whole. */
-type Locator = {
-  readonly rangeOf: (spot: Spot) => Range | null;
-  readonly positionOf: (spot: Spot) => Position | null;
-};
+type Locator = ReturnType<typeof createLocator>;
 
 /**
- * Creates a locator for files with these documents. Each file is indexed once, when its first position is requested; a
- * path is found by reading the document again and recording all positions.
+ * Finds spots in files with these documents, as offsets (`rangeOf`) or positions; null for a file as a whole. Each file is
+ * indexed once, when its first position is requested; a path is found by reading the document again and recording all positions.
  */
-function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
+function createLocator(documents: ReadonlyMap<Source, YamlDocument>) {
   const indexes = new Map<Source, (start: number, end: number) => Position>();
   const positions = new Map<Source, Positions>();
   const rangeOf = (spot: Spot): Range | null => {
@@ -134,17 +129,13 @@ function createLocator(documents: ReadonlyMap<Source, YamlDocument>): Locator {
     if (range === null) return null;
     const toPosition = indexes.get(spot.source) ?? lineIndex(spot.source);
     indexes.set(spot.source, toPosition);
-    return toPosition(...markOf(spot, range));
+    if (!('path' in spot)) return toPosition(...range);
+    // The word of a value or key is marked, or its first line.
+    const { text } = spot.source;
+    const word = spot.word === undefined ? null : wordIn(text, range, spot.word);
+    return toPosition(...(word ?? [range[0], endOfFirstLine(text, range)]));
   };
   return { rangeOf, positionOf };
-}
-
-/** The marked part of the value or key of a spot: its word, or its first line. */
-function markOf(spot: Spot, range: Range): Range {
-  if (!('path' in spot)) return range;
-  const { text } = spot.source;
-  const word = spot.word === undefined ? null : wordIn(text, range, spot.word);
-  return word ?? [range[0], endOfFirstLine(text, range)];
 }
 
 type Positions = ReadonlyMap<string, { readonly key: Range; readonly value: Range }>;
@@ -158,12 +149,11 @@ function positionsOf(source: Source, document: YamlDocument | undefined): Positi
 
 /** The range of a value, or of the nearest enclosing value that has one. */
 function rangeAt(positions: Positions, path: Path, part: 'key' | 'value'): Range | null {
-  const written = pathOfDagu(path, (prefix) => positions.has(pathMark(prefix)));
-  for (let length = written.length; length > 0; length--) {
-    const found = positions.get(pathMark(written.slice(0, length)));
-    if (found !== undefined) return found[length === written.length ? part : 'key'];
-  }
-  return null;
+  const nearest = nearestOf(
+    positions,
+    pathOfDagu(path, (prefix) => positions.has(pathMark(prefix))),
+  );
+  return nearest?.found[nearest.isWhole ? part : 'key'] ?? null;
 }
 
 /** The mark of a map or a long text ends with its first line. */
@@ -180,9 +170,8 @@ function endOfFirstLine(text: string, [start, end]: Range): number {
 function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
   const isQuoted = text[start] === '"' || text[start] === "'";
   const from = text[start] === '|' ? offsetInBlock(text, start, word.at) : start + word.at + (isQuoted ? 1 : 0);
-  if (from === null) return null;
+  if (from === null || word.text === '') return null;
   const end = from + word.text.length;
-  if (word.text === '') return null;
   if (text.slice(from, end) === word.text) return [from, end];
   return text.slice(start, rangeEnd).includes('\n') ? nextWord(text, [from, rangeEnd], word.text) : null;
 }

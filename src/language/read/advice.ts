@@ -250,11 +250,10 @@ const LONGEST = 60;
 /** How to write a value of the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`; null without advice. */
 export function rightShape(path: Path, value: Json | undefined): string | null {
   const key = path.at(-1);
-  const isEntry = typeof key === 'number';
   if (isStep(path)) return scalar(value, (text) => `- {name: NAME, command: ${text}}`);
   if (path.length === 2 && path[0] === 'handlerOn')
     return scalar(value, (text) => `${String(key)}: {command: ${text}}`);
-  if (isEntry || key === undefined || !Object.hasOwn(shapes, key)) return null;
+  if (typeof key !== 'string' || !Object.hasOwn(shapes, key)) return null;
   const shown = shapes[key]?.(value) ?? null;
   return shown === null ? null : `${key}: ${shown}`;
 }
@@ -299,9 +298,8 @@ const shapes: { readonly [key: string]: (value: Json | undefined) => string | nu
 
 /** The outcomes that a list names, by their keys; a list of maps has them as keys. */
 function outcomes(value: Json | undefined): string | null {
-  const entries = Array.isArray(value)
-    ? value.flatMap((entry) => (isJsonObject(entry) ? Object.keys(entry) : entry))
-    : [];
+  const list: readonly Json[] = Array.isArray(value) ? value : [];
+  const entries = list.flatMap((entry) => (isJsonObject(entry) ? Object.keys(entry) : [entry]));
   const keys = entries.map((entry) => (entry === 'failed' ? 'failure' : entry));
   const isKnown = keys.length > 0 && keys.every((key) => key === 'failure' || key === 'skipped');
   return isKnown ? `{${[...new Set(keys)].map((key) => `${key}: true`).join(', ')}}` : null;
@@ -313,9 +311,8 @@ function isTexts(value: Json | undefined): value is readonly string[] {
 }
 
 function count(value: Json | undefined, key: string, before = ''): string | null {
-  return typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))
-    ? `{${before}${key}: ${value}}`
-    : null;
+  const isCount = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
+  return isCount ? `{${before}${key}: ${value}}` : null;
 }
 
 /** Fills in a scalar, quoted if YAML requires it; null if it does not fit on a line. */

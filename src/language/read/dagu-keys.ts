@@ -49,8 +49,11 @@ export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<s
     const at = target(path, step);
     for (const change of [textCall, listOnly, typeWithSettings]) report(at, change);
   }
-  report(target([], value as JsonMap), overlapPolicy);
-  if (isOfLaterDagu) report(target([], value as JsonMap), activeRuns);
+  // `overlapPolicy: all` lets every run wait, as `overlap: queue` does.
+  const top = value as JsonMap;
+  const isPolicy = canonicalKey(spellings.get('overlap') ?? '') === 'overlappolicy';
+  if (isPolicy && top.overlap === 'all') top.overlap = 'queue';
+  if (isOfLaterDagu) activeRuns(target([], top));
   for (const [path, secret] of mapsIn(value.secrets, ['secrets'])) report(target(path, secret), providedKey);
   return { problems: [...problems, ...warnings], spellings, damaged, isOfLaterDagu };
 }
@@ -69,12 +72,11 @@ function isOfDagu117(top: JsonObject, written: ReadonlyMap<string, string>): boo
 }
 
 /** `maxActiveRuns` limits runs, as `maxConcurrent` does. -1 is no limit. */
-function activeRuns(target: Target): null {
-  const { map } = target;
-  const { maxActiveRuns: most } = map;
-  if (most === undefined || map.maxActiveSteps !== undefined || map.maxConcurrent !== undefined) return null;
-  delete map.maxActiveRuns;
-  return put(target, { key: 'maxConcurrent', value: most === -1 ? 0 : most, written: 'maxActiveRuns' });
+function activeRuns(target: Target): void {
+  const { maxActiveRuns: most, maxActiveSteps, maxConcurrent } = target.map;
+  if (most === undefined || maxActiveSteps !== undefined || maxConcurrent !== undefined) return;
+  delete target.map.maxActiveRuns;
+  put(target, 'maxConcurrent', most === -1 ? 0 : most, 'maxActiveRuns');
 }
 
 /** The steps and handlers of a file, with their paths. */
@@ -91,13 +93,6 @@ function mapsIn(value: Json | undefined, path: Path): [Path, JsonMap][] {
   );
 }
 
-/** `overlapPolicy: all` lets every run wait, as `overlap: queue` does. */
-function overlapPolicy({ map, spellings }: Target): null {
-  const written = spellings.get('overlap') ?? '';
-  if (canonicalKey(written) === 'overlappolicy' && map.overlap === 'all') map.overlap = 'queue';
-  return null;
-}
-
 /** `call: TEXT` is `run: TEXT`. */
 function textCall(target: Target): Fault | null {
   const { map } = target;
@@ -105,7 +100,7 @@ function textCall(target: Target): Fault | null {
   if (typeof call !== 'string') return null;
   delete map.call;
   if (map.run !== undefined) return { key: 'call', message: '"call" with text and "run" are the same key' };
-  return put(target, { key: 'run', value: call, written: 'call' });
+  return put(target, 'run', call, 'call');
 }
 
 /** `exec` is a `command` that can only be a list. */
@@ -131,20 +126,18 @@ function typeWithSettings(target: Target): Fault | null {
   delete map.type;
   delete map.with;
   if (map.executor !== undefined) return { key: 'type', message: '"type" and "executor" are the same key' };
-  if (executor === null) return subWorkflowFault(target, String(type), config);
+  if (executor === null) {
+    // `call` or `run` makes the type redundant.
+    const what = `a step of the type "${String(type)}"`;
+    if (config !== undefined) return { key: 'with', message: `${what} has no settings: write "call" and "params"` };
+    if (map.run !== undefined || damaged.has(map)) return null;
+    return { key: 'type', message: `${what} needs "call", the workflow to run`, code: 'missing-key' };
+  }
   const isContainer = map.container !== undefined && (executor === 'docker' || executor === 'command');
   if (isContainer && config === undefined) return null;
   if (config !== undefined) spell(target, ['executor', 'config'], 'with');
   const value = { type: executor, ...(config === undefined ? {} : { config }) };
-  return put(target, { key: 'executor', value, written: 'type' });
-}
-
-/** Checks a step whose type is a sub-workflow; `call` or `run` makes that type redundant. */
-function subWorkflowFault({ map, damaged }: Target, type: string, config: Json | undefined): Fault | null {
-  const what = `a step of the type "${type}"`;
-  if (config !== undefined) return { key: 'with', message: `${what} has no settings: write "call" and "params"` };
-  if (map.run !== undefined || damaged.has(map)) return null;
-  return { key: 'type', message: `${what} needs "call", the workflow to run`, code: 'missing-key' };
+  return put(target, 'executor', value, 'type');
 }
 
 /** `provider: env, key: NAME` is `env: NAME`. An unknown provider is left to the schema. */
@@ -155,16 +148,15 @@ function providedKey(target: Target): Fault | null {
   if (provider !== undefined && provider !== 'env' && provider !== 'file') return null;
   delete map.provider;
   delete map.key;
-  if (provider === undefined) {
+  if (provider === undefined)
     return { key: 'key', message: '"key" needs "provider": env or file', code: 'missing-key' };
-  }
   if (key === undefined) return { key: 'provider', message: '"provider" needs "key"', code: 'missing-key' };
   const other = ['env', 'file'].find((name) => map[name] !== undefined);
   if (other !== undefined) return { key: 'provider', message: `"provider" and "${other}" exclude each other` };
-  return put(target, { key: provider, value: key, written: 'key' });
+  return put(target, provider, key, 'key');
 }
 
-function put(target: Target, { key, value, written }: { key: string; value: Json; written: string }): null {
+function put(target: Target, key: string, value: Json, written: string): null {
   target.map[key] = value;
   spell(target, [key], written);
   return null;
@@ -217,17 +209,14 @@ function isExec(path: Path, spellings: ReadonlyMap<string, string>): boolean {
 
 function listCommand(source: Source, path: Path, map: JsonObject, isDagu2: boolean): Problem[] {
   const [first] = map.command as readonly Json[];
-  if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first, isDagu2)) {
+  // The value of a variable may contain spaces; in a file of Dagu 2 such a word is a command all the same.
+  const isNoProgram = (word: string) => /\s/.test(word.trim()) && (isDagu2 || !/[$`]/.test(word));
+  if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first)) {
     const message = `a list is the words of one command, and "${first}" is not the name of a program`;
     return [problem('wrong-value', { source, path, part: 'value' }, message, { help: LIST_HELP })];
   }
   const message = 'a list is the words of one command; in Dagu 2 it is several commands';
   return isDagu2 ? [differs(source, path, message, LIST_HELP)] : [];
-}
-
-/** The value of a variable may contain spaces; in a file of Dagu 2 such a word is a command all the same. */
-function isNoProgram(word: string, isDagu2: boolean): boolean {
-  return /\s/.test(word.trim()) && (isDagu2 || !/[$`]/.test(word));
 }
 
 /** Whether the command of a step is a program; that of an `http` or `jq` step is not. */

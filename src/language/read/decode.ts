@@ -7,21 +7,29 @@ export const LARGEST_FILE = 1024 * 1024;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
+const UTF8_HELP = 'Save the file as UTF-8.';
+
 /** Decodes a file to text, and reports why it cannot. A byte order mark is not part of the text. */
 export function decode(path: string, content: string | Uint8Array): { source: Source; problems: Problem[] } {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  if (bytes.length > LARGEST_FILE) return tooLarge(path);
+  if (bytes.length > LARGEST_FILE) {
+    const source = { path, text: '' };
+    const message = 'the file is larger than 1 MiB, the limit for workflow files';
+    const help = 'Move steps to imported files ("imports"), and long scripts to files of their own.';
+    return { source, problems: [problem('file-too-large', { source }, message, { help })] };
+  }
   const encoding = utf16(bytes);
-  if (encoding !== null) return wrongEncoding(path, bytes, encoding);
-  if (!decodes(bytes, { stream: false })) return notUtf8(path, bytes);
-  const source = { path, text: withLineFeeds(new TextDecoder('utf-8').decode(bytes)) };
+  const text = new TextDecoder(encoding ?? 'utf-8').decode(bytes);
+  if (encoding !== null) {
+    const source = { path, text };
+    const message = 'the file is encoded as UTF-16, not UTF-8';
+    return { source, problems: [problem('not-utf8', { source }, message, { help: UTF8_HELP })] };
+  }
+  if (!decodes(bytes, { stream: false })) return notUtf8({ path, text }, bytes);
+  // For YAML a carriage return alone ends a line too. The text has the same length afterwards, so that offsets stay.
+  const source = { path, text: text.includes('\n') ? text : text.replaceAll('\r', '\n') };
   const control = source.text.search(CONTROL);
   return { source, problems: control === -1 ? [] : [controlCharacter(source, control)] };
-}
-
-/** For YAML a carriage return alone ends a line too. A text has the same length afterwards, so that offsets stay. */
-function withLineFeeds(text: string): string {
-  return text.includes('\n') ? text : text.replaceAll('\r', '\n');
 }
 
 function controlCharacter(source: Source, at: number): Problem {
@@ -30,13 +38,6 @@ function controlCharacter(source: Source, at: number): Problem {
     code === '0000' ? 'Remove it: no program accepts it.' : 'In double quotes, write it as an escape, such as "\\x1b".';
   const message = `the control character U+${code} is not allowed`;
   return problem('control-character', { source, range: [at, at + 1] }, message, { help });
-}
-
-function tooLarge(path: string): { source: Source; problems: Problem[] } {
-  const source = { path, text: '' };
-  const message = 'the file is larger than 1 MiB, the limit for workflow files';
-  const help = 'Move steps to imported files ("imports"), and long scripts to files of their own.';
-  return { source, problems: [problem('file-too-large', { source }, message, { help })] };
 }
 
 /** Detects UTF-16 by its byte order mark, or by a first ASCII character with a zero beside it. */
@@ -49,20 +50,13 @@ function utf16(bytes: Uint8Array): string | null {
   return second === 0 ? 'utf-16le' : null;
 }
 
-function wrongEncoding(path: string, bytes: Uint8Array, encoding: string): { source: Source; problems: Problem[] } {
-  const source = { path, text: new TextDecoder(encoding).decode(bytes) };
-  const help = 'Save the file as UTF-8.';
-  return { source, problems: [problem('not-utf8', { source }, 'the file is encoded as UTF-16, not UTF-8', { help })] };
-}
-
-function notUtf8(path: string, bytes: Uint8Array): { source: Source; problems: Problem[] } {
-  const source = { path, text: new TextDecoder('utf-8').decode(bytes) };
+function notUtf8(source: Source, bytes: Uint8Array): ReturnType<typeof decode> {
   const offset = firstBadByte(bytes);
   const start = new TextDecoder('utf-8').decode(bytes.subarray(0, offset)).length;
   const byte = (bytes[offset] ?? 0).toString(16).padStart(2, '0');
   const message = `the file is not UTF-8: byte 0x${byte} at offset ${offset} is not part of a character`;
-  const help = 'Save the file as UTF-8.';
-  return { source, problems: [problem('not-utf8', { source, range: [start, start + 1] }, message, { help })] };
+  const spot = { source, range: [start, start + 1] } as const;
+  return { source, problems: [problem('not-utf8', spot, message, { help: UTF8_HELP })] };
 }
 
 /** The shortest prefix that cannot be decoded ends with the first invalid byte; found by bisection. */

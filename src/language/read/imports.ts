@@ -1,4 +1,4 @@
-import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
+import { IGNORED, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
 import { asList } from '../raw.ts';
 import { readSpecFile, type SpecFile, spotIn } from './spec-file.ts';
 
@@ -14,82 +14,57 @@ export type FindImport = (text: string, from: string) => FoundImport;
 
 const GIVEN_ON = new Set(['steps', 'functions', 'imports', 'x-ignore']);
 
-/** All files of a workflow except the base. */
-type ImportedFiles = {
-  readonly find: FindImport;
-  /** In the order of their steps: an imported file comes before the importing one. */
-  readonly files: SpecFile[];
-  /** In the order of loading, the root first. */
-  readonly sources: Source[];
-  /** The `imports` entries that led to a file, outermost first. */
-  readonly importedFrom: Map<Source, readonly Spot[]>;
-  readonly problems: Problem[];
-  /** The entry that imported each file; null for the root. */
-  readonly seen: Map<string, Spot | null>;
-  /** False if an import was not found or not read. */
-  hasAll: boolean;
-};
-
-/** A file on the path from the root. */
+/** A file on the path from the root: its real path, and the entries and files that led to it. */
 type Level = { readonly path: string; readonly spots: readonly Spot[]; readonly stack: readonly string[] };
 
 /** Reads the imports of a root file, and their imports. `rootPath` is the real path; `-` for standard input. */
-export function readImports(root: SpecFile, rootPath: string, find: FindImport): ImportedFiles {
-  const walk: ImportedFiles = {
-    find,
-    files: [],
-    sources: [root.source],
-    importedFrom: new Map(),
-    problems: [],
-    seen: new Map([[rootPath, null]]),
-    hasAll: true,
+export function readImports(root: SpecFile, rootPath: string, find: FindImport) {
+  /** In the order of their steps: an imported file comes before the importing one. */
+  const files: SpecFile[] = [];
+  /** In the order of loading, the root first. */
+  const sources = [root.source];
+  /** The `imports` entries that led to a file, outermost first. */
+  const importedFrom = new Map<Source, readonly Spot[]>();
+  const problems: Problem[] = [];
+  /** False if an import was not found or not read. */
+  let hasAll = true;
+  /** The entry that imported each file; null for the root. */
+  const seen = new Map<string, Spot | null>([[rootPath, null]]);
+  const visit = (file: SpecFile, level: Level): void => {
+    const { imports } = file.raw;
+    for (const [index, text] of asList(imports).entries()) {
+      follow(text, spotIn(file, typeof imports === 'string' ? ['imports'] : ['imports', index]), level);
+    }
+    files.push(file);
   };
-  visit(walk, root, { path: rootPath, spots: [], stack: [rootPath] });
-  return walk;
-}
-
-function visit(walk: ImportedFiles, file: SpecFile, level: Level): void {
-  const { imports } = file.raw;
-  for (const [index, text] of asList(imports).entries()) {
-    const path: Path = typeof imports === 'string' ? ['imports'] : ['imports', index];
-    follow(walk, text, { ...level, spots: [...level.spots, spotIn(file, path)] });
-  }
-  walk.files.push(file);
-}
-
-function follow(walk: ImportedFiles, text: string, level: Level): void {
-  const spot = level.spots.at(-1);
-  if (spot === undefined) return;
-  if (text.trim() === '') {
-    const help = 'Name a file, or remove the entry.';
-    walk.problems.push(problem('wrong-value', spot, 'the import is empty', { help }));
-    walk.hasAll = false;
-    return;
-  }
-  const found = walk.find(text, level.path);
-  if (found.kind !== 'file') {
-    walk.problems.push(notFound(text, found, spot));
-    walk.hasAll = false;
-    return;
-  }
-  const first = walk.seen.get(found.path);
-  if (level.stack.includes(found.path)) walk.problems.push(importCycle(level, found.path));
-  else if (first !== undefined && first !== null) walk.problems.push(importedTwice(text, spot, first));
-  else read(walk, found, level, spot);
-}
-
-function read(walk: ImportedFiles, found: Extract<FoundImport, { kind: 'file' }>, level: Level, spot: Spot): void {
-  walk.seen.set(found.path, spot);
-  walk.sources.push(found.source);
-  walk.importedFrom.set(found.source, level.spots);
-  if (found.problems.length > 0) {
-    walk.problems.push(...found.problems);
-    walk.hasAll = false;
-    return;
-  }
-  const { file, problems } = readSpecFile(found.source);
-  walk.problems.push(...problems, ...ignoredKeys(file));
-  visit(walk, file, { path: found.path, spots: level.spots, stack: [...level.stack, found.path] });
+  const follow = (text: string, spot: Spot, level: Level): void => {
+    const found = text.trim() === '' ? null : find(text, level.path);
+    if (found?.kind !== 'file') {
+      problems.push(notFound(text, found, spot));
+      hasAll = false;
+      return;
+    }
+    const { path, source } = found;
+    const spots = [...level.spots, spot];
+    const first = seen.get(path);
+    if (level.stack.includes(path)) problems.push(importCycle(level, spot, path));
+    else if (first !== undefined && first !== null) problems.push(importedTwice(text, spot, first));
+    else {
+      seen.set(path, spot);
+      sources.push(source);
+      importedFrom.set(source, spots);
+      if (found.problems.length > 0) {
+        problems.push(...found.problems);
+        hasAll = false;
+        return;
+      }
+      const read = readSpecFile(source);
+      problems.push(...read.problems, ...ignoredKeys(read.file));
+      visit(read.file, { path, spots, stack: [...level.stack, path] });
+    }
+  };
+  visit(root, { path: rootPath, spots: [], stack: [rootPath] });
+  return { files, sources, importedFrom, problems, hasAll };
 }
 
 function ignoredKeys(file: SpecFile): Problem[] {
@@ -97,13 +72,15 @@ function ignoredKeys(file: SpecFile): Problem[] {
     if (GIVEN_ON.has(key)) return [];
     const message = `"${key}" of an imported file is ignored`;
     const help = 'Only steps and functions are imported; move everything else to the file that is run.';
-    const options = { severity: 'warning', label: 'ignored', help } as const;
-    return [problem('import-ignored-key', spotIn(file, [key], 'key'), message, options)];
+    return [problem('import-ignored-key', spotIn(file, [key], 'key'), message, { ...IGNORED, help })];
   });
 }
 
-function notFound(text: string, found: Exclude<FoundImport, { kind: 'file' }>, spot: Spot): Problem {
-  switch (found.kind) {
+/** `found`: null if nothing is named. */
+function notFound(text: string, found: Exclude<FoundImport, { kind: 'file' }> | null, spot: Spot): Problem {
+  switch (found?.kind) {
+    case undefined:
+      return problem('wrong-value', spot, 'the import is empty', { help: 'Name a file, or remove the entry.' });
     case 'missing': {
       const help = 'Imports are relative to the importing file; ".yaml" and ".yml" may be omitted.';
       return problem('import-not-found', spot, `the import "${text}" does not exist`, { label: found.near, help });
@@ -117,12 +94,10 @@ function notFound(text: string, found: Exclude<FoundImport, { kind: 'file' }>, s
   }
 }
 
-function importCycle({ stack, spots }: Level, path: string): Problem {
+function importCycle({ stack, spots }: Level, last: Spot, path: string): Problem {
   const from = stack.indexOf(path);
-  const names = [...stack.slice(from), path].map(baseName);
-  const last = spots.at(-1);
-  if (last === undefined) throw new Error('a cycle without an import');
-  const related = spots.slice(from, -1).map((spot, index) => {
+  const names = [...stack.slice(from), path].map((file) => file.slice(file.lastIndexOf('/') + 1));
+  const related = spots.slice(from).map((spot, index) => {
     return { spot, message: `"${names[index]}" imports "${names[index + 1]}"` };
   });
   return problem('import-cycle', last, `import cycle: ${names.join(' -> ')}`, { related });
@@ -134,8 +109,4 @@ function importedTwice(text: string, spot: Spot, first: Spot): Problem {
     related: [{ spot: first, message: 'it is imported here first' }],
     help: 'Import a file once; its steps are available to every file.',
   });
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -55,11 +55,10 @@ export function guessedKey(reader: Reader, { pair, key, schema, position, result
   }
   if (/^x-/i.test(key.text)) return null;
   const message = `unknown key "${key.text}"${inWhat(position, result)}`;
-  if (reader.suggestionsLeft-- <= 0) {
-    report(reader, 'unknown-key', key.range, message);
-    return null;
-  }
-  const advice = adviceFor(key.text, position.path, executorOf(schema));
+  if (reader.suggestionsLeft-- <= 0) return report(reader, 'unknown-key', key.range, message);
+  // The executor whose settings the schema describes.
+  const executor = executorTypes().find((name) => executorConfigSchema(name) === schema) ?? null;
+  const advice = adviceFor(key.text, position.path, executor);
   if (advice !== null) return readAsAdvised(reader, { key, schema, position, result }, advice);
   const keys = [...new Set([...knownKeys(schema).values()].map(({ name }) => name))];
   const near = nearNames(key.text, keys);
@@ -114,11 +113,8 @@ function readAsAdvised(
 }
 
 /** Whether the map already has the key, in this or another spelling. If so it is reported, otherwise recorded. */
-export function refuseDuplicate(
-  reader: Reader,
-  { key, seen, position, result, schema }: PairContext,
-  known: KnownKey,
-): boolean {
+export function refuseDuplicate(reader: Reader, context: PairContext, known: KnownKey): boolean {
+  const { key, seen, position, result, schema } = context;
   const isGuess = schema.properties !== undefined && knownKeys(schema).get(canonicalKey(key.text)) === undefined;
   const first = seen.get(known.name);
   if (first === undefined || isGuess) {
@@ -140,8 +136,7 @@ export function keyOf(reader: Reader, pair: MapEntry): Key | null {
   if (node?.kind !== 'scalar' || (node.value === null && textOf(node) === '')) {
     const message = node === null || node.kind === 'scalar' ? 'a key is missing' : 'a key must be text';
     const help = 'Put text with brackets, braces or a leading colon in quotes.';
-    report(reader, 'complex-key', rangeOf(node ?? pair.value), message, { help });
-    return null;
+    return report(reader, 'complex-key', rangeOf(node ?? pair.value), message, { help });
   }
   const text = textOf(node);
   const space = /^\s/.test(text) && node.isPlain ? foreignSpace(reader.source, node.start) : null;
@@ -149,10 +144,7 @@ export function keyOf(reader: Reader, pair: MapEntry): Key | null {
     reader.problems.push(space);
     return null;
   }
-  if (FORBIDDEN.has(text)) {
-    report(reader, 'forbidden-key', rangeOf(node), `the key "${text}" is not allowed`);
-    return null;
-  }
+  if (FORBIDDEN.has(text)) return report(reader, 'forbidden-key', rangeOf(node), `the key "${text}" is not allowed`);
   const isAdded = reader.aliases.depth > 0 || pair.key?.kind === 'alias';
   if (isAdded && !admitsKey(reader, text)) {
     if (reader.aliases.depth === 0) reportAliasBomb(reader, pair.key ?? node);
@@ -207,34 +199,21 @@ function inWhat({ path }: Target, result: Record<string, Json>): string {
 function keysHelp(keys: readonly string[], { path }: Target, schema: Schema): string | null {
   if (keys.length === 0) return null;
   const listed = keys.slice(0, MOST_KEYS_IN_HELP).join(', ');
-  const steps = settingPath(path, schema) ?? path.filter(isSchemaStep);
+  // Indexes, and names if steps are a map, are not part of the path through the schema.
+  const isKey = (step: string | number, index: number) =>
+    typeof step === 'string' && !(index === 1 && path[0] === 'steps');
+  const steps = settingPath(path, schema) ?? path.filter(isKey);
   const command = ['wf schema', steps.join('.')].join(' ').trim();
   return `Known keys here: ${listed}${keys.length > MOST_KEYS_IN_HELP ? ', ...' : ''} (${command}).`;
-}
-
-/** The executor whose settings a schema describes; null for any other schema. */
-function executorOf(schema: Schema): string | null {
-  return executorTypes().find((name) => executorConfigSchema(name) === schema) ?? null;
 }
 
 /** `executor.docker.host` for a map in the settings of an executor, whose type is not part of the path; else null. */
 function settingPath(path: Path, schema: Schema): string[] | null {
   const start = path.findLastIndex((step) => step === 'config' || step === 'with') + 1;
   const below = path.slice(start).map(String);
-  const type = executorTypes().find((name) => schemaBelow(executorConfigSchema(name), below) === schema);
+  const inner = (at: Schema | null | undefined, key: string) => at && knownKeys(at).get(canonicalKey(key))?.schema;
+  const type = executorTypes().find((name) => below.reduce(inner, executorConfigSchema(name)) === schema);
   return type === undefined ? null : ['executor', type, ...below];
-}
-
-function schemaBelow(schema: Schema | null, keys: readonly string[]): Schema | null {
-  return keys.reduce<Schema | null>(
-    (at, key) => (at === null ? null : (knownKeys(at).get(canonicalKey(key))?.schema ?? null)),
-    schema,
-  );
-}
-
-/** Indexes, and names if steps are a map, are not part of the path through the schema. */
-function isSchemaStep(step: string | number, index: number, path: Path): boolean {
-  return typeof step === 'string' && !(index === 1 && path[0] === 'steps');
 }
 
 /** Maximum number of values, and of letters in them and their keys, that aliases may add to a file. */

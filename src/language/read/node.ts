@@ -81,19 +81,19 @@ export type Reader = {
   suggestionsLeft: number;
 };
 
-/** Adds a problem, once per position. */
+/** Adds a problem, once per position. Returns null, for a value that is not read. */
 export function report(
-  reader: Reader,
+  { source, problems, reported }: Reader,
   code: DiagnosticCode,
   range: Range,
   message: string,
   options?: ProblemOptions,
-): void {
+): null {
   // The content of an alias or a merge is read, and would be reported, every time it is used.
   const mark = `${code} ${range[0]}`;
-  if (reader.reported.has(mark)) return;
-  reader.reported.add(mark);
-  reader.problems.push(problem(code, { source: reader.source, range: [range[0], range[1]] }, message, options));
+  if (!reported.has(mark)) problems.push(problem(code, { source, range }, message, options));
+  reported.add(mark);
+  return null;
 }
 
 /** The range of a node; the start of the text if there is no node. */

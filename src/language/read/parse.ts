@@ -1,7 +1,8 @@
-import type { Alias, Document, Pair, ParsedNode, Parser, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import type { Alias, ParsedNode, Parser, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { uses } from '#fast/accelerators.ts';
-import { type Problem, problem, type Source } from '../diagnostic.ts';
-import { DEEPEST, type MapEntry, MOST_TOKENS, type Node, type ParseResult } from './node.ts';
+import type { DiagnosticCode } from '../codes.ts';
+import { type Problem, type ProblemOptions, problem, type Source } from '../diagnostic.ts';
+import { DEEPEST, MOST_TOKENS, type Node, type ParseResult } from './node.ts';
 import { parsePlain } from './plain/parse-plain.ts';
 import { indicator, syntaxProblems, type YamlPackage, yamlPackage } from './syntax-problem.ts';
 
@@ -60,7 +61,15 @@ function firstDocument(source: Source, yaml: YamlPackage): ParseResult {
   const document = first.value;
   if (document.errors.length > 0) return failed(syntaxProblems(source, document.errors));
   const second = documents.next();
-  if (second.done !== true) return failed([severalDocuments(source, document, second.value)]);
+  if (second.done !== true) {
+    // A document starts with its `---`, or after the `...` of the previous one with its content.
+    const begin = second.value.contents?.range[0] ?? second.value.range[0];
+    const marker = source.text.lastIndexOf('---', begin);
+    const start = marker >= document.range[1] ? marker : begin;
+    const spot = { source, range: [start, start + 3] } as const;
+    const options = { label: 'a second document starts here', help: 'Keep one workflow in a file.' };
+    return failed([problem('several-documents', spot, 'the file contains more than one document', options)]);
+  }
   const tags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
   const contents = document.contents === null ? null : toNode(document.contents);
   return { document: { contents, unknownTags: tags.map(({ pos }) => pos) }, problems: [] };
@@ -71,64 +80,47 @@ function failed(problems: readonly Problem[]): ParseResult {
 }
 
 function* guardedTokens(source: Source, yaml: YamlPackage): ReturnType<Parser['parse']> {
+  const refused = (code: DiagnosticCode, at: number, message: string, options: ProblemOptions) =>
+    new Refused(problem(code, { source, range: [at, at + 1] }, message, options));
   const parser = new yaml.Parser();
   const keyDepth = keyDepthCounter();
   let before = '';
   let errors = 0;
   let count = 0;
   for (const lexeme of new yaml.Lexer().lex(source.text)) {
-    if (lexeme === '?' && before !== SCALAR) throw new Refused(explicitKey(source, parser.offset));
-    if (lexeme === '!' && before !== SCALAR) throw new Refused(droppedTag(source, parser.offset));
-    if (before !== SCALAR && keyDepth(lexeme) > DEEPEST_KEY) throw new Refused(complexKey(source, parser.offset));
-    if (++count > MOST_TOKENS) throw new Refused(tooLarge(source));
+    const { offset } = parser;
+    if (before !== SCALAR && lexeme === '?') {
+      throw refused('explicit-key', offset, 'a key written with "?" is not supported', {
+        label: 'write "key: value"',
+        help: 'Put text that starts with a question mark in quotes.',
+      });
+    }
+    if (before !== SCALAR && lexeme === '!') {
+      // YAML drops a lone `!`, which turns `! test -f x` into its opposite.
+      const { message, label, help } = indicator(offset, '!');
+      throw refused('unknown-tag', offset, message, { label, help });
+    }
+    if (before !== SCALAR && keyDepth(lexeme) > DEEPEST_KEY) {
+      const help = 'Put text with brackets or braces in quotes.';
+      throw refused('complex-key', offset - 1, 'a key must be text', { help });
+    }
+    if (++count > MOST_TOKENS) {
+      const message = `the file has more than ${MOST_TOKENS} tokens, the limit for workflow files`;
+      const help = 'Move steps to files of their own ("imports").';
+      throw new Refused(problem('file-too-large', { source }, message, { help }));
+    }
     before = lexeme;
     for (const token of parser.next(lexeme)) {
       if (token.type === 'error') errors++;
       yield token;
     }
-    if (parser.stack.length > DEEPEST + 1) throw new Refused(tooDeep(source, parser.offset));
+    if (parser.stack.length > DEEPEST + 1) {
+      const message = `maps and lists are nested more than ${DEEPEST} levels deep`;
+      throw refused('nesting-too-deep', parser.offset - 1, message, { label: 'too deep' });
+    }
     if (errors > MOST_ERRORS) break;
   }
   yield* parser.end();
-}
-
-function explicitKey(source: Source, offset: number): Problem {
-  const message = 'a key written with "?" is not supported';
-  return problem('explicit-key', { source, range: [offset, offset + 1] }, message, {
-    label: 'write "key: value"',
-    help: 'Put text that starts with a question mark in quotes.',
-  });
-}
-
-/** YAML drops a lone `!`, which turns `! test -f x` into its opposite. */
-function droppedTag(source: Source, offset: number): Problem {
-  const { message, label, help } = indicator(offset, '!');
-  return problem('unknown-tag', { source, range: [offset, offset + 1] }, message, { label, help });
-}
-
-function tooLarge(source: Source): Problem {
-  const message = `the file has more than ${MOST_TOKENS} tokens, the limit for workflow files`;
-  return problem('file-too-large', { source }, message, { help: 'Move steps to files of their own ("imports").' });
-}
-
-function complexKey(source: Source, offset: number): Problem {
-  const help = 'Put text with brackets or braces in quotes.';
-  return problem('complex-key', { source, range: [offset - 1, offset] }, 'a key must be text', { help });
-}
-
-function tooDeep(source: Source, offset: number): Problem {
-  const message = `maps and lists are nested more than ${DEEPEST} levels deep`;
-  return problem('nesting-too-deep', { source, range: [offset - 1, offset] }, message, { label: 'too deep' });
-}
-
-/** A document starts with its `---`, or after the `...` of the previous one with its content. */
-function severalDocuments(source: Source, first: Document.Parsed, second: Document.Parsed): Problem {
-  const begin = second.contents?.range[0] ?? second.range[0];
-  const marker = source.text.lastIndexOf('---', begin);
-  const start = marker >= first.range[1] ? marker : begin;
-  const options = { label: 'a second document starts here', help: 'Keep one workflow in a file.' };
-  const spot = { source, range: [start, start + 3] } as const;
-  return problem('several-documents', spot, 'the file contains more than one document', options);
 }
 
 /** Stack traces of the parser's errors take most of the time for an invalid file. */
@@ -174,15 +166,12 @@ function toNode(node: ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq): Node {
   const [start = 0, end = 0] = node.range ?? [];
   const range = { start, end, anchor: isAlias(node) ? undefined : node.anchor };
   if (isAlias(node)) return { kind: 'alias', name: node.source, ...range };
-  if (isMap(node)) return { kind: 'map', entries: node.items.map(toEntry), ...range };
+  const below = (part: unknown) => (part === null ? null : toNode(part as ParsedNode));
+  if (isMap(node)) {
+    const entries = node.items.map(({ key, value }) => ({ key: below(key), value: below(value) }));
+    return { kind: 'map', entries, ...range };
+  }
   if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => toNode(item as ParsedNode)), ...range };
   const { value, source, type } = node;
   return { kind: 'scalar', value, text: source ?? String(value ?? ''), isPlain: type === 'PLAIN', ...range };
-}
-
-function toEntry({ key, value }: Pair): MapEntry {
-  return {
-    key: key === null ? null : toNode(key as ParsedNode),
-    value: value === null ? null : toNode(value as ParsedNode),
-  };
 }

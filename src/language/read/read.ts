@@ -2,7 +2,8 @@ import { parseSpan } from '#core/time-text.ts';
 import type { Json } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Problem, pathMark, type Source } from '../diagnostic.ts';
-import { type KnownKey, resolve, typesOf } from '../schema/schema.ts';
+import { isJsonObject } from '../raw.ts';
+import { resolve, typesOf } from '../schema/schema.ts';
 import type { Schema } from '../schema/schema-type.ts';
 import {
   admitsValue,
@@ -78,65 +79,50 @@ function readNode(reader: Reader, node: Node, position: Target): Json {
 
 function readPlain(reader: Reader, node: Exclude<Node, AliasNode>, position: Target): Json {
   if (position.depth > DEEPEST) {
-    report(reader, 'nesting-too-deep', rangeOf(node), `maps and lists are nested more than ${DEEPEST} levels deep`);
-    return null;
+    const message = `maps and lists are nested more than ${DEEPEST} levels deep`;
+    return report(reader, 'nesting-too-deep', rangeOf(node), message);
   }
   if (node.kind === 'scalar') {
     const value = scalarOf(node, position.schema);
-    if (typeof value === 'string' && value.includes('\0')) return refuseZero(reader, node);
-    return value;
+    // No program accepts an argument or a variable that contains a zero byte.
+    const isRefused = typeof value === 'string' && value.includes('\0');
+    if (!isRefused) return value;
+    return report(reader, 'control-character', rangeOf(node), 'a text cannot contain the character U+0000');
   }
   if (node.kind === 'list') return readList(reader, node, position);
-  return reader.source.text.startsWith('{{', node.start)
-    ? refuseTemplate(reader, node)
-    : readMap(reader, node, position);
-}
-
-/** For YAML this is a map with a map as its key. */
-function refuseTemplate(reader: Reader, node: MapNode): null {
-  report(reader, 'complex-key', rangeOf(node), 'text that starts with "{{" must be in quotes', {
+  if (!reader.source.text.startsWith('{{', node.start)) return readMap(reader, node, position);
+  // For YAML this is a map with a map as its key.
+  return report(reader, 'complex-key', rangeOf(node), 'text that starts with "{{" must be in quotes', {
     label: 'YAML reads this as a map',
     help: 'Put the whole text in quotes. wf has no templates: it replaces variables, such as $NAME.',
   });
-  return null;
 }
 
 /** A length such as `2d12h` counts as its seconds where a number of seconds is expected. */
 function scalarOf(node: ScalarNode, schema: Schema): Json {
-  const value = scalarValue(node, valueTypes(schema), schema.enum);
+  const types = typesOf(schema);
+  // A number that may be a variable is read as a number: `"3"` is one.
+  const wanted = schema['x-number'] === true ? (types ?? []).filter((type) => type !== 'string') : types;
+  const value = scalarValue(node, wanted, schema.enum);
   if (schema['x-seconds'] !== true || typeof value !== 'string') return value;
   const spanMs = parseSpan(value);
   return spanMs === null ? value : spanMs / 1000;
 }
 
-/** A number that may be a variable is read as a number: `"3"` is one. */
-function valueTypes(schema: Schema): readonly string[] | null {
-  const types = typesOf(schema);
-  return schema['x-number'] === true ? (types ?? []).filter((type) => type !== 'string') : types;
-}
-
-/** No program accepts an argument or a variable that contains a zero byte. */
-function refuseZero(reader: Reader, node: Node): null {
-  report(reader, 'control-character', rangeOf(node), 'a text cannot contain the character U+0000');
-  return null;
-}
-
 function readAlias(reader: Reader, node: AliasNode, position: Target): Json {
-  const target = reader.anchors.get(node.name);
+  const { anchors } = reader;
+  const target = anchors.get(node.name);
   if (target === undefined) {
-    const { anchors } = reader;
     const count = anchors.size;
-    // Later anchors cannot be meant.
-    const label = () => didYouMean(nearNames(node.name, [...anchors.keys()].slice(0, count)));
-    report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.name}" is defined before this alias`, {
-      label,
+    return report(reader, 'unknown-anchor', rangeOf(node), `no anchor "&${node.name}" is defined before this alias`, {
+      // Later anchors cannot be meant.
+      label: () => didYouMean(nearNames(node.name, [...anchors.keys()].slice(0, count))),
       help: 'Text that starts with "*" must be in quotes.',
     });
-    return null;
   }
   if (target.open) {
-    report(reader, 'alias-limit', rangeOf(node), `the alias "*${node.name}" refers to a value that contains it`);
-    return null;
+    const message = `the alias "*${node.name}" refers to a value that contains it`;
+    return report(reader, 'alias-limit', rangeOf(node), message);
   }
   reader.aliases.depth++;
   const value = readNode(reader, target.node, position);
@@ -159,7 +145,7 @@ function readMap(reader: Reader, node: MapNode, position: Target): Json {
   const seen = new Map<string, { key: string; range: Range }>();
   const schema = position.schema;
   const merges = node.entries.filter(isMerge);
-  for (const merge of merges) readMerge(reader, merge, { position, result });
+  for (const merge of merges) readMerge(reader, merge, position, result);
   for (const pair of node.entries) {
     if (merges.includes(pair)) continue;
     const key = keyOf(reader, pair);
@@ -170,51 +156,46 @@ function readMap(reader: Reader, node: MapNode, position: Target): Json {
 }
 
 /** `<<: *defaults`: the keys of other maps, read before the map's own keys, which replace them. */
-function readMerge(reader: Reader, merge: MapEntry, target: { position: Target; result: Record<string, Json> }): void {
-  const { value } = merge;
+function readMerge(reader: Reader, { key, value }: MapEntry, position: Target, result: Record<string, Json>): void {
   const sources = value?.kind === 'list' ? value.items : [value];
   for (const source of sources) {
     const before = reader.problems.length;
-    const merged = source === null ? null : readNode(reader, source, target.position);
-    if (merged === null && reader.problems.length > before) {
-      reader.damaged.add(target.result);
-      continue;
-    }
-    if (typeof merged !== 'object' || merged === null || Array.isArray(merged)) {
-      const range = rangeOf(source ?? merge.key);
-      report(reader, 'wrong-type', range, '"<<" takes a map, or a list of maps');
-      continue;
-    }
-    for (const [key, part] of Object.entries(merged)) if (!(key in target.result)) target.result[key] = part;
+    const merged = source === null ? null : readNode(reader, source, position);
+    if (merged === null && reader.problems.length > before) reader.damaged.add(result);
+    else if (!isJsonObject(merged))
+      report(reader, 'wrong-type', rangeOf(source ?? key), '"<<" takes a map, or a list of maps');
+    else for (const [name, part] of Object.entries(merged)) if (!(name in result)) result[name] = part;
   }
 }
 
 function readPair(reader: Reader, context: PairContext): void {
   const { key, result, position } = context;
+  const isDocumented = context.schema.properties !== undefined;
+  const node = context.pair.value;
+  const depth = position.depth + 1;
   const known = knownKey(context) ?? guessedKey(reader, context);
   if (known === null || refuseDuplicate(reader, context, known)) {
-    skip(reader, context);
+    // An ignored value may still contain anchors that others refer to.
+    if (node !== null) readNode({ ...reader, record: null }, node, { path: position.path, schema: {}, depth });
     return;
   }
   const path = [...position.path, known.name];
   // An unknown key before this one may have been read as a guess for it.
   if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
   else reader.spellings.delete(pathMark(path));
-  const node = context.pair.value;
   const range = node === null ? key.range : rangeOf(node);
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);
   const before = reader.problems.length;
-  const value =
-    node === null ? null : readNode(reader, node, { path, schema: known.schema, depth: position.depth + 1 });
-  if (value === null && reader.problems.length === before && isExpectedValue(context, known)) {
-    noExpectedValue(reader, context);
+  const value = node === null ? null : readNode(reader, node, { path, schema: known.schema, depth });
+  if (value !== null) {
+    result[known.name] = value;
+    return;
   }
-  if (value === null && reader.problems.length > before) reader.damaged.add(result);
-  store(result, known, value, context.schema.properties !== undefined);
-}
-
-function isExpectedValue({ schema }: PairContext, known: KnownKey): boolean {
-  return known.name === 'expected' && schema.properties !== undefined;
+  if (reader.problems.length === before && known.name === 'expected' && isDocumented) noExpectedValue(reader, context);
+  if (reader.problems.length > before) reader.damaged.add(result);
+  // A documented key without a value counts as absent; an entry of `env` is empty, one of `params` is open.
+  const types = typesOf(known.schema) ?? [];
+  if (!isDocumented) result[known.name] = types.includes('string') && !types.includes('null') ? '' : null;
 }
 
 /** If the key counted as absent, the condition would be a command, which an empty variable always lets pass. */
@@ -223,23 +204,6 @@ function noExpectedValue(reader: Reader, { key: { text, range }, pair: { value }
   report(reader, 'wrong-value', range, `"${text}" has no value`, {
     help: `Write ${text}: ${JSON.stringify(written)} if the condition must ${written === '' ? 'be empty' : 'have this text'}.`,
   });
-}
-
-/** A documented key without a value counts as absent; an entry of `env` is then empty, one of `params` open. */
-function store(result: Record<string, Json>, known: KnownKey, value: Json, isDocumented: boolean): void {
-  if (value !== null) result[known.name] = value;
-  else if (!isDocumented) result[known.name] = emptyValue(typesOf(known.schema) ?? []);
-}
-
-function emptyValue(types: readonly string[]): Json {
-  return types.includes('string') && !types.includes('null') ? '' : null;
-}
-
-/** An ignored value may still contain anchors that others refer to. */
-function skip(reader: Reader, { pair, position }: PairContext): void {
-  const node = pair.value;
-  if (node !== null)
-    readNode({ ...reader, record: null }, node, { path: position.path, schema: {}, depth: position.depth + 1 });
 }
 
 function isMerge({ key }: MapEntry): boolean {

@@ -1,4 +1,4 @@
-import type { Json } from '#core/workflow.ts';
+import type { Json, JsonObject } from '#core/workflow.ts';
 import type { RawItems } from '../build/build-policies.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
@@ -62,30 +62,22 @@ const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
 export function readSpecFile(source: Source): { file: SpecFile; problems: readonly Problem[] } {
   const parsed = parse(source);
   const { document } = parsed;
-  const empty = unreadFile(source, document);
-  if (parsed.problems.length > 0) return { file: empty, problems: parsed.problems };
-  if (document === null || document.contents === null) return { file: empty, problems: [emptyFile(source)] };
+  const unread = (problems: readonly Problem[]) => ({ file: unreadFile(source, document), problems });
+  if (parsed.problems.length > 0) return unread(parsed.problems);
+  if (document === null || document.contents === null) return unread([emptyFile(source)]);
   const result = read(source, document, workflowSchema);
   // The keys on the lines around it are in the wrong maps.
   const misread = result.problems.find(({ code }) => code === 'yaml-syntax');
-  if (misread !== undefined) return { file: empty, problems: [misread] };
-  if (!isJsonObject(result.value))
-    return { file: empty, problems: [...result.problems, notAMap(source, result.value)] };
+  if (misread !== undefined) return unread([misread]);
+  if (!isJsonObject(result.value)) return unread([...result.problems, notAMap(source, result.value)]);
   const setting = settingOf(result.problems, result.value);
-  if (setting !== null) return { file: empty, problems: [setting] };
+  if (setting !== null) return unread([setting]);
   const dagu = readDaguKeys(source, result.value, result.spellings);
-  const { raw, damaged, lost, problems } = validate(source, result.value, dagu.spellings);
+  const { raw, lost, ...validated } = validate(source, result.value, dagu.spellings);
   const isReadable = !result.problems.some((found) => STRUCTURAL.has(found.code));
-  const file = {
-    source,
-    document,
-    raw,
-    isReadable,
-    damaged: new Set([...result.damaged, ...dagu.damaged, ...damaged]),
-    lost,
-    isOfLaterDagu: dagu.isOfLaterDagu,
-  };
-  return { file, problems: [...result.problems, ...dagu.problems, ...problems] };
+  const damaged = new Set([...result.damaged, ...dagu.damaged, ...validated.damaged]);
+  const file = { source, document, raw, isReadable, damaged, lost, isOfLaterDagu: dagu.isOfLaterDagu };
+  return { file, problems: [...result.problems, ...dagu.problems, ...validated.problems] };
 }
 
 /** A file of which nothing could be read. */
@@ -107,19 +99,17 @@ const entriesOfFiles = new WeakMap<SpecFile, readonly StepEntry[]>();
 
 /** The steps of a file in order. Entries that are not steps were reported and are left out. */
 export function stepEntries(file: SpecFile): readonly StepEntry[] {
-  const kept = entriesOfFiles.get(file) ?? findEntries(file);
-  entriesOfFiles.set(file, kept);
-  return kept;
-}
-
-function findEntries(file: SpecFile): StepEntry[] {
+  const kept = entriesOfFiles.get(file);
+  if (kept !== undefined) return kept;
   const steps = file.raw.steps ?? [];
   const isList = Array.isArray(steps);
-  return Object.entries(steps).flatMap(([key, raw]: [string, RawStep | null]) => {
+  const entries = Object.entries(steps).flatMap(([key, raw]: [string, RawStep | null]) => {
     if (raw === null) return [];
     const path = ['steps', isList ? Number(key) : key];
     return [{ file, path, raw, name: raw.name ?? raw.id ?? (isList ? null : key) }];
   });
+  entriesOfFiles.set(file, entries);
+  return entries;
 }
 
 /** The spot of a value, or of its key, in a file. */
@@ -139,8 +129,8 @@ function notAMap(source: Source, value: Json): Problem {
 }
 
 /** Reports a configuration file as a whole, instead of each of its unknown keys. */
-function settingOf(problems: readonly Problem[], value: Json): Problem | null {
-  if (!isJsonObject(value) || value.steps !== undefined || value.imports !== undefined) return null;
+function settingOf(problems: readonly Problem[], value: JsonObject): Problem | null {
+  if (value.steps !== undefined || value.imports !== undefined) return null;
   for (const found of problems) {
     const key = found.code === 'unknown-key' ? (/^unknown key "([^"]*)"$/.exec(found.message)?.[1] ?? '') : '';
     if (!SETTINGS.has(canonicalKey(key))) continue;
@@ -174,12 +164,8 @@ const actionsOfFiles = new WeakMap<SpecFile, readonly ActionEntry[]>();
 
 /** The steps and handlers of a file, with their names for messages. */
 export function actionEntries(file: SpecFile): readonly ActionEntry[] {
-  const kept = actionsOfFiles.get(file) ?? findActionEntries(file);
-  actionsOfFiles.set(file, kept);
-  return kept;
-}
-
-function findActionEntries(file: SpecFile): readonly ActionEntry[] {
+  const kept = actionsOfFiles.get(file);
+  if (kept !== undefined) return kept;
   const steps = stepEntries(file).map(({ path, raw, name }): ActionEntry => {
     const what = name === null ? `step ${Number(path[1]) + 1}` : `step "${name}"`;
     return { file, path, raw, what, hasDollar: hasDollar(raw) };
@@ -187,7 +173,9 @@ function findActionEntries(file: SpecFile): readonly ActionEntry[] {
   const handlers = Object.entries(file.raw.handlerOn ?? {}).map(([kind, raw]): ActionEntry => {
     return { file, path: ['handlerOn', kind], raw, what: `handler "${kind}"`, hasDollar: hasDollar(raw) };
   });
-  return [...steps, ...handlers];
+  const entries = [...steps, ...handlers];
+  actionsOfFiles.set(file, entries);
+  return entries;
 }
 
 function hasDollar(value: unknown): boolean {

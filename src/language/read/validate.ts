@@ -1,7 +1,7 @@
 import { isNumberText } from '#core/step-numbers.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
-import { type Path, type Problem, pathMark, problem, type Source } from '../diagnostic.ts';
+import { type Path, type Problem, type ProblemOptions, pathMark, problem, type Source } from '../diagnostic.ts';
 import { isJsonObject, type RawWorkflow } from '../raw.ts';
 import type { SchemaError, Validate } from '../schema/generated/validate.cjs';
 import { executorTypes, resolve, workflowSchema } from '../schema/schema.ts';
@@ -38,7 +38,8 @@ export function validate(source: Source, value: Json, spellings: ReadonlyMap<str
     if (problems.length === MOST) break;
     if (error.keyword === 'if' || isMissingSteps(error) || seen.has(error.instancePath + missing(error))) continue;
     seen.add(error.instancePath + missing(error));
-    problems.push(schemaProblem({ source, root: value, spellings }, error));
+    const path = pathOf(value, error.instancePath);
+    problems.push(schemaProblem({ source, path, part: 'value' }, value, subjectOf(path, value, spellings), error));
   }
   const before = isJsonObject(value) ? Object.keys(value) : [];
   for (const error of errors) damage(value, error, damaged);
@@ -62,97 +63,85 @@ function missing(error: SchemaError): string {
   return error.keyword === 'required' ? ` ${String(error.params.missingProperty)}` : '';
 }
 
-/** A file as read, with the spellings of its keys. */
-type ReadFile = { readonly source: Source; readonly root: Json; readonly spellings: ReadonlyMap<string, string> };
-
-function schemaProblem({ source, root, spellings }: ReadFile, error: SchemaError): Problem {
-  const path = pathOf(root, error.instancePath);
+function schemaProblem(
+  spot: Extract<Problem['spot'], { readonly path: Path }>,
+  root: Json,
+  subject: string,
+  error: SchemaError,
+): Problem {
+  const { path } = spot;
+  const { params } = error;
   const value = valueAt(root, path);
-  const subject = subjectOf(path, root, spellings);
-  const at = (part: 'key' | 'value') => ({ source, path, part });
+  const wrong = (message: string, options?: ProblemOptions) =>
+    problem('wrong-value', spot, `${subject} ${message}`, options);
+  const wrongType = (message: string, options: ProblemOptions) =>
+    problem('wrong-type', spot, `${subject} must be ${message}`, options);
   const refused = refusedValue(path, value);
   if (refused !== null) {
     const { what, help } = refused;
-    return problem('not-supported', at('value'), `${what ?? subject} is not supported`, {
-      label: 'not supported',
-      help,
-    });
+    return problem('not-supported', spot, `${what ?? subject} is not supported`, { label: 'not supported', help });
   }
+  const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
   switch (error.keyword) {
-    case 'required': {
-      const message = `${subject} needs "${String(error.params.missingProperty)}"`;
-      return problem('missing-key', at('key'), message);
-    }
+    case 'required':
+      return problem('missing-key', { ...spot, part: 'key' }, `${subject} needs "${String(params.missingProperty)}"`);
     case 'type': {
-      const expected = typeWords(error.params.type, path);
+      const expected = typeWords(params.type, path);
       const fixed = fixedNumber(path, value);
       const shape = rightShape(path, value);
-      const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
-      const kind = fixed === null ? kindOf(value) : 'a variable';
-      return problem('wrong-type', at('value'), `${subject} must be ${expected}, not ${kind}`, {
+      const otherHelp = isLength ? LENGTH_HELP : listHelp(path, value);
+      return wrongType(`${expected}, not ${fixed === null ? kindOf(value) : 'a variable'}`, {
         label: `expected ${expected}`,
-        help: fixed ?? (shape !== null ? `Write ${shape}` : isLength ? LENGTH_HELP : listHelp(path, value)),
+        help: fixed ?? (shape === null ? otherHelp : `Write ${shape}`),
       });
     }
     case 'enum':
     case 'const':
-      return enumProblem(error, at('value'), { subject, value });
+      return enumProblem(error, spot, subject, value);
     case 'pattern':
-      if (String(error.params.pattern).startsWith('^\\$')) {
-        // A text in the place of a number that is no variable.
-        const message = `${subject} must be a number, or one variable, not "${String(value)}"`;
-        return problem('wrong-type', at('value'), message, {
-          label: 'expected a number or a variable',
-          help: /Sec$/.test(String(path.at(-1))) ? LENGTH_HELP : null,
-        });
+      // A text in the place of a number that is no variable.
+      if (String(params.pattern).startsWith('^\\$')) {
+        const help = isLength ? LENGTH_HELP : null;
+        const label = 'expected a number or a variable';
+        return wrongType(`a number, or one variable, not "${String(value)}"`, { label, help });
       }
       // The only other case in the schema: seconds, which may also be a text that a variable completes.
-      return problem('wrong-type', at('value'), `${subject} must be a number, not "${String(value)}"`, {
-        label: 'expected a number',
-      });
+      return wrongType(`a number, not "${String(value)}"`, { label: 'expected a number' });
     case 'exclusiveMinimum':
-      return problem('wrong-value', at('value'), `${subject} must be more than ${String(error.params.limit)}`);
+      return wrong(`must be more than ${String(params.limit)}`);
     case 'minimum':
-      return problem('wrong-value', at('value'), `${subject} must be at least ${String(error.params.limit)}`, {
-        help: error.params.limit === 0 ? noLimit(path, value) : null,
+      return wrong(`must be at least ${String(params.limit)}`, {
+        help: params.limit === 0 ? noLimit(path, value) : null,
       });
     case 'maximum':
-      return problem('wrong-value', at('value'), `${subject} must be at most ${String(error.params.limit)}`);
+      return wrong(`must be at most ${String(params.limit)}`);
     default:
-      return problem('wrong-value', at('value'), `${subject} is invalid (${error.keyword})`);
+      return wrong(`is invalid (${error.keyword})`);
   }
 }
 
-function enumProblem(
-  error: SchemaError,
-  spot: Problem['spot'],
-  { subject, value }: { readonly subject: string; readonly value: Json | undefined },
-): Problem {
+function enumProblem(error: SchemaError, spot: Problem['spot'], subject: string, value: Json | undefined): Problem {
   const allowed = (error.params.allowedValues as unknown[]).map(String);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const label = didYouMean(nearNames(text, allowed));
-  const help = `One of ${allowed.join(', ')}.`;
   if (!/\/executor(\/type)?$/.test(error.instancePath)) {
-    return problem('wrong-value', spot, `${subject} cannot be "${text}"`, { label, help });
+    return problem('wrong-value', spot, `${subject} cannot be "${text}"`, {
+      label,
+      help: `One of ${allowed.join(', ')}.`,
+    });
   }
   const advice = executorAdvice(text);
-  if (advice !== null)
-    return problem('unknown-executor', spot, `executor "${text}" is not supported`, { help: advice });
-  return problem('unknown-executor', spot, `unknown executor "${text}"`, {
-    label,
-    help: `One of ${executorTypes().join(', ')}.`,
-  });
+  if (advice === null) {
+    const help = `One of ${executorTypes().join(', ')}.`;
+    return problem('unknown-executor', spot, `unknown executor "${text}"`, { label, help });
+  }
+  return problem('unknown-executor', spot, `executor "${text}" is not supported`, { help: advice });
 }
 
 /** `"timeoutSec" in step "fetch"`, `step 3`, `"env" entry 2`, `the file`. */
 function subjectOf(path: Path, root: Json, spellings: ReadonlyMap<string, string>): string {
   if (path.length === 0) return 'the file';
-  const isInStep = path[0] === 'steps' && path.length > 1;
-  const step = isInStep
-    ? stepLabel(path, root)
-    : path[0] === 'handlerOn' && path.length > 1
-      ? `handler "${path[1]}"`
-      : '';
+  const step = path.length > 1 ? stepLabel(path, root) : '';
   const rest = step === '' ? path : path.slice(2);
   const depth = rest.findLastIndex((part) => typeof part === 'string');
   const key = spellings.get(pathMark(path.slice(0, path.length - rest.length + depth + 1))) ?? rest[depth];
@@ -162,7 +151,10 @@ function subjectOf(path: Path, root: Json, spellings: ReadonlyMap<string, string
   return `${entry}"${key}"${step === '' ? '' : ` in ${step}`}`;
 }
 
+/** The name of the step or handler that a path leads to; empty for other paths. */
 function stepLabel(path: Path, root: Json): string {
+  if (path[0] === 'handlerOn') return `handler "${path[1]}"`;
+  if (path[0] !== 'steps') return '';
   const step = valueAt(root, path.slice(0, 2));
   const name = isJsonObject(step) ? (step.name ?? step.id) : undefined;
   if (typeof name === 'string') return `step "${name}"`;
@@ -228,16 +220,14 @@ function child(value: Json | undefined, step: string | number): Json | undefined
 function damage(root: Json, error: SchemaError, damaged: Set<unknown>): void {
   const path = pathOf(root, error.instancePath);
   const depth = path[0] === 'steps' || path[0] === 'handlerOn' ? 3 : 1;
-  const holder = valueAt(root, path.slice(0, Math.min(depth, path.length) - 1)) as
-    | Record<string, Json>
-    | null
-    | undefined;
-  const key = path[Math.min(depth, path.length) - 1];
+  const last = Math.min(depth, path.length) - 1;
+  const holder = valueAt(root, path.slice(0, last));
+  const key = path[last];
   if (typeof holder !== 'object' || holder === null || key === undefined) return;
   damaged.add(holder);
-  const isStep = path[0] === 'steps' && path.length === 2;
-  if (isStep) holder[key] = null;
-  else delete holder[key];
+  const map = holder as Record<string, Json>;
+  if (path[0] === 'steps' && path.length === 2) map[key] = null;
+  else delete map[key];
 }
 
 const START = 'The daemon reads it before a run has variables';
