@@ -29,7 +29,7 @@ steps:
   - { name: announce, depends: ship, command: echo shipped }
 `,
   'done.yaml': 'steps: [{name: one, command: echo one}]\n',
-  'wait.yaml': 'steps: [{name: wait, command: sleep 60}]\n',
+  'wait.yaml': 'steps: [{name: wait, command: sleep 600}]\n',
 };
 
 const phone = (width: number) => ({ viewport: { width, height: 720 }, isMobile: true, hasTouch: true });
