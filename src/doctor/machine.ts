@@ -17,6 +17,14 @@ export type Check = {
   readonly help: string | null;
 };
 
+function passed(name: string, detail: string, version: string | null = null): Check {
+  return { name, ok: true, version, detail, help: null };
+}
+
+function failed(name: string, detail: string, help: string, version: string | null = null): Check {
+  return { name, ok: false, version, detail, help };
+}
+
 /** The user's directories; null if the user has no home directory. */
 type CheckedDirectories = {
   readonly configDir: string | null;
@@ -34,9 +42,7 @@ function checkDirectories({ configDir, dagsDir, runsDir, cacheDir, untrusted }: 
     checkDirectory('workflows', dagsDir),
     checkDirectory('runs', runsDir),
     checkCache(cacheDir),
-    ...untrusted.map(({ path, why, help }) => {
-      return { name: 'home', ok: false, version: null, detail: `${path}: not used, ${why}`, help };
-    }),
+    ...untrusted.map(({ path, why, help }) => failed('home', `${path}: not used, ${why}`, help)),
     checkUmask(),
     checkProc(),
   ];
@@ -44,21 +50,19 @@ function checkDirectories({ configDir, dagsDir, runsDir, cacheDir, untrusted }: 
 
 /** A missing directory counts as usable if it can be created. */
 function checkDirectory(name: string, path: string | null): Check {
-  const check = { name, version: null };
-  if (path === null) return { ...check, ok: false, detail: 'there is no home directory', help: 'set HOME or WF_HOME' };
+  if (path === null) return failed(name, 'there is no home directory', 'set HOME or WF_HOME');
   const existing = nearestExisting(path);
   const problem = directoryProblem(existing);
-  if (problem === null)
-    return { ...check, ok: true, detail: existing === path ? path : `${path} (not created yet)`, help: null };
+  if (problem === null) return passed(name, existing === path ? path : `${path} (not created yet)`);
   const help = 'change its owner or mode, or set WF_HOME to a directory that can be written';
-  return { ...check, ok: false, detail: `${path}: "${existing}" ${problem}`, help };
+  return failed(name, `${path}: "${existing}" ${problem}`, help);
 }
 
 /** The launcher loads no code that other users could have written. */
 function checkCache(path: string | null): Check {
   const check = checkDirectory('code cache', path);
   if (path === null || !check.ok || !existsSync(path) || (statSync(path).mode & 0o022) === 0) return check;
-  return { ...check, ok: false, detail: `${path}: not used, since others can write there`, help: `chmod go-w ${path}` };
+  return failed(check.name, `${path}: not used, since others can write there`, `chmod go-w ${path}`);
 }
 
 function nearestExisting(path: string): string {
@@ -79,26 +83,12 @@ function directoryProblem(path: string): string | null {
 /** Stored runs are private whatever the umask; files made by steps are not corrected. */
 function checkUmask(): Check {
   const umask = process.umask();
-  const [name, version, detail] = ['umask', null, umask.toString(8).padStart(4, '0')];
-  if ((umask & 0o700) !== 0) {
-    return {
-      name,
-      version,
-      ok: false,
-      detail: `${detail}: steps cannot use the files they make`,
-      help: 'set umask 077 or 022',
-    };
-  }
-  if ((umask & 0o002) === 0) {
-    return {
-      name,
-      version,
-      ok: false,
-      detail: `${detail}: all users can change the files that steps make`,
-      help: 'set umask 022',
-    };
-  }
-  return { name, version, ok: true, detail, help: null };
+  const mask = umask.toString(8).padStart(4, '0');
+  if ((umask & 0o700) !== 0)
+    return failed('umask', `${mask}: steps cannot use the files they make`, 'set umask 077 or 022');
+  if ((umask & 0o002) === 0)
+    return failed('umask', `${mask}: all users can change the files that steps make`, 'set umask 022');
+  return passed('umask', mask);
 }
 
 /**
@@ -106,13 +96,12 @@ function checkUmask(): Check {
  * found.
  */
 function checkProc(): Check {
-  const [name, version] = ['/proc', null];
   try {
     readFileSync(join('/proc', String(process.pid), 'stat'));
-    return { name, version, ok: true, detail: 'processes can be identified', help: null };
+    return passed('/proc', 'processes can be identified');
   } catch {
     const detail = 'missing: background processes of steps may not be found';
-    return { name, version, ok: false, detail, help: 'mount it: mount -t proc proc /proc' };
+    return failed('/proc', detail, 'mount it: mount -t proc proc /proc');
   }
 }
 
@@ -174,15 +163,15 @@ async function checkProgram({ name, option, version, help }: Program, env: Envir
   const timeout = AbortSignal.timeout(programTimeoutMs);
   const ask = (command: string) => capture(command, { env, cwd, shell: '/bin/sh', signal: timeout });
   const found = await ask(`command -v ${name}`);
-  if (!found.ok) return { name, ok: false, version: null, detail: 'not found in PATH', help };
+  if (!found.ok) return failed(name, 'not found in PATH', help);
   const printed = option === null ? null : await ask(`${name} ${option} 2>&1`);
   const known = printed === null ? undefined : version.exec(printed.stdout)?.[1];
   if (printed?.ok === false) {
     const why = timeout.aborted ? `no answer within ${programTimeoutMs / 1000}s` : printed.message;
     const detail = `${found.stdout} does not report its version: ${why}`;
-    return { name, ok: false, version: known ?? null, detail, help: `try "${name} ${option}"` };
+    return failed(name, detail, `try "${name} ${option}"`, known);
   }
-  return { name, ok: true, version: known ?? null, detail: found.stdout, help: null };
+  return passed(name, found.stdout, known);
 }
 
 /** Input of the checks: the environment and directory of steps, and the user's directories. */
@@ -200,13 +189,11 @@ export async function checkMachine({ env, cwd, directories }: Machine): Promise<
 
 /** Always passes: the launcher refuses older versions. */
 function checkNode(): Check {
-  return { name: 'node', ok: true, version: process.versions.node, detail: process.execPath, help: null };
+  return passed('node', process.execPath, process.versions.node);
 }
 
 /** Executors without external requirements. */
-const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) => {
-  return { name, ok: true, version: null, detail: 'built in', help: null };
-});
+const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) => passed(name, 'built in'));
 
 /** A method that dockerode's types leave out. */
 type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version?: unknown }> };
@@ -223,13 +210,13 @@ export async function checkDocker(env: Readonly<Record<string, string>>): Promis
       abortSignal: AbortSignal.timeout(versionTimeoutMs),
     });
     if (typeof Version !== 'string') throw notDocker(address);
-    return { name: 'docker', ok: true, version: Version, detail: `a daemon at ${address}`, help: null };
+    return passed('docker', `a daemon at ${address}`, Version);
   } catch (error) {
     if (!(error instanceof DockerProblem) && !isRequestError(error)) throw error;
     const [detail = '', help = 'install Docker (https://docs.docker.com/engine/install)'] = split(
       requestMessage(error),
     );
-    return { name: 'docker', ok: false, version: null, detail, help };
+    return failed('docker', detail, help);
   }
 }
 
