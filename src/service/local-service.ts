@@ -204,26 +204,19 @@ function isWorkflow(name: string, directories: WorkflowDirectories): boolean {
   }
 }
 
-/** The runs that a reference selects. */
-type MeantRuns = {
-  /** The running and waiting runs, newest first. */
-  readonly active: readonly PastRun[];
-  /** The named run, or the last run of the workflow. */
-  readonly last: PastRun;
-};
-
 /** The dependencies of finding active runs. */
 type ActiveRunTools = { readonly archive: RunArchive; readonly history: History; readonly reach: Reach };
 
 /**
- * Finds the running and waiting runs of a reference: one run by its id, or every run of a workflow. `prefer`: the meaning of
+ * Finds the running and waiting runs of a reference, newest first: one run by its id, or every run of a workflow. `last` is
+ * the named run, or the last run of the workflow. `prefer`: the meaning of
  * a word that is both. Throws a `WfError`: `not-found`, or `usage` if the reference is the prefix of several ids.
  */
 export async function findActive(
   word: string,
   tools: ActiveRunTools,
   prefer: 'run' | 'workflow' = 'run',
-): Promise<MeantRuns> {
+): Promise<{ readonly active: readonly PastRun[]; readonly last: PastRun }> {
   const { archive, history, reach } = tools;
   const ofWorkflow = prefer === 'workflow' ? lastRunId({ archive, ids: archive.list() }, word, reach) : null;
   if (ofWorkflow !== null) {

@@ -23,3 +23,8 @@ type AttemptEndType = 'step.waiting' | 'step.held' | 'step.finished';
 export function endsAttempt<Event extends RunEvent>(event: Event): event is Extract<Event, { type: AttemptEndType }> {
   return event.type === 'step.waiting' || event.type === 'step.held' || event.type === 'step.finished';
 }
+
+/** A text that identifies an attempt in its run. */
+export function attemptKey({ step, attempt }: { readonly step: string; readonly attempt: number }): string {
+  return `${attempt} ${step}`;
+}

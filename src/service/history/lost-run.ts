@@ -1,5 +1,5 @@
 import { given } from '#core/data/collections.ts';
-import { endsAttempt } from '#core/run/outcome.ts';
+import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import { ownerName, type ProcessOwner, type RunEvent, type StoredEvent } from '#core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
@@ -179,11 +179,6 @@ function leaders(events: readonly StoredEvent[]): readonly { readonly step: stri
     const endedAt = ends.get(attemptKey(event));
     return [{ step: event.step, leader: { ...event.process, ...given({ endedAt }) } }];
   });
-}
-
-/** A text that identifies an attempt. */
-export function attemptKey({ step, attempt }: { readonly step: string; readonly attempt: number }): string {
-  return `${attempt} ${step}`;
 }
 
 /** Settles the runs of sub-workflows, which have the same owner and were created later. */

@@ -18,7 +18,6 @@ import { PathProblem, resultKey } from '#core/words/json-path.ts';
 import { workflowNames } from '#core/words/mentions.ts';
 import { resultNames } from '#core/words/step-results.ts';
 import { allSteps, type Precondition, type Step, type Workflow } from '#core/workflow.ts';
-import type { DotenvRead } from '#engine/engine.ts';
 import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
 import { firstUnmet } from '#environment/precondition.ts';
@@ -38,21 +37,13 @@ export async function planRun(asked: PlanRequest, inherited: Environment): Promi
   const given = acceptParams(asked.workflow, asked.params);
   const { workflow, dotenv } = await withDotenv(asked, inherited);
   const processEnv = baseEnvironment(dotenv, inherited);
-  const own = { ...plannedDotenv(dotenv), unreadDotenv: dotenv === undefined ? unreadDotenv(workflow) : null };
-  const steps = await planSteps(workflow, given, { processEnv, selection: asked.selection });
-  return { ...steps, ...own };
-}
-
-function plannedDotenv(
-  { files, missing }: DotenvRead = { variables: {}, files: [], missing: [] },
-): Pick<Plan, 'dotenv'> {
-  const read = files.map(({ path, names }) => ({ path, names }));
-  return { dotenv: [...read, ...missing.map((path) => ({ path, names: null }))] };
-}
-
-function unreadDotenv({ dir }: Workflow): string | null {
-  const path = join(dir, '.env');
-  return existsSync(path) ? path : null;
+  const { files = [], missing = [] } = dotenv ?? {};
+  const beside = join(workflow.dir, '.env');
+  return {
+    ...(await planSteps(workflow, given, { processEnv, selection: asked.selection })),
+    dotenv: [...files.map(({ path, names }) => ({ path, names })), ...missing.map((path) => ({ path, names: null }))],
+    unreadDotenv: dotenv === undefined && existsSync(beside) ? beside : null,
+  };
 }
 
 type PlanScope = { readonly processEnv: Environment; readonly selection: StepSelection | undefined };

@@ -21,28 +21,12 @@ import type { Suspensions } from '#store/store.ts';
 import { flushDirectory, replaceByDraft } from '#system/durable-file.ts';
 import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
 import { readRegular, removeIfPossible } from '#system/files.ts';
-import { type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
+import { type CheckResult, type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { InvalidWorkflow } from './workflow-directory.ts';
 import type { ListedWorkflow, ListingPaths } from './workflows.ts';
 
-/**
- * Edits the files of the workflows directory that the catalog lists. Every method rejects with a `WfError` `storage` if
- * the disk fails.
- */
-export type WorkflowEditor = {
-  /** Reads the text of a file from the disk. Throws a `WfError` `not-found`, `storage`. */
-  readonly read: (workflow: ListedWorkflow) => string;
-  /** Replaces the text of a file. Rejects with an `InvalidWorkflow` if the text is invalid; the file is then unchanged. */
-  readonly save: (workflow: ListedWorkflow, text: string, options?: SaveOptions) => Promise<void>;
-  /** Creates a workflow and returns its file. Rejects with a `WfError`: `usage` for an invalid name, `conflict` for a taken one. */
-  readonly create: (name: string, options?: CreateOptions) => Promise<string>;
-  /**
-   * Renames a workflow, or moves it to another group, and returns its new file. Rejects as `create` does, and with an
-   * `InvalidWorkflow` if a valid file would be invalid in its new directory.
-   */
-  readonly rename: (workflow: ListedWorkflow, name: string, options?: RenameOptions) => Promise<string>;
-  readonly remove: (workflow: ListedWorkflow, check?: CheckText) => Promise<void>;
-};
+/** Edits the files of the workflows directory that the catalog lists. */
+export type WorkflowEditor = ReturnType<typeof createWorkflowEditor>;
 
 /** Checks the present text of a file right before a change. An error is passed on and prevents the change. */
 type CheckText = (present: string) => void;
@@ -76,13 +60,16 @@ const shownOfLong = 40;
 
 const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
 
-/** Creates an editor that notifies the catalog of each change. */
+/**
+ * Creates an editor that notifies the catalog of each change. Every method rejects with a `WfError` `storage` if the disk
+ * fails.
+ */
 export function createWorkflowEditor({
   directories,
   catalog,
   suspensions,
   check: checkWhole = checkWorkflow,
-}: EditorParts): WorkflowEditor {
+}: EditorParts) {
   const change = async <T>(what: string, work: () => T): Promise<T> => {
     try {
       return storing(what, work);
@@ -90,28 +77,43 @@ export function createWorkflowEditor({
       await catalog.refresh();
     }
   };
-  const read = ({ file }: ListedWorkflow) => storing(`read "${file}"`, () => readRegular(file).toString());
+  const refuseInvalid = async (file: string, text: string) =>
+    requireValid(file, await checkWhole({ text, file: null, dir: dirname(file), base: directories.base }));
+  const read = ({ file }: ListedWorkflow): string => storing(`read "${file}"`, () => readRegular(file).toString());
   return {
+    /** Reads the text of a file from the disk. Throws a `WfError` `not-found`, `storage`. */
     read,
-    save: async (workflow, text, { check, allowInvalid = false } = {}) => {
+    /** Replaces the text of a file. Rejects with an `InvalidWorkflow` if the text is invalid; the file is then unchanged. */
+    save: async (
+      workflow: ListedWorkflow,
+      text: string,
+      { check, allowInvalid = false }: SaveOptions = {},
+    ): Promise<void> => {
       const file = editableFile(workflow, directories);
       check?.(read(workflow));
-      if (!allowInvalid) await refuseInvalid(workflow.file, text, { base: directories.base, check: checkWhole });
+      if (!allowInvalid) await refuseInvalid(workflow.file, text);
       // Check again: other requests are handled while a long text is read.
       check?.(read(workflow));
       await change(`save "${workflow.file}"`, () => replaceFile(file, text));
     },
-    create: async (name, { text = firstText, allowInvalid = false, group = '' } = {}) => {
+    /** Creates a workflow and returns its file. Rejects with a `WfError`: `usage` for an invalid name, `conflict` for a taken one. */
+    create: async (
+      name: string,
+      { text = firstText, allowInvalid = false, group = '' }: CreateOptions = {},
+    ): Promise<string> => {
       const directory = groupDirectory(group, directories);
       const file = join(directory, `${freeName(name, catalog)}.yaml`);
       await inDirectory(directory, async () => {
-        if (!allowInvalid && text !== firstText)
-          await refuseInvalid(file, text, { base: directories.base, check: checkWhole });
+        if (!allowInvalid && text !== firstText) await refuseInvalid(file, text);
         await change(`create "${file}"`, () => createFile(file, text));
       });
       return file;
     },
-    rename: async (workflow, name, { check, group } = {}) => {
+    /**
+     * Renames a workflow, or moves it to another group, and returns its new file. Rejects as `create` does, and with an
+     * `InvalidWorkflow` if a valid file would be invalid in its new directory.
+     */
+    rename: async (workflow: ListedWorkflow, name: string, { check, group }: RenameOptions = {}): Promise<string> => {
       const { dir, ext } = parse(workflow.file);
       const directory = group === undefined ? dir : groupDirectory(group, directories);
       const file = join(directory, `${freeName(name, catalog, workflow.file)}${ext}`);
@@ -120,8 +122,7 @@ export function createWorkflowEditor({
       if (file === workflow.file) return file;
       await inDirectory(directory, async () => {
         // Imports are relative to the directory of the file.
-        if (directory !== dir && workflow.workflow !== null)
-          await refuseInvalid(file, text, { base: directories.base, check: checkWhole });
+        if (directory !== dir && workflow.workflow !== null) await refuseInvalid(file, text);
         check?.(read(workflow));
         await change(`rename "${workflow.file}"`, () => {
           renameFile(workflow.file, file);
@@ -130,7 +131,7 @@ export function createWorkflowEditor({
       });
       return file;
     },
-    remove: async (workflow, check) => {
+    remove: async (workflow: ListedWorkflow, check?: CheckText): Promise<void> => {
       check?.(read(workflow));
       await change(`delete "${workflow.file}"`, () => {
         unlinkSync(workflow.file);
@@ -222,13 +223,8 @@ function editableFile({ file }: ListedWorkflow, { dagsDir }: ListingPaths): stri
   });
 }
 
-/** Checks a text; imports are resolved from the directory of the file. */
-async function refuseInvalid(
-  file: string,
-  text: string,
-  { base, check }: { readonly base: string | null; readonly check: CheckWorkflow },
-): Promise<void> {
-  const { isValid, diagnostics, sources } = await check({ text, file: null, dir: dirname(file), base });
+/** Throws an `InvalidWorkflow` with the diagnostics of a text as those of its file. */
+function requireValid(file: string, { isValid, diagnostics, sources }: CheckResult): void {
   if (isValid) return;
   const inFile = diagnostics.map((diagnostic) => {
     const { position } = diagnostic;

@@ -1,12 +1,11 @@
 import { isNamed, namedStep } from '#core/fan-out/instance-name.ts';
-import { endsAttempt } from '#core/run/outcome.ts';
+import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished, isSettled, stepState } from '#core/run/run-state.ts';
 import { findTail, includesLog } from '#store/log-ends.ts';
 import type { LogChunk, LogFollower, LogStream, LogTime, RunLogs } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
-import { attemptKey } from '../lost-run.ts';
 import type { PastRun } from '../past-run.ts';
 
 /** A consumer of logs. */
