@@ -6,7 +6,7 @@ import type { RunActions } from '#service/service.ts';
 import { derivedRunId } from '#service/start-runs.ts';
 import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { failedAs, messageOf } from '#system/errors.ts';
 import { createSlices } from '#system/turns.ts';
 import type { RunIndex } from './run-index.ts';
 
@@ -124,8 +124,7 @@ export class AutoRetries {
     } catch (error) {
       // The exit of the daemon may be the cause, for example if it ends the thread that reads the workflow.
       if (!this.#isOpen) return;
-      const isPassing = error instanceof WfError && ['busy', 'storage'].includes(error.code);
-      if (isPassing) return this.#schedule(runId, clock.now() + againMs);
+      if (failedAs(error, 'busy', 'storage')) return this.#schedule(runId, clock.now() + againMs);
       log(`run ${runId} of "${run.state.workflow}" is not retried: ${messageOf(error)}`);
       this.#drop(runId);
     }

@@ -17,13 +17,6 @@ import { type QueueLimits, StartQueue } from './start-queue.ts';
 /** The treatment of a daemon's runs when it exits. */
 export type RunsAtEnd = 'detach' | 'stop' | 'wait';
 
-/** The active runs of a daemon, at most `limit`, and its waiting runs in their starting order. */
-export type RunQueueState = {
-  readonly limit: number;
-  readonly running: readonly string[];
-  readonly waiting: readonly string[];
-};
-
 type DaemonRunsParts = {
   readonly control: Omit<LocalRunTools, 'engine' | 'read'> & {
     readonly launch: (runId: string) => Carrier;
@@ -87,7 +80,8 @@ export function createDaemonRuns(parts: DaemonRunsParts) {
     actions,
     runIndex,
     startQueue: queue,
-    queue: (): RunQueueState => ({ limit: limits.running, running: queue.slots(), waiting: queue.waiting() }),
+    /** The active runs, at most `limit`, and the waiting ones in their starting order. */
+    queue: () => ({ limit: limits.running, running: queue.slots(), waiting: queue.waiting() }),
     /** Takes over the runs of earlier daemons: waiting runs are queued, lost runs are settled. */
     adopt: async (): Promise<void> => {
       deadGroups.ask();

@@ -4,7 +4,7 @@ import { headOf } from '#core/summary/summarize.ts';
 import type { RunHead } from '#core/summary/summary.ts';
 import { readFinished, readPastRun, summarizePastRun } from '#service/history.ts';
 import type { RecentRun } from '#service/served.ts';
-import type { RunArchive, RunStatuses, StoredRun } from '#store/store.ts';
+import type { RunArchive, RunStatuses } from '#store/store.ts';
 import { createSlices, nextTurn } from '#system/turns.ts';
 
 export type RecentRunsParts = {
@@ -179,19 +179,11 @@ function recentRun({ runId, status, durationMs }: RunHead): RecentRun {
   return { runId, status, durationMs };
 }
 
-/** A run as read from its files. */
-type FoundHead = {
-  readonly head: RunHead;
-  readonly isFinished: boolean;
-  /** Null if they were not read with the workflow of the run. */
-  readonly events: StoredRun['events'] | null;
-};
-
 /**
- * Reads a run for lists; null if there is no readable run. Only the journal of a finished run is read; `isUnfinished` skips
- * that attempt.
+ * Reads a run for lists; null if there is no readable run. Only the journal of a finished run is read, without its events;
+ * `isUnfinished` skips that attempt.
  */
-export function readHead(archive: RunArchive, runId: string, isUnfinished = false): FoundHead | null {
+export function readHead(archive: RunArchive, runId: string, isUnfinished = false) {
   const found = isUnfinished ? null : readFinished(archive, runId);
   const run = found ?? readPastRun(archive, runId);
   if (run === null) return null;

@@ -19,12 +19,6 @@ export function checkWorkflow(request: LoadRequest): CheckResult {
   return { isValid: workflow !== null, diagnostics, sources: workflow === null ? sources : [] };
 }
 
-type CheckTextParts = {
-  readonly check: CheckWorkflow;
-  readonly environment: readonly string[];
-  readonly beside?: string | null;
-};
-
 /**
  * Checks the text of a workflow from elsewhere. Imports are resolved as if the file were in the workflows directory, or in
  * that of `beside`, a file there, and never outside of it. `environment`: the names of the variables that a run would
@@ -33,7 +27,11 @@ type CheckTextParts = {
 export async function checkText(
   text: string,
   { dagsDir, base }: { readonly dagsDir: string | null; readonly base: string | null },
-  { check, environment, beside = null }: CheckTextParts,
+  {
+    check,
+    environment,
+    beside = null,
+  }: { readonly check: CheckWorkflow; readonly environment: readonly string[]; readonly beside?: string | null },
 ): Promise<CheckResult> {
   if (dagsDir === null) {
     throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });

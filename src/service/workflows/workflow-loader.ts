@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
-import { type LoadResult, loadWorkflow, TooManyBytes } from '#language/load.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow, TooManyBytes } from '#language/load.ts';
 import { WfError } from '#system/errors.ts';
 import { ownTurn } from '#system/turns.ts';
-import { type CheckWorkflow, checkWorkflow, type LoadWorkflow } from './load-workflow.ts';
+import { checkWorkflow } from './load-workflow.ts';
 import type { TaskAnswer, TaskResults, ThreadTask } from './thread-tasks.ts';
 import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from './workflows.ts';
 
@@ -12,13 +12,6 @@ export type ReadWorkflow = (
   reference: WorkflowReference,
   directories: WorkflowDirectories,
 ) => LoadResult | Promise<LoadResult>;
-
-/** Reads workflows without blocking the event loop for long. */
-type WorkflowLoader = {
-  readonly load: LoadWorkflow;
-  readonly check: CheckWorkflow;
-  readonly read: ReadWorkflow;
-};
 
 /** The maximum size that is read synchronously: about 20 ms, and one turn of the event loop may read several. */
 const MAX_BYTES_AT_ONCE = 32 * 1024;
@@ -29,7 +22,7 @@ const MAX_BYTES_OF_REQUEST = 16 * 1024;
  * Creates a loader that reads small workflows synchronously, those of requests one in a turn of the event loop, and large
  * ones (with imports and base) in a thread.
  */
-export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): WorkflowLoader {
+export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>) {
   const atOnce = <Kind extends 'load' | 'check' | 'read'>(
     work: (limit: { readonly mostBytes: number }) => TaskResults[Kind],
     task: ThreadTask & { readonly kind: Kind },
@@ -42,12 +35,13 @@ export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): Workflow
     }
   };
   return {
-    load: (request) => atOnce((limit) => loadWorkflow({ ...request, ...limit }), { kind: 'load', request }),
-    check: async (request) => {
+    load: (request: LoadRequest) =>
+      atOnce((limit) => loadWorkflow({ ...request, ...limit }), { kind: 'load', request }),
+    check: async (request: LoadRequest) => {
       await ownTurn();
       return atOnce((limit) => checkWorkflow({ ...request, ...limit }), { kind: 'check', request });
     },
-    read: async (reference, directories) => {
+    read: async (reference: WorkflowReference, directories: WorkflowDirectories) => {
       await ownTurn();
       return atOnce((limit) => readWorkflow(reference, directories, limit), { kind: 'read', reference, directories });
     },
@@ -55,14 +49,7 @@ export function createWorkflowLoader({ run }: Pick<TaskThread, 'run'>): Workflow
 }
 
 /** A thread for work that texts of others can make long. */
-export type TaskThread = {
-  /**
-   * Resolves to the result of a task. Rejects with the `WfError` of the task, or with one of the code `usage` if it takes
-   * too long.
-   */
-  readonly run: <Task extends ThreadTask>(task: Task) => Promise<TaskResults[Task['kind']]>;
-  readonly close: () => void;
-};
+export type TaskThread = ReturnType<typeof createTaskThread>;
 
 /** The processor time after which a thread that answers nothing is ended; decision 15 says why. */
 const MAX_LOAD_SECONDS = 5;
@@ -84,7 +71,7 @@ type Waiting = {
  * has used the processor for the `secondsFor` a task without an answer. `start`: starts a thread that answers each `ThreadTask`
  * with a `TaskAnswer`.
  */
-export function createTaskThread(start: () => Worker, secondsFor = longest): TaskThread {
+export function createTaskThread(start: () => Worker, secondsFor = longest) {
   const usual: Waiting[] = [];
   const searches: Waiting[] = [];
   let thread: Worker | null = null;
@@ -102,7 +89,11 @@ export function createTaskThread(start: () => Worker, secondsFor = longest): Tas
     for (let next = usual.shift() ?? searches.shift(); next; next = usual.shift() ?? searches.shift()) {
       wasSearch = next.task.kind === 'search';
       try {
-        thread ??= startUnreferenced(start);
+        if (thread === null) {
+          thread = start();
+          // It does not keep the process running.
+          thread.unref();
+        }
         next.resolve(resultOf(await ask(thread, next.task, secondsFor(next.task))));
       } catch (error) {
         // A failed thread sends no more answers, and one that takes too long lets the next task wait.
@@ -115,6 +106,10 @@ export function createTaskThread(start: () => Worker, secondsFor = longest): Tas
     else close();
   };
   return {
+    /**
+     * Resolves to the result of a task. Rejects with the `WfError` of the task, or with one of the code `usage` if it takes
+     * too long.
+     */
     run: <Task extends ThreadTask>(task: Task) =>
       new Promise<TaskResults[Task['kind']]>((resolve, reject) => {
         // Each task is answered with the result of its kind.
@@ -128,13 +123,6 @@ export function createTaskThread(start: () => Worker, secondsFor = longest): Tas
 
 function longest({ kind }: ThreadTask): number {
   return kind === 'search' || kind === 'accept' ? MAX_TASK_SECONDS : MAX_LOAD_SECONDS;
-}
-
-/** Starts a thread that does not keep the process running. */
-function startUnreferenced(start: () => Worker): Worker {
-  const thread = start();
-  thread.unref();
-  return thread;
 }
 
 function ask(thread: Worker, task: ThreadTask, mostSeconds: number): Promise<TaskAnswer> {
@@ -171,26 +159,20 @@ function spentMoreThan(seconds: number): () => boolean {
 
 class TooSlow extends WfError {
   constructor(kind: ThreadTask['kind']) {
-    const { message, help } = tooSlow(kind);
+    const { message, help } = tooSlow[kind];
     super('usage', message, { help });
   }
 }
 
-function tooSlow(kind: ThreadTask['kind']): { readonly message: string; readonly help: string } {
-  switch (kind) {
-    case 'load':
-    case 'check':
-    case 'read':
-      return { message: 'the workflow takes too long to read', help: 'divide it into several files' };
-    case 'accept':
-      return {
-        message: 'the parameters take too long to check',
-        help: 'give shorter values, or simplify their schema',
-      };
-    case 'search':
-      return { message: 'the search takes too long', help: 'search for a simpler regular expression' };
-  }
-}
+const slowRead = { message: 'the workflow takes too long to read', help: 'divide it into several files' };
+
+const tooSlow: Record<ThreadTask['kind'], { readonly message: string; readonly help: string }> = {
+  load: slowRead,
+  check: slowRead,
+  read: slowRead,
+  accept: { message: 'the parameters take too long to check', help: 'give shorter values, or simplify their schema' },
+  search: { message: 'the search takes too long', help: 'search for a simpler regular expression' },
+};
 
 function resultOf(answer: TaskAnswer): TaskResults[keyof TaskResults] {
   switch (answer.kind) {
