@@ -1,7 +1,7 @@
 import type { AcceptedRun } from '#service/service.ts';
 import { type Carrier, startCarrier } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';
 import { createStartSlots, type RunLine, RunLines, type StartSlots } from './start-lines.ts';
 
@@ -224,8 +224,8 @@ export class StartQueue {
         continue;
       }
       this.#waiting.delete(runId);
-      // Another process may have stopped the run.
-      if (!orTrue(() => this.#parts.mayGoOn(runId))) continue;
+      // Another process may have stopped the run. An error counts as true, since the start will report it.
+      if (!tryOr(true, () => this.#parts.mayGoOn(runId))) continue;
       this.#slots.add(runId);
       this.#unowned.set(runId, null);
       room.take(runId);
@@ -247,7 +247,7 @@ export class StartQueue {
   async #begin(runId: string): Promise<void> {
     try {
       const hasSlot = () => this.#isOpen && this.#slots.has(runId);
-      const isWanted = () => hasSlot() && orTrue(() => this.#parts.isWaiting(runId));
+      const isWanted = () => hasSlot() && tryOr(true, () => this.#parts.isWaiting(runId));
       const inTurn = (attempt: () => Promise<Carrier>) =>
         this.#inSlot(() => this.#inTurn(() => (hasSlot() ? this.#launch(runId, attempt) : null)));
       const carrier = await startCarrier(runId, { ...this.#parts, isWanted, inTurn });
@@ -280,7 +280,7 @@ export class StartQueue {
     const now = clock.now();
     for (const [other, until] of this.#leftAlone) if (until <= now) this.#leftAlone.delete(other);
     this.#leftAlone.set(runId, now + leaveAloneMs);
-    if (error instanceof WfError && ['run-active', 'run-exists', 'not-found'].includes(error.code)) return;
+    if (failedAs(error, 'run-active', 'run-exists', 'not-found')) return;
     report(error);
     try {
       await refuse(runId, messageOf(error));
@@ -303,13 +303,4 @@ function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
   return Promise.race([work, aborted]);
-}
-
-/** Returns the answer; an error counts as true, since the start will report it. */
-function orTrue(ask: () => boolean): boolean {
-  try {
-    return ask();
-  } catch {
-    return true;
-  }
 }

@@ -44,25 +44,25 @@ export type SchedulerEvent =
 
 /** Formats an event of the scheduler for the operator's log; null for normal operation. */
 export function schedulerLine(event: SchedulerEvent): string | null {
+  if (event.type === 'trouble') return `the scheduler: ${messageOf(event.error)}`;
+  const name = basename(event.file);
   switch (event.type) {
     case 'started':
     case 'stopped':
     case 'waiting':
       return null;
     case 'skipped':
-      return `${basename(event.file)}: skipped the run of ${time(event.moment)}: another run is active`;
+      return `${name}: skipped the run of ${time(event.moment)}: another run is active`;
     case 'replaced':
-      return `${basename(event.file)}: skipped the run of ${time(event.moment)}: a later one waits instead`;
+      return `${name}: skipped the run of ${time(event.moment)}: a later one waits instead`;
     case 'unneeded':
-      return `${basename(event.file)}: skipped the run of ${time(event.moment)}: a run has succeeded since the one before`;
+      return `${name}: skipped the run of ${time(event.moment)}: a run has succeeded since the one before`;
     case 'missed':
-      return `${basename(event.file)}: missed ${event.kind}, ${times(event)}`;
+      return `${name}: missed ${event.kind}, ${times(event)}`;
     case 'failed':
-      return `${basename(event.file)}: cannot ${event.kind}, due ${time(event.moment)}: ${messageOf(event.error)}${event.isOver ? '' : ' (will be retried)'}`;
+      return `${name}: cannot ${event.kind}, due ${time(event.moment)}: ${messageOf(event.error)}${event.isOver ? '' : ' (will be retried)'}`;
     case 'broken':
-      return `${basename(event.file)}: has errors, so its schedule is not run`;
-    case 'trouble':
-      return `the scheduler: ${messageOf(event.error)}`;
+      return `${name}: has errors, so its schedule is not run`;
   }
 }
 
@@ -92,9 +92,8 @@ export async function loadScheduleWords(): Promise<(schedule: Schedule) => Sched
     const words = cronstrue.toString(fields, { use24HourTimeFormat: true });
     return `${words}${everyDay.test(words) ? ', every day' : ''}${(zone ?? zoneOfFile) ? `, ${zone ?? zoneOfFile}` : ''}`;
   };
-  return ({ start, stop, restart, timeZone }) => ({
-    start: start.map((expression) => wordsOf(expression, timeZone)),
-    stop: stop.map((expression) => wordsOf(expression, timeZone)),
-    restart: restart.map((expression) => wordsOf(expression, timeZone)),
-  });
+  return ({ start, stop, restart, timeZone }) => {
+    const inWords = (expressions: readonly string[]) => expressions.map((each) => wordsOf(each, timeZone));
+    return { start: inWords(start), stop: inWords(stop), restart: inWords(restart) };
+  };
 }

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import type { Graph } from '#core/graph.ts';
 import type { RunArchive, RunLabel } from '#store/store.ts';
-import { failedAs, WfError } from '#system/errors.ts';
+import { failedAs, tryOr, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { workflowHere } from '../workflows/workflow-directory.ts';
 import { findWorkflow, type WorkflowDirectories } from '../workflows/workflows.ts';
@@ -80,11 +80,7 @@ function inRealDirectory(file: string): string {
 }
 
 function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return tryOr(path, () => realpathSync(path));
 }
 
 /** Returns a test whether a run is of a file below the directory. Each distinct label is examined once. */

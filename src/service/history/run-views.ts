@@ -8,6 +8,7 @@ import type { Position, Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
 import { stepTitle } from '#render/text.ts';
 import type { StoredRun } from '#store/store.ts';
+import { tryOr } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import { nextTurn } from '#system/turns.ts';
 import type { History } from './history.ts';
@@ -86,17 +87,9 @@ async function childrenOf(
 function fileStatus({ sources, masked }: StoredRun): FileStatus {
   const files = sources.filter(({ path }) => path !== '-');
   if (masked || files.length === 0 || files.length < sources.length) return null;
-  const texts = files.map(({ path }) => textOf(path));
+  const texts = files.map(({ path }) => tryOr(null, () => readRegular(path).toString()));
   if (texts[0] === null) return 'gone';
   return texts.every((text, index) => text === files[index]?.text) ? 'same' : 'changed';
-}
-
-function textOf(path: string): string | null {
-  try {
-    return readRegular(path).toString();
-  } catch {
-    return null;
-  }
 }
 
 /** The last attempts of a step in a view; earlier attempts are left out. */

@@ -2,7 +2,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { parseDotenv } from '#language/formats.ts';
 import { type LoadRequest, loadWorkflow } from '#language/load.ts';
-import { WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-directory.ts';
 import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from './workflows.ts';
@@ -77,11 +77,7 @@ function withDotenvHelp(diagnostics: readonly Diagnostic[]): readonly Diagnostic
 
 /** The names that a dotenv file sets; none if it cannot be read. */
 function dotenvNames(path: string): ReadonlySet<string> {
-  try {
-    return new Set(parseDotenv(readRegular(path).toString('utf8')).map(({ name }) => name));
-  } catch {
-    return new Set();
-  }
+  return new Set(tryOr([], () => parseDotenv(readRegular(path).toString('utf8')).map(({ name }) => name)));
 }
 
 function baseNamed(name: string, { cwd, base }: WorkflowDirectories): string | null {

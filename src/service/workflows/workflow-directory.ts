@@ -2,7 +2,7 @@ import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } fro
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { quoteWord } from '#core/words/quote-word.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
-import { errorCode, WfError } from '#system/errors.ts';
+import { errorCode, tryOr, WfError } from '#system/errors.ts';
 
 /** The contents of the workflows directory, as absolute paths. */
 type DirectoryContents = {
@@ -61,11 +61,7 @@ function entriesOf(directory: string): readonly Dirent[] | null {
 
 /** Returns the kind of a path; `file` includes pipes and devices. Null: the path cannot be reached. */
 export function pathKind(path: string): 'file' | 'directory' | null {
-  try {
-    return statSync(path).isDirectory() ? 'directory' : 'file';
-  } catch {
-    return null;
-  }
+  return tryOr(null, () => (statSync(path).isDirectory() ? 'directory' : 'file'));
 }
 
 /** The bytes at the start of a file in which its `name` and `steps` are looked for. */
@@ -118,11 +114,7 @@ function hasSteps(file: string): boolean {
 
 /** Returns the names of the YAML files in a directory, not below it; none if it cannot be read. */
 export function filesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter(isWorkflowFile).sort();
-  } catch {
-    return [];
-  }
+  return tryOr([], () => readdirSync(directory).filter(isWorkflowFile).sort());
 }
 
 /** Returns the start of a regular file as text; empty if it cannot be read. */

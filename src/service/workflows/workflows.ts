@@ -4,7 +4,7 @@ import { given } from '#core/data/collections.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow, type RunTargets } from '#language/load.ts';
-import { WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
 import { filesOf, findWorkflowFiles, groupOf, InvalidWorkflow, pathKind, workflowsIn } from './workflow-directory.ts';
@@ -111,11 +111,7 @@ export function findWorkflow(name: string, { cwd, dagsDir }: WorkflowDirectories
 
 /** Lists the workflow files; empty if the directory cannot be read. */
 function listWorkflowFiles(dagsDir: string | null): readonly string[] {
-  try {
-    return dagsDir === null ? [] : findWorkflowFiles(dagsDir).files;
-  } catch {
-    return [];
-  }
+  return tryOr([], () => (dagsDir === null ? [] : findWorkflowFiles(dagsDir).files));
 }
 
 function withExtension(path: string): string | null {
