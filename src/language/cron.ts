@@ -93,10 +93,6 @@ export function readCron(expression: string): Cron | CronProblem {
     const message = `a cron expression has 5 fields (${FIELDS.map((field) => field.name).join(', ')}), this one has ${words.length}`;
     return mark({ text: expression, start: 0 }, message);
   }
-  return readFields(words, zone);
-}
-
-function readFields(words: readonly Word[], timeZone: string | null): Cron | CronProblem {
   const fields: CronField[] = [];
   for (const [index, kind] of FIELDS.entries()) {
     const word = words[index];
@@ -106,7 +102,7 @@ function readFields(words: readonly Word[], timeZone: string | null): Cron | Cro
   }
   type Five = [CronField, CronField, CronField, CronField, CronField];
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields as Five;
-  return { timeZone, minute, hour, dayOfMonth, month, dayOfWeek };
+  return { timeZone: zone, minute, hour, dayOfMonth, month, dayOfWeek };
 }
 
 /** The field, or why it is invalid. */
@@ -133,18 +129,16 @@ function readPart(part: string, kind: FieldKind): readonly number[] | string {
   const [from = '', to, ...rest] = range.split('-');
   if (rest.length > 0) return `"${range}" is not a range`;
   const start = numberOf(from, kind);
-  const end = to === undefined ? (step === undefined ? start : kind.most) : endOf(to, kind);
+  // In a range that ends with Sunday (`fri-sun`), Sunday is 7.
+  const last = to?.toLowerCase() === 'sun' && kind.most === 7 ? 7 : numberOf(to ?? '', kind);
+  const withoutEnd = step === undefined ? start : kind.most;
+  const end = to === undefined ? withoutEnd : last;
   if (start === null || end === null) return outOfRange(start === null ? from : (to ?? ''), kind);
   return start > end ? `the range "${range}" ends before it starts` : sequence(start, end, every);
 }
 
 function sequence(from: number, to: number, step: number): readonly number[] {
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
-}
-
-/** In a range that ends with Sunday (`fri-sun`), Sunday is 7. */
-function endOf(text: string, kind: FieldKind): number | null {
-  return text.toLowerCase() === 'sun' && kind.most === 7 ? 7 : numberOf(text, kind);
 }
 
 function numberOf(text: string, kind: FieldKind): number | null {

@@ -46,11 +46,11 @@ export function nearDeclarationKey(written: string): string | null {
 
 /** The parameter that a valid declaration declares. */
 export function declaredParam(entry: OpenTextMap): ParamDefault {
-  const { name, values } = fieldsOf(entry);
-  const given = values.get('default');
-  const evaluated = values.get('eval');
-  const value = typeof evaluated === 'string' ? evaluated : asTemplate(typeof given === 'string' ? given : '');
-  return { name, value, rule: ruleOf(values) };
+  const evaluated = fieldsOf(entry).values.get('eval');
+  const { value, rule } = declaredRule(entry);
+  // A template stands for exactly this text.
+  const template = typeof evaluated === 'string' ? evaluated : value.replace(/[$`]/g, '\\$&');
+  return { name: String(entry['name']), value: template, rule };
 }
 
 /** The literal default of a valid declaration, and what it accepts. */
@@ -105,7 +105,7 @@ function nearTo(written: string, known: readonly string[]): readonly string[] {
 type Value = OpenTextMap[string];
 type Values = ReadonlyMap<Key, Value>;
 
-function fieldsOf(entry: OpenTextMap): { name: string; values: Values; unknown: readonly string[] } {
+function fieldsOf(entry: OpenTextMap): { values: Values; unknown: readonly string[] } {
   const values = new Map<Key, Value>();
   const unknown: string[] = [];
   for (const [written, value] of Object.entries(entry)) {
@@ -114,7 +114,7 @@ function fieldsOf(entry: OpenTextMap): { name: string; values: Values; unknown: 
     if (key === undefined) unknown.push(written);
     else if (value !== null) values.set(key, value);
   }
-  return { name: String(entry['name']), values, unknown };
+  return { values, unknown };
 }
 
 function ruleOf(values: Values): ParamRule {
@@ -141,9 +141,8 @@ function ruleOf(values: Values): ParamRule {
 function valueFault(key: Key, value: Value, kind: string): string | null {
   if (key === 'enum' || key === 'choices') {
     if (!isList(value) || value.length === 0) return `"${key}" must be a list of values`;
-    return kind === 'boolean' || kind === 'array' || kind === 'object'
-      ? `"${key}" has no meaning for ${kind === 'boolean' ? 'a boolean' : 'a list or map'}`
-      : null;
+    if (kind === 'string' || kind === 'number') return null;
+    return `"${key}" has no meaning for ${kind === 'boolean' ? 'a boolean' : 'a list or map'}`;
   }
   if (typeof value !== 'string') return `"${key}" must be a single value`;
   if (key === 'required' || key === 'secret') return flag(value) === null ? `"${key}" must be true or false` : null;
@@ -176,9 +175,4 @@ function flag(value: Value | undefined): boolean | null {
   if (typeof value !== 'string') return null;
   if (TRUE.test(value)) return true;
   return FALSE.test(value) ? false : null;
-}
-
-/** A template that stands for exactly this text. */
-function asTemplate(text: string): string {
-  return text.replace(/[$`]/g, '\\$&');
 }

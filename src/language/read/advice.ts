@@ -230,18 +230,12 @@ function textFor(title: string, name: string): string | null {
   return tableOf(title).get(name)?.text.replace('{name}', name) ?? null;
 }
 
-/** Step types of Dagu 2 that run another workflow, and those with the name of an executor, or another name for it. */
-const CALLS: ReadonlySet<string> = new Set(['dag', 'subworkflow', 'parallel']);
-const EXECUTORS: ReadonlySet<string> = new Set(['command', 'docker', 'http', 'mail', 'ssh', 'jq']);
-const RENAMED: ReadonlyMap<string, string> = new Map([
-  ['shell', 'command'],
-  ['container', 'docker'],
-]);
-
 /** The executor of a step type of Dagu 2; null if it runs another workflow, undefined if the type is not supported. */
 export function executorOfType(type: string): string | null | undefined {
-  if (CALLS.has(type)) return null;
-  return EXECUTORS.has(type) ? type : RENAMED.get(type);
+  if (/^(?:dag|subworkflow|parallel)$/.test(type)) return null;
+  if (/^(?:command|docker|http|mail|ssh|jq)$/.test(type)) return type;
+  if (type === 'shell') return 'command';
+  return type === 'container' ? 'docker' : undefined;
 }
 
 /** Maximum length of a value in a help text, in characters; the value is written on one line of YAML. */

@@ -68,13 +68,9 @@ function firstBadByte(bytes: Uint8Array): number {
     if (decodes(bytes.subarray(0, middle), { stream: true })) good = middle;
     else bad = middle;
   }
-  return startOfCharacter(bytes, good);
-}
-
-/** If the bytes before the invalid byte start an incomplete character, the start of that character is reported. */
-function startOfCharacter(bytes: Uint8Array, bad: number): number {
-  if (decodes(bytes.subarray(0, bad), { stream: false })) return bad;
-  let start = bad - 1;
+  if (decodes(bytes.subarray(0, good), { stream: false })) return good;
+  // The bytes before the invalid byte start an incomplete character: its start is reported.
+  let start = good - 1;
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;
   return start;
 }

@@ -165,7 +165,15 @@ export function syntaxProblems(source: Source, errors: readonly YAMLParseError[]
 
 function syntaxProblem(source: Source, error: YAMLParseError): Problem {
   const [start, end] = error.pos;
-  if (error.code === 'TAB_AS_INDENT' || hasTabIndent(source.text, start)) return tabProblem(source, start);
+  const lineAt = lineStart(source.text, start);
+  // The parser often reports only a consequence of a tab.
+  if (error.code === 'TAB_AS_INDENT' || /^ *\t/.test(source.text.slice(lineAt, lineAt + 200))) {
+    const tab = source.text.indexOf('\t', lineAt);
+    const at = tab === -1 ? start : tab;
+    const message = 'a tab is used for indentation, but YAML allows only spaces';
+    const options = { label: 'a tab', help: 'Replace the tab with spaces.' };
+    return problem('tab-indent', { source, range: [at, at + 1] }, message, options);
+  }
   const space = foreignSpace(source, start);
   if (space !== null) return space;
   const opening = /closing|to end with|end with a/.test(error.message) ? openingBefore(source.text, start) : null;
@@ -173,7 +181,7 @@ function syntaxProblem(source: Source, error: YAMLParseError): Problem {
   if (error.code === 'TAG_RESOLVE_FAILED') {
     return problem('unknown-tag', { source, range: [start, end] }, 'the tag does not match the value');
   }
-  const isLineStart = source.text.slice(lineStart(source.text, start), start).trim() === '';
+  const isLineStart = source.text.slice(lineAt, start).trim() === '';
   const code = isLineStart && error.code === 'BLOCK_AS_IMPLICIT_KEY' ? 'BAD_INDENT' : error.code;
   const wording = wordings.find(([pattern]) => pattern.test(`${code} ${error.message}`));
   const unquoted = wording === undefined ? unquotedText(source.text, start) : null;
@@ -220,22 +228,6 @@ function openingBefore(text: string, offset: number): number | null {
   return open.at(-1) ?? null;
 }
 
-function tabProblem(source: Source, offset: number): Problem {
-  const tab = source.text.indexOf('\t', lineStart(source.text, offset));
-  const start = tab === -1 ? offset : tab;
-  const message = 'a tab is used for indentation, but YAML allows only spaces';
-  return problem('tab-indent', { source, range: [start, start + 1] }, message, {
-    label: 'a tab',
-    help: 'Replace the tab with spaces.',
-  });
-}
-
-/** Whether the line at the offset is indented with a tab: the parser often reports only a consequence of it. */
-function hasTabIndent(text: string, offset: number): boolean {
-  const start = lineStart(text, offset);
-  return /^ *\t/.test(text.slice(start, start + 200));
-}
-
 function lineStart(text: string, offset: number): number {
   return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
@@ -243,9 +235,7 @@ function lineStart(text: string, offset: number): number {
 /** The range without leading space, limited to its first line. */
 function onOneLine(text: string, start: number, end: number): [number, number] {
   const line = text.slice(start, Math.max(start + 1, end)).split('\n', 1)[0] ?? '';
-  const rest = text.slice(start, start + 1000);
-  const indent = /^ +(?=[^\s])/.exec(rest)?.[0].length ?? 0;
-  const from = start + indent;
+  const from = start + (/^ +(?=[^\s])/.exec(text.slice(start, start + 1000))?.[0].length ?? 0);
   return [from, Math.max(from + 1, start + line.trimEnd().length)];
 }
 

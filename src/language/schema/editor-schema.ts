@@ -1,3 +1,5 @@
+import type { Json } from '#core/workflow.ts';
+import { isJsonObject } from '../raw.ts';
 import { canonicalKey, isOffered, type Schema } from './schema-type.ts';
 
 /** Texts of YAML 1.1 that are read as booleans, and texts that are read as numbers. */
@@ -72,15 +74,10 @@ function keyValue(schema: Node | boolean): Output | boolean {
 
 /** Keys match without regard to case and `_`; the documented spelling has the texts that editors show. */
 function keysInAnySpelling({ properties = {}, patternProperties = {} }: Node): Output {
-  const known = Object.entries(properties);
-  return {
-    properties: Object.fromEntries(known.map(([key, part]) => [key, keyValue(part)])),
-    patternProperties: {
-      ...patternProperties,
-      '^<<$': true,
-      ...Object.fromEntries(known.map(([key, part]) => [spellings(key), withoutWords(keyValue(part))])),
-    },
-  };
+  const values = mapValues(properties, keyValue);
+  const others = Object.entries(values).map(([key, value]) => [spellings(key), withoutWords(value)]);
+  const patterns = { ...patternProperties, '^<<$': true, ...Object.fromEntries(others) };
+  return { properties: values, patternProperties: patterns };
 }
 
 /** Every spelling of a key as a pattern: `timeoutSec` gives `^_*[tT]_*[iI]...$`. */
@@ -120,11 +117,7 @@ function consequence({ properties, ...rest }: Node): Output {
 function withoutWords(schema: Output | boolean): Output | boolean {
   if (typeof schema === 'boolean') return schema;
   const { description, examples, default: preset, defaultSnippets, doNotSuggest, ...rest } = schema;
-  return mapValues(rest, (value) => (isPlainObject(value) ? withoutWords(value) : value));
-}
-
-function isPlainObject(value: unknown): value is Output {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return mapValues(rest, (value) => (isJsonObject(value as Json) ? withoutWords(value as Output) : value));
 }
 
 /** Snippets for a map or a list, from its examples. */

@@ -33,7 +33,7 @@ export type SchemaDoc = {
  */
 export function documentationOf(path: string): SchemaDoc | null {
   const walked = walk(path);
-  if (walked === null || walked.left.length > 0) return null;
+  if (walked.left.length > 0) return null;
   const { schema, names, required } = walked;
   const table = Object.entries(keysOf(schema).properties ?? {});
   const keys = table.map(([key, part]) => keyDoc(key, part, keysOf(schema)));
@@ -44,11 +44,11 @@ export function documentationOf(path: string): SchemaDoc | null {
 /** Existing paths similar to an unknown one, nearest first. */
 export function nearPaths(path: string): string[] {
   const walked = walk(path);
-  const wrong = walked?.left[0];
-  if (walked === null || wrong === undefined) return [];
-  const isTop = walked.names.length === 0;
-  const here = isTop ? [...topKeys()] : childNames(walked.schema);
-  return nearNames(wrong, here).map((name) => [...walked.names, name].join('.'));
+  const [wrong] = walked.left;
+  if (wrong === undefined) return [];
+  const step = walked.names.length === 0 ? childNames(stepSchema()) : [];
+  const here = new Set([...childNames(walked.schema), ...step]);
+  return nearNames(wrong, [...here]).map((name) => [...walked.names, name].join('.'));
 }
 
 type Walked = {
@@ -59,18 +59,13 @@ type Walked = {
   readonly left: readonly string[];
 };
 
-function walk(path: string): Walked | null {
+function walk(path: string): Walked {
   const steps = path.split('.').filter((step) => step !== '');
   const [first] = steps;
-  const isStepKey = first !== undefined && childOf(documentedSchema, first) === null;
-  const step = resolve(documentedSchema.$defs?.step ?? {});
-  let at: Walked = {
-    schema: isStepKey ? step : documentedSchema,
-    names: isStepKey ? ['steps'] : [],
-    required: false,
-    left: steps,
-  };
-  if (isStepKey && childOf(step, first) === null) return { ...at, schema: documentedSchema, names: [] };
+  const step = stepSchema();
+  const isOfStep = first !== undefined && childOf(documentedSchema, first) === null && childOf(step, first) !== null;
+  const start = isOfStep ? { schema: step, names: ['steps'] } : { schema: documentedSchema, names: [] };
+  let at: Walked = { ...start, required: false, left: steps };
   while (at.left.length > 0) {
     const [name = '', ...left] = at.left;
     const child = childOf(at.schema, name);
@@ -84,14 +79,15 @@ function walk(path: string): Walked | null {
 function childOf(schema: Schema, name: string): { name: string; schema: Schema } | null {
   const wanted = canonicalKey(name);
   if (isExecutor(schema)) {
-    const type = executorTypes().find((known) => canonicalKey(known) === wanted);
-    const config = type === undefined ? null : executorConfigSchema(type, documentedSchema);
-    if (type !== undefined && config !== null) return { name: type, schema: config };
+    const type = executorTypes().find((known) => canonicalKey(known) === wanted) ?? '';
+    const config = executorConfigSchema(type, documentedSchema);
+    if (config !== null) return { name: type, schema: config };
   }
   const found = Object.entries(keysOf(schema).properties ?? {}).find(([key]) => canonicalKey(key) === wanted);
   if (found === undefined) return null;
   const [key, part] = found;
-  return { name: key, schema: { ...resolve(part), ...withoutRef(part) } };
+  const { $ref: _, ...own } = part;
+  return { name: key, schema: { ...resolve(part), ...own } };
 }
 
 function isExecutor(schema: Schema): boolean {
@@ -104,8 +100,8 @@ function childNames(schema: Schema): string[] {
   return isExecutor(schema) ? [...executorTypes(), ...keys] : keys;
 }
 
-function topKeys(): Set<string> {
-  return new Set([...childNames(documentedSchema), ...childNames(resolve(documentedSchema.$defs?.step ?? {}))]);
+function stepSchema(): Schema {
+  return resolve(documentedSchema.$defs?.step ?? {});
 }
 
 /** A list is documented by its entries. */
@@ -129,10 +125,6 @@ function keyDoc(key: string, part: Schema, holder: Schema): KeyDoc {
 
 function resolve(schema: Schema): Schema {
   return resolveIn(schema, documentedSchema);
-}
-
-function withoutRef({ $ref: _, ...rest }: Schema): Schema {
-  return rest;
 }
 
 /** A part of the schema with all definitions that it refers to, directly or indirectly. */
