@@ -1,3 +1,4 @@
+import { matchAt } from '#core/words/shell-words.ts';
 import { VARIABLE_NAME } from './raw.ts';
 
 /** One variable of a dotenv file, and its line, from 1. */
@@ -28,14 +29,14 @@ export function parseDotenv(text: string): readonly DotenvEntry[] {
   const entries: DotenvEntry[] = [];
   for (let at = 0; at < source.length; ) {
     const skipped = matchAt(blank, source, at);
-    if (skipped === null) {
-      const line = source.slice(0, at).split('\n').length;
-      const { end, ...entry } = entryAt(source, at, line);
-      entries.push({ ...entry, line });
-      at = end;
-    } else {
+    if (skipped !== null) {
       at += skipped[0].length;
+      continue;
     }
+    const line = source.slice(0, at).split('\n').length;
+    const { end, ...entry } = entryAt(source, at, line);
+    entries.push({ ...entry, line });
+    at = end;
   }
   return entries;
 }
@@ -64,9 +65,4 @@ function valueAt(source: string, at: number, line: number): Omit<Found, 'name'> 
   if (rest === null) throw new DotenvProblem(line, 'there is text after its closing quote');
   const end = at + all.length + rest[0].length;
   return { value: quote === '"' ? value.replaceAll('\\n', '\n') : value, end };
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
 }

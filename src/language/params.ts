@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
-import { endOfUnit } from '#core/words/shell-words.ts';
+import { endOfUnit, matchAt } from '#core/words/shell-words.ts';
 import type { ParamDefault } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import { declaredParam, isDeclaration } from './declared-params.ts';
@@ -163,14 +163,14 @@ type Value = { readonly value: string; readonly end: number; readonly isQuoted: 
 function valueAt(text: string, start: number, grammar: Grammar): Value {
   const command = grammar.hasCommands ? commandValue(text, start) : null;
   if (command !== null) return command;
-  const double = match(grammar.doubleQuoted, text, start);
+  const double = matchAt(grammar.doubleQuoted, text, start);
   if (double !== null) {
     const value = (double[1] ?? '').replace(/\\(["\\])/g, '$1');
     return { value, end: start + double[0].length, isQuoted: true };
   }
-  const single = match(grammar.singleQuoted, text, start);
+  const single = matchAt(grammar.singleQuoted, text, start);
   if (single !== null) return { value: single[1] ?? '', end: start + single[0].length, isQuoted: true };
-  const bare = match(grammar.bare, text, start)?.[0] ?? '';
+  const bare = matchAt(grammar.bare, text, start)?.[0] ?? '';
   return { value: bare, end: start + bare.length, isQuoted: false };
 }
 
@@ -193,13 +193,8 @@ function commandValue(text: string, start: number): Value | null {
   return { value: text.slice(start + 1, at).replace(/\\(["\\])/g, '$1'), end: at + 1, isQuoted };
 }
 
-function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
-}
-
 function skipSpace(text: string, from: number): number {
-  return from + (match(/\s*/y, text, from)?.[0].length ?? 0);
+  return from + (matchAt(/\s*/y, text, from)?.[0].length ?? 0);
 }
 
 /** `NAME=value`, quoted as a whole or with spaces; otherwise a positional parameter. */

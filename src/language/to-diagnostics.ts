@@ -220,9 +220,6 @@ function pathOfDagu(path: Path, isWritten: (path: Path) => boolean): Path {
   return [...path.slice(0, depth), source.written, ...path.slice(depth + source.made.length)];
 }
 
-/** Problems to show, and the warnings that `x-ignore` silences. */
-type Silenced = { readonly shown: readonly Problem[]; readonly ignored: readonly Problem[] };
-
 /** One `x-ignore`: its codes, and the part of the file that it is for; `isForAll`: of all files. */
 type Wish = {
   readonly file: SpecFile;
@@ -235,14 +232,13 @@ type Wish = {
 const STRICT: ReadonlySet<DiagnosticCode> = new Set(['unordered-output']);
 
 /** Takes out the warnings whose codes the files, the base, or the steps and handlers list under `x-ignore`. */
-export function silence(files: readonly SpecFile[], base: SpecFile | null, problems: readonly Problem[]): Silenced {
+export function silence(files: readonly SpecFile[], base: SpecFile | null, problems: readonly Problem[]) {
   const wishes = files.flatMap((file) => wishesOf(file, file === base));
-  if (wishes.length === 0) return { shown: problems, ignored: [] };
   const isIgnored = (found: Problem) =>
     (found.severity === 'warning' || STRICT.has(found.code)) && wishes.some((wish) => covers(wish, found));
   return {
     shown: [...problems.filter((found) => !isIgnored(found)), ...wishes.flatMap(unknownCodes)],
-    ignored: problems.filter(isIgnored).map((found) => ({ ...found, severity: 'warning' })),
+    ignored: problems.filter(isIgnored).map((found) => ({ ...found, severity: 'warning' as const })),
   };
 }
 

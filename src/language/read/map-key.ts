@@ -39,15 +39,15 @@ export type PairContext = {
 
 /** The documented key; null if the map does not have it. */
 export function knownKey({ key, schema }: PairContext): KnownKey | null {
+  const { additionalProperties: additional } = schema;
   const known = schema.properties === undefined ? undefined : knownKeys(schema).get(canonicalKey(key.text));
-  if (known !== undefined || schema.additionalProperties === false) return known ?? null;
-  const additional = schema.additionalProperties;
-  const child = typeof additional === 'object' ? resolve(additional) : {};
-  return { name: key.text, schema: child };
+  if (known !== undefined || additional === false) return known ?? null;
+  return { name: key.text, schema: typeof additional === 'object' ? resolve(additional) : {} };
 }
 
 /** Reports an unknown key, and returns the key that was probably meant; null for a free key, or if none is similar. */
-export function guessedKey(reader: Reader, { pair, key, schema, position, result }: PairContext): KnownKey | null {
+export function guessedKey(reader: Reader, context: PairContext): KnownKey | null {
+  const { pair, key, schema, position, result } = context;
   if (canonicalKey(key.text) === 'x-ignore') {
     report(reader, 'unknown-key', key.range, `"${key.text}"${inWhat(position, result)} has no effect`, {
       help: 'Write it in a step, in a handler, or at the top of the file.',
@@ -59,7 +59,7 @@ export function guessedKey(reader: Reader, { pair, key, schema, position, result
   // The executor whose settings the schema describes.
   const executor = executorTypes().find((name) => executorConfigSchema(name) === schema) ?? null;
   const advice = adviceFor(key.text, position.path, executor);
-  if (advice !== null) return readAsAdvised(reader, { key, schema, position, result }, advice);
+  if (advice !== null) return readAsAdvised(reader, context, advice);
   const keys = [...new Set([...knownKeys(schema).values()].map(({ name }) => name))];
   const near = nearNames(key.text, keys);
   const holders = near.length === 0 ? holdersOf(key.text, pair.value, schema) : [];
@@ -74,12 +74,12 @@ export function guessedKey(reader: Reader, { pair, key, schema, position, result
 /** The keys of a map whose own maps have the wanted key for such a value; empty if more have it than help. */
 function holdersOf(text: string, value: Node | null, schema: Schema): readonly string[] {
   const wanted = canonicalKey(text);
-  const names = [...knownKeys(schema).values()].flatMap(({ name, schema: own }) => {
+  const holders = [...knownKeys(schema).values()].filter(({ schema: own }) => {
     const inner = knownKeys(own).get(wanted);
-    return inner !== undefined && isOfKind(value, inner.schema) ? [name] : [];
+    return inner !== undefined && isOfKind(value, inner.schema);
   });
-  const distinct = [...new Set(names)];
-  return distinct.length <= MOST_HOLDERS ? distinct : [];
+  const names = [...new Set(holders.map(({ name }) => name))];
+  return names.length <= MOST_HOLDERS ? names : [];
 }
 
 /** Whether a map, a list or a single value is what a schema asks for. */
@@ -93,7 +93,7 @@ function isOfKind(value: Node | null, schema: Schema): boolean {
 /** Reports a key of another tool, with what to write instead; a value with the same meaning is read as that. */
 function readAsAdvised(
   reader: Reader,
-  { key, schema, position, result }: Pick<PairContext, 'key' | 'schema' | 'position' | 'result'>,
+  { key, schema, position, result }: PairContext,
   { key: meant, text, status }: Advice,
 ): KnownKey | null {
   const where = inWhat(position, result);
@@ -145,10 +145,12 @@ export function keyOf(reader: Reader, pair: MapEntry): Key | null {
     return null;
   }
   if (FORBIDDEN.has(text)) return report(reader, 'forbidden-key', rangeOf(node), `the key "${text}" is not allowed`);
-  const isAdded = reader.aliases.depth > 0 || pair.key?.kind === 'alias';
-  if (isAdded && !admitsKey(reader, text)) {
-    if (reader.aliases.depth === 0) reportAliasBomb(reader, pair.key ?? node);
-    return null;
+  // The key may be an alias itself.
+  const { aliases } = reader;
+  const isAdded = aliases.depth > 0 || pair.key?.kind === 'alias';
+  if (isAdded) aliases.letters += text.length;
+  if (isAdded && !isWithinLimit(reader)) {
+    return aliases.depth === 0 ? reportAliasBomb(reader, pair.key ?? node) : null;
   }
   return { text, range: rangeOf(pair.key) };
 }
@@ -227,17 +229,11 @@ export function admitsValue(reader: Reader, node: Node): boolean {
   return isWithinLimit(reader);
 }
 
-/** Counts a key added by an alias; the key may also be an alias itself. */
-function admitsKey(reader: Reader, text: string): boolean {
-  reader.aliases.letters += text.length;
-  return isWithinLimit(reader);
-}
-
 /** Reports, once, that aliases exceed the limit; `node` is the alias that exceeded it. */
-export function reportAliasBomb(reader: Reader, node: Node): void {
-  if (isWithinLimit(reader) || reader.problems.some((found) => found.code === 'alias-limit')) return;
+export function reportAliasBomb(reader: Reader, node: Node): null {
+  if (isWithinLimit(reader) || reader.problems.some((found) => found.code === 'alias-limit')) return null;
   const what = reader.aliases.values > MOST_VALUES ? `${MOST_VALUES} values` : '1 MiB of text';
-  report(reader, 'alias-limit', rangeOf(node), `aliases add more than ${what} to the file`);
+  return report(reader, 'alias-limit', rangeOf(node), `aliases add more than ${what} to the file`);
 }
 
 function isWithinLimit({ aliases }: Reader): boolean {

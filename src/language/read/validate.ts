@@ -18,7 +18,7 @@ type Validated = {
   readonly lost: ReadonlySet<string>;
 };
 
-/** The schema without required keys of the file: `isMissingSteps` says why. */
+/** The schema without required keys of the file. */
 const MAY_LACK_STEPS: Schema = { ...workflowSchema, required: [] };
 
 /** Maximum number of errors reported per file. */
@@ -36,8 +36,12 @@ export function validate(source: Source, value: Json, spellings: ReadonlyMap<str
   const seen = new Set<string>();
   for (const error of errors) {
     if (problems.length === MOST) break;
-    if (error.keyword === 'if' || isMissingSteps(error) || seen.has(error.instancePath + missing(error))) continue;
-    seen.add(error.instancePath + missing(error));
+    const isRequired = error.keyword === 'required';
+    const mark = `${error.instancePath}${isRequired ? ` ${String(error.params.missingProperty)}` : ''}`;
+    // `steps` may be missing in a base file and in an import; for a root file there is a better message.
+    const isMissingSteps = isRequired && error.instancePath === '';
+    if (error.keyword === 'if' || isMissingSteps || seen.has(mark)) continue;
+    seen.add(mark);
     const path = pathOf(value, error.instancePath);
     problems.push(schemaProblem({ source, path, part: 'value' }, value, subjectOf(path, value, spellings), error));
   }
@@ -52,15 +56,6 @@ export function validate(source: Source, value: Json, spellings: ReadonlyMap<str
 function schemaErrors(value: Json): readonly SchemaError[] {
   const { validate: isValid } = require('../schema/generated/validate.cjs') as { readonly validate: Validate };
   return isValid(value) ? [] : (isValid.errors ?? []);
-}
-
-/** `steps` may be missing in a base file and in an import; for a root file there is a better message. */
-function isMissingSteps(error: SchemaError): boolean {
-  return error.instancePath === '' && error.keyword === 'required';
-}
-
-function missing(error: SchemaError): string {
-  return error.keyword === 'required' ? ` ${String(error.params.missingProperty)}` : '';
 }
 
 function schemaProblem(
