@@ -98,10 +98,7 @@ const escapes: { readonly [letter: string]: string } = {
 
 /** A text in quotes on one line. */
 function quotedAt(text: string, start: number): ScalarNode {
-  return text.charCodeAt(start) === DOUBLE_QUOTE ? doubleQuoted(text, start) : singleQuoted(text, start);
-}
-
-function doubleQuoted(text: string, start: number): ScalarNode {
+  if (text.charCodeAt(start) === SINGLE_QUOTE) return singleQuoted(text, start);
   const quote = text.indexOf('"', start + 1);
   const value = text.slice(start + 1, quote);
   if (quote === -1 || value.includes('\n')) throw unusual;
@@ -204,9 +201,11 @@ function flowAt(text: string, start: number, depth: number): Node {
   while (text.charCodeAt(at) !== close) {
     const entry = flowEntryAt(text, at, depth);
     if (!isList && entry.key === null) throw unusual;
-    if (isList) items.push(entry.key === null ? entry.value : mapOf(entry.key, entry.value));
-    else entries.push(entry);
-    at = afterSpaces(text, entry.value.end);
+    const { key, value } = entry;
+    if (!isList) entries.push(entry);
+    else if (key === null) items.push(value);
+    else items.push({ kind: 'map', start: key.start, end: value.end, anchor: undefined, entries: [{ key, value }] });
+    at = afterSpaces(text, value.end);
     if (text.charCodeAt(at) === COMMA) at = afterSpaces(text, at + 1);
     else if (text.charCodeAt(at) !== close) throw unusual;
   }
@@ -215,20 +214,12 @@ function flowAt(text: string, start: number, depth: number): Node {
 }
 
 /** A value in brackets or braces, with its key if it has one. */
-function flowEntryAt(
-  text: string,
-  at: number,
-  depth: number,
-): { readonly key: ScalarNode | null; readonly value: Node } {
+function flowEntryAt(text: string, at: number, depth: number): { key: ScalarNode | null; value: Node } {
   const value = flowValueAt(text, at, depth);
   if (value.kind !== 'scalar' || text.charCodeAt(value.end) !== COLON) return { key: null, value };
   const isColon = !value.isPlain || text.charCodeAt(value.end + 1) === SPACE;
   if (!isColon || value.end - value.start > LONGEST_KEY) throw unusual;
   return { key: value, value: flowValueAt(text, afterSpaces(text, value.end + 1), depth) };
-}
-
-function mapOf(key: ScalarNode, value: Node): Node {
-  return { kind: 'map', start: key.start, end: value.end, anchor: undefined, entries: [{ key, value }] };
 }
 
 function flowValueAt(text: string, at: number, depth: number): Node {

@@ -64,18 +64,16 @@ class PlainText {
     let at = afterSpaces(this.#text, start);
     for (let code = this.#text.charCodeAt(at); code === NEWLINE || code === HASH; code = this.#text.charCodeAt(at)) {
       const next = this.#text.indexOf('\n', at) + 1;
-      if (code === HASH) this.#comment(at - start, next, tail);
+      const indent = at - start;
+      const isOfValue = indent > tail && this.#commentIndent === -1;
+      if (code === HASH && isOfValue) this.#end = Math.min(next, this.#length);
+      else if (code === HASH) this.#commentIndent = Math.max(this.#commentIndent, indent);
       this.#count(TOKENS_OF_COMMENT);
       start = next;
       at = afterSpaces(this.#text, start);
     }
     this.#column = at < this.#text.length ? at - start : -1;
     this.#at = at;
-  }
-
-  #comment(indent: number, next: number, tail: number): void {
-    if (indent > tail && this.#commentIndent === -1) this.#end = Math.min(next, this.#length);
-    else this.#commentIndent = Math.max(this.#commentIndent, indent);
   }
 
   #count(tokens: number): void {
@@ -95,13 +93,6 @@ class PlainText {
   #isEntry(): boolean {
     const next = this.#text.charCodeAt(this.#at + 1);
     return this.#text.charCodeAt(this.#at) === DASH && (next === SPACE || next === NEWLINE);
-  }
-
-  #block(): Node {
-    if (this.#isEntry()) return this.#list();
-    const key = keyAt(this.#text, this.#at);
-    if (key === null) throw unusual;
-    return this.#map(key);
   }
 
   #map(first: ScalarNode): MapNode {
@@ -159,7 +150,12 @@ class PlainText {
     const at = afterSpaces(this.#text, from);
     const first = this.#text.charCodeAt(at);
     if (first === NEWLINE || first === HASH) return this.#below(at, column, isOfKey);
-    if (first === PIPE || first === GREATER) return this.#blockScalar(at, column);
+    if (first === PIPE || first === GREATER) {
+      const { node, next } = blockScalarAt(this.#text, at, column, this.#length);
+      this.#end = node.end;
+      this.#toContent(next);
+      return node;
+    }
     const value = valueAt(this.#text, at);
     // Elements in brackets have at most three tokens for two characters.
     if (value.kind !== 'scalar') this.#count(2 * (value.end - at));
@@ -169,18 +165,16 @@ class PlainText {
     return value;
   }
 
-  #blockScalar(at: number, column: number): ScalarNode {
-    const { node, next } = blockScalarAt(this.#text, at, { column, length: this.#length });
-    this.#end = node.end;
-    this.#toContent(next);
-    return node;
-  }
-
   /** A list or map on the lines below; nothing if these belong to the lists and maps around it. */
   #below(at: number, column: number, isOfKey: boolean): Node {
     this.#toContent(this.#text.indexOf('\n', at) + 1);
     const isBelow = this.#column > column || (isOfKey && this.#column === column && this.#isEntry());
-    if (isBelow) return this.#block();
+    if (isBelow) {
+      if (this.#isEntry()) return this.#list();
+      const key = keyAt(this.#text, this.#at);
+      if (key === null) throw unusual;
+      return this.#map(key);
+    }
     const hasComment = this.#text.charCodeAt(at) === HASH || this.#commentIndent !== -1;
     if (!isOfKey || hasComment) throw unusual;
     this.#end = at;
@@ -188,14 +182,11 @@ class PlainText {
   }
 }
 
-/** The lines of a text without their common indentation, up to the last one with content, and the offset after it. */
-type Lines = { readonly lines: readonly string[]; readonly next: number };
-
 /**
  * The text after `|` or `>`, or after `|-` or `>-`, whose lines are indented by more than `column`. The text of the file
  * ends with a line end; `length` is without one that was added.
  */
-function blockScalarAt(text: string, start: number, { column, length }: { column: number; length: number }) {
+function blockScalarAt(text: string, start: number, column: number, length: number) {
   const isLiteral = text.charCodeAt(start) === PIPE;
   const isStripped = text.charCodeAt(start + 1) === DASH;
   const headEnd = start + (isStripped ? 2 : 1);
@@ -208,7 +199,8 @@ function blockScalarAt(text: string, start: number, { column, length }: { column
   return { node, next };
 }
 
-function linesAt(text: string, from: number, column: number): Lines {
+/** The lines of a text without their common indentation, up to the last one with content, and the offset after it. */
+function linesAt(text: string, from: number, column: number) {
   const lines: string[] = [];
   let [count, next, indent, longestEmpty] = [0, from, 0, 0];
   for (let at = from; at < text.length; ) {
