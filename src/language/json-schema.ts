@@ -192,10 +192,7 @@ function pattern(source: string): { test: (text: string) => boolean; toString: (
   return { test: counted, toString: () => `/${source}/` };
 }
 
-/**
- * Draft 7 has a list under `items` where 2020-12 has `prefixItems`. `path`: of the part, to count its visits; null for a
- * schema that is only checked.
- */
+/** Reads draft 7, whose `items` may be a list, as 2020-12; `path`: of the part, null if visits are not counted. */
 function modernized(part: Json, path: readonly string[] | null): Json {
   const below = (value: Json, ...keys: readonly string[]) => modernized(value, path && [...path, ...keys]);
   if (Array.isArray(part)) return part.map((value: Json, index) => below(value, String(index)));

@@ -14,9 +14,7 @@ import { read } from './read/read.ts';
 
 const NAMED = /^[A-Za-z_][A-Za-z0-9_]*(?==)/;
 
-/**
- * The parts of one value. Sticky expressions, each tried at the start of the value. `hasCommands`: `$(...)` is one unit.
- */
+/** The parts of one value, tried at its start. `hasCommands`: `$(...)` is one unit. */
 type Grammar = {
   readonly doubleQuoted: RegExp;
   readonly singleQuoted: RegExp;

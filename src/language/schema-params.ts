@@ -309,11 +309,9 @@ const COMBINING = new Set(
   'allOf anyOf dependencies dependentRequired dependentSchemas else if not oneOf then'.split(' '),
 );
 
-/**
- * The faults of defaults that no given value can change: while a required property has no default, each default is checked
- * by itself. A start checks all values together.
- */
+/** The faults of defaults that no given value can change; a start checks all values together. */
 function judgedNow(schema: JsonObject, given: JsonObject): readonly SchemaFault[] {
+  // While a required property has no default, each default is checked by itself.
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   if (required.every((name: Json) => Object.hasOwn(given, String(name)))) return compileSchema(schema)(given);
   const alone = Object.fromEntries(Object.entries(schema).filter(([key]) => !COMBINING.has(key)));

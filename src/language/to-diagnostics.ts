@@ -25,10 +25,7 @@ const LONGEST_TEXT = 2000;
 /** Maximum number of related positions of one problem. */
 const MOST_RELATED = 20;
 
-/**
- * A problem with its file, as an index in the order of loading; the offset of its value there, -1 for the file as a whole; and
- * that of its word in a text: searching for the words of all problems would take long.
- */
+/** A problem with the index of its file and the offsets there of its value, -1 for the whole file, and of its word. */
 type Placed = { readonly problem: Problem; readonly file: number; readonly offset: number; readonly word: number };
 
 /** The data for showing problems: the files in the order of loading, the imports that led to each, and its document. */
@@ -110,10 +107,7 @@ function moreProblems(problems: readonly Problem[]): Diagnostic {
 
 type Locator = ReturnType<typeof createLocator>;
 
-/**
- * Finds spots in files with these documents, as offsets (`rangeOf`) or positions; null for a file as a whole. Each file is
- * indexed once, when its first position is requested; a path is found by reading the document again and recording all positions.
- */
+/** Finds spots as offsets or positions, null for a whole file; files are read again when they have the first path. */
 function createLocator(documents: ReadonlyMap<Source, YamlDocument>) {
   const indexes = new Map<Source, (start: number, end: number) => Position>();
   const positions = new Map<Source, Positions>();
@@ -163,10 +157,7 @@ function endOfFirstLine(text: string, [start, end]: Range): number {
   return text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd;
 }
 
-/**
- * The range of a word of a text in the file. In a text of several lines, whose indentation shifts it, the first such
- * word from its offset on; null if quotes or escapes make the text differ from the file.
- */
+/** The range of a word of a text, or of the first such word after it; null if quotes or escapes hide it. */
 function wordIn(text: string, [start, rangeEnd]: Range, word: { at: number; text: string }): Range | null {
   const isQuoted = text[start] === '"' || text[start] === "'";
   const from = text[start] === '|' ? offsetInBlock(text, start, word.at) : start + word.at + (isQuoted ? 1 : 0);

@@ -134,10 +134,7 @@ function withoutStackTraces<T>(work: () => T): T {
   }
 }
 
-/**
- * Follows the tokens of a text outside its scalars, and returns for each how deeply bracketed lists and maps used as
- * keys are nested: 1 at the colon of `[a]: b`, 0 if no such key ends there.
- */
+/** Returns for each token how deep the bracketed key that ends there is: 1 at the colon of `[a]: b`, 0 for none. */
 export function keyDepthCounter(): (lexeme: string) => number {
   /** For each open bracket, the depth of the keys in it. */
   const open: number[] = [];

@@ -183,10 +183,7 @@ function hasDollar(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasDollar);
 }
 
-/**
- * The entries that do not ignore a warning about several of them. If fewer than `least` are left, those that ignore it come
- * first: it is about them, and thus ignored.
- */
+/** The entries that do not ignore a warning about several; if fewer than `least`, all, so that it is ignored. */
 export function withoutIgnoring<T extends { readonly raw: RawAction }>(
   entries: readonly T[],
   code: DiagnosticCode,

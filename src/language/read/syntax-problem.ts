@@ -22,10 +22,7 @@ const names: { readonly [code: string]: string } = {
   FEFF: 'a byte order mark',
 };
 
-/**
- * The problem of a line that has another space where YAML needs an ordinary one: it looks right, since most editors show
- * both alike. Null if the line at the offset has none.
- */
+/** The problem of a space that YAML takes for text, but editors show as an ordinary one; null without one. */
 export function foreignSpace(source: Source, offset: number): Problem | null {
   const start = lineStart(source.text, offset);
   const { before, space } = BEFORE_TEXT.exec(source.text.slice(start, start + LONGEST_LINE))?.groups ?? {};
@@ -56,10 +53,7 @@ const EXAMPLES: { readonly [indicator: string]: string } = {
 };
 const NAMES: { readonly [indicator: string]: string } = { '*': 'an alias', '&': 'an anchor', '!': 'a tag' };
 
-/**
- * Explains a syntax error at an offset by the value on its line: text that starts with an indicator of YAML, or that
- * continues after a quote or bracket. Null if neither is the cause.
- */
+/** Explains a syntax error by an indicator before a value, or by text after a quote or bracket; null without. */
 function unquotedText(text: string, offset: number): UnquotedText | null {
   const start = lineStart(text, offset);
   const lineEnd = text.indexOf('\n', offset);
@@ -101,17 +95,11 @@ export function indicator(at: number, character: string): Required<UnquotedText>
   };
 }
 
-/**
- * One mistake often causes several parser errors: errors within this many lines of a shown problem are dropped as its
- * echo.
- */
+/** Errors within this many lines of a shown problem are dropped: one mistake often causes several. */
 const ECHO_LINES = 3;
 const MOST = 5;
 
-/**
- * By the parser's code if it is specific enough, otherwise by a part of its message: message, help and label. The first match
- * is used.
- */
+/** By the parser's code, or a part of its message: message, help and label. The first match is used. */
 const wordings: readonly (readonly [pattern: RegExp, message: string, help: string, label?: string])[] = [
   [
     /^BLOCK_AS_IMPLICIT_KEY/,

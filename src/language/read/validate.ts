@@ -25,10 +25,7 @@ const MAY_LACK_STEPS: Schema = { ...workflowSchema, required: [] };
 const MOST = 200;
 const LENGTH_HELP = 'Write seconds, or a length such as 90s or 2d12h.';
 
-/**
- * Checks types and values against the schema. `value` is changed: invalid parts are removed from it. Messages use the
- * spelling of keys in the file, given by `spellings`.
- */
+/** Checks types and values against the schema, and removes invalid ones. `spellings`: of the keys in the file. */
 export function validate(source: Source, value: Json, spellings: ReadonlyMap<string, string>): Validated {
   const problems: Problem[] = [];
   const damaged = new Set<unknown>();
@@ -208,10 +205,7 @@ function child(value: Json | undefined, step: string | number): Json | undefined
   return (value as { readonly [key: string]: Json })[step];
 }
 
-/**
- * Removes the innermost documented part that contains the invalid value: an entry of `steps`, otherwise the key of the
- * step or of the top level.
- */
+/** Removes the step, or the key of the step or of the top level, that contains an invalid value. */
 function damage(root: Json, error: SchemaError, damaged: Set<unknown>): void {
   const path = pathOf(root, error.instancePath);
   const depth = path[0] === 'steps' || path[0] === 'handlerOn' ? 3 : 1;

@@ -27,10 +27,7 @@ export type SchemaDoc = {
   readonly schema: Schema;
 };
 
-/**
- * The documentation of a path: `steps`, `steps.retryPolicy`, `executor.http`; empty for the whole file. `steps.` may
- * be omitted before keys of a step. Null for a path that does not exist; see `nearPaths`.
- */
+/** The documentation of a path, such as `steps.retryPolicy`, `retryPolicy` or `executor.http`; null if unknown. */
 export function documentationOf(path: string): SchemaDoc | null {
   const walked = walk(path);
   if (walked.left.length > 0) return null;
@@ -145,8 +142,5 @@ function standalone(schema: Schema): Schema {
   return used.size === 0 ? head : { ...head, $defs: Object.fromEntries(used) };
 }
 
-/**
- * The published schema of workflow files. Most of it is documentation, which no run needs: the built program keeps it
- * in a separate file that is loaded on demand.
- */
+/** The published schema of workflow files, with documentation: a separate file of the program, loaded on demand. */
 export const documentedSchema = document as unknown as Schema;

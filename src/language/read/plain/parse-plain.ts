@@ -54,10 +54,7 @@ class PlainText {
     return map;
   }
 
-  /**
-   * Goes to the next content from the start of a line. `tail` is the indentation of the list or map whose value ended
-   * before that line: comments with more indentation belong to the value if they come first.
-   */
+  /** Goes to the next content. First comments that are indented by more than `tail` belong to the value before them. */
   #toContent(line: number, tail = Number.POSITIVE_INFINITY): void {
     this.#commentIndent = -1;
     let start = line;
@@ -119,10 +116,7 @@ class PlainText {
     if (++this.#depth > DEEPEST_BLOCK) throw unusual;
   }
 
-  /**
-   * The end of a list or map at a column. Comments after it that are not indented less belong to it: they are not before its
-   * end, but before that of the list or map around it.
-   */
+  /** The end of a list or map at a column; its last comments are only before the end of what is around it. */
   #leave(column: number): number {
     if (this.#column > column) throw unusual;
     this.#depth--;
@@ -182,10 +176,7 @@ class PlainText {
   }
 }
 
-/**
- * The text after `|` or `>`, or after `|-` or `>-`, whose lines are indented by more than `column`. The text of the file
- * ends with a line end; `length` is without one that was added.
- */
+/** The text after `|`, `>`, `|-` or `>-`, indented by more than `column`; `length`: without an added line end. */
 function blockScalarAt(text: string, start: number, column: number, length: number) {
   const isLiteral = text.charCodeAt(start) === PIPE;
   const isStripped = text.charCodeAt(start + 1) === DASH;
