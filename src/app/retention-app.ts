@@ -19,8 +19,8 @@ export function createRetention(config: Config, reach: Reach = { cwd: config.cwd
       const { history } = createPast(config);
       return applyRetention(request, { archive, history, clock: systemClock, judge: judgeFor(archive), reach });
     },
-    isDue: () => archive.claimTidying(systemClock.now(), tidyEveryMs),
+    isDue: () => archive.claimTidying(systemClock.now(), TIDY_EVERY_MS),
   };
 }
 
-const tidyEveryMs = 86_400_000;
+const TIDY_EVERY_MS = 86_400_000;

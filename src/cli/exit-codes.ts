@@ -58,7 +58,7 @@ function firstFailedExitCode(summary: RunSummary): number | null {
   return (failed.find(({ attempts }) => attempts > 0) ?? failed[0])?.exitCode ?? null;
 }
 
-const storageHelp = 'set WF_HOME to a directory that can be written, or run with --no-history';
+const STORAGE_HELP = 'set WF_HOME to a directory that can be written, or run with --no-history';
 
 /** Prints an error, a `WfError` as a message and anything else as a bug with its stack; resolves to the exit code. */
 export async function printError(error: unknown, { err, errTerminal }: Console): Promise<number> {
@@ -70,7 +70,7 @@ export async function printError(error: unknown, { err, errTerminal }: Console):
     return exitCodes.unusable;
   }
   if (error instanceof WfError) {
-    const generalHelp = error.code === 'storage' ? storageHelp : undefined;
+    const generalHelp = error.code === 'storage' ? STORAGE_HELP : undefined;
     const help = error.help ?? systemProblem(error)?.help ?? generalHelp;
     // Each problem of a list has its own line.
     const faults = error.code === 'invalid-params' ? error.message.split('\n') : [error.message];

@@ -25,7 +25,7 @@ type RemoteRequest = {
 export type Answer = { readonly status: number; readonly body: JsonMap };
 
 /** The maximum number of concurrent requests, streams not included. */
-const mostSockets = 8;
+const MOST_SOCKETS = 8;
 
 /** The daemon closed the reused connection before it received the request. */
 class KeptTooLong extends Error {}
@@ -56,7 +56,7 @@ export class DaemonClient {
       isTls
         ? new HttpsAgent({ keepAlive: true, maxSockets, ...trust })
         : new HttpAgent({ keepAlive: true, maxSockets });
-    this.#answers = newAgent(mostSockets);
+    this.#answers = newAgent(MOST_SOCKETS);
     this.#streams = newAgent(Number.POSITIVE_INFINITY);
   }
 

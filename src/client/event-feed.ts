@@ -119,7 +119,7 @@ export type ServerEvent = {
 };
 
 /** The maximum length of an event in characters. */
-const longestEvent = 16 * 1024 * 1024;
+const LONGEST_EVENT = 16 * 1024 * 1024;
 
 /**
  * Reads a stream of events. An event without its final empty line is dropped. Throws a `RangeError` for an event that is
@@ -133,9 +133,9 @@ export async function* serverEvents(
   let type = '';
   let data: string[] = [];
   let length = 0;
-  for await (const line of textLines(bytes, longestEvent)) {
+  for await (const line of textLines(bytes, LONGEST_EVENT)) {
     length += line.length;
-    if (length > longestEvent) throw new RangeError('an event is too long');
+    if (length > LONGEST_EVENT) throw new RangeError('an event is too long');
     if (line === '') {
       if (data.length > 0) yield { id, type: type === '' ? 'message' : type, data: data.join('\n') };
       type = '';

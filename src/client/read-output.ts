@@ -80,7 +80,7 @@ export type KnownOutput = {
 };
 
 /** Limits the request line. Output of positions beyond the limit is sent again and skipped. */
-const mostToldBytes = 4096;
+const MOST_TOLD_BYTES = 4096;
 
 type Counted = { readonly step: string; readonly attempt: number; stdout: number; stderr: number };
 
@@ -128,7 +128,7 @@ function offsetsOf(underWay: ReadonlyMap<string, Counted>): string {
   let length = 0;
   const fitting = entries.filter(({ step }) => {
     length += Buffer.byteLength(step) + 50;
-    return length <= mostToldBytes;
+    return length <= MOST_TOLD_BYTES;
   });
   return JSON.stringify(fitting.map(({ step, attempt, stdout, stderr }) => [step, attempt, stdout, stderr]));
 }

@@ -28,7 +28,7 @@ import { type KnownOutput, textLines } from './read-output.ts';
 import { awaitRun, findRemoteRun, type RemoteRun, readRemoteRun } from './remote-runs.ts';
 
 /** Attempts requested one by one, each of which makes the daemon read the run; more are requested together. */
-const mostSingleAttempts = 20;
+const MOST_SINGLE_ATTEMPTS = 20;
 
 /** Returns the output of a run of a daemon. Throws as `RunService.logs` does. */
 export async function remoteLogs(client: DaemonClient, word: string, request: LogRequest): Promise<LogAnswer> {
@@ -87,7 +87,7 @@ type Reading = {
 async function readAll(reading: Reading, { run: summary, only }: LogPart): Promise<void> {
   const { client, request, reader, signal } = reading;
   const { step, attempt, stream, tail, times, exact, follow, tell } = request;
-  if (!follow && !exact && (tail !== null || times || summary.steps.length > mostSingleAttempts)) {
+  if (!follow && !exact && (tail !== null || times || summary.steps.length > MOST_SINGLE_ATTEMPTS)) {
     const ofPart = only === null ? reading : { ...reading, request: { ...request, tail: null } };
     if (await readLines(ofPart, summary.runId, (each) => only === null || only.has(each.step))) return reader.release();
   }
@@ -97,7 +97,7 @@ async function readAll(reading: Reading, { run: summary, only }: LogPart): Promi
   const goesOn = follow && !isFinished(run.state);
   if (attempts.length === 0 && !goesOn) tell(whyNothing(run, step));
   const ended = new Set(attempts.filter((each) => !isGoingOn(run, each)).map(attemptKey));
-  const isMany = ended.size > mostSingleAttempts && tail === null && !exact;
+  const isMany = ended.size > MOST_SINGLE_ATTEMPTS && tail === null && !exact;
   if (isMany) await readLines(reading, run.runId, (each) => ended.has(attemptKey(each)));
   const chosen = { filter, stream };
   const isRead = (each: AttemptReference) => isMany && ended.has(attemptKey(each));
@@ -149,7 +149,7 @@ function queryOf({ step, attempt, stream, times }: LogRequest, tail: number | nu
 }
 
 /** The maximum length of a line in characters; logs themselves have no limit. */
-const longestLine = 256 * 1024 * 1024;
+const LONGEST_LINE = 256 * 1024 * 1024;
 
 /** Pushes the lines of many attempts from one request; resolves to whether there were any. */
 async function readLines(
@@ -160,7 +160,7 @@ async function readLines(
   const path = `/runs/${segment(runId)}/logs?${queryOf(request, request.tail)}`;
   const incoming = await client.open(path, signal, { Accept: 'application/x-ndjson' });
   let before: LogChunk | null = null;
-  for await (const line of textLines(answerBytes(incoming, client), longestLine)) {
+  for await (const line of textLines(answerBytes(incoming, client), LONGEST_LINE)) {
     const chunk = readLine(line, client, request.times === true);
     if (!isWanted(chunk)) continue;
     if (before !== null && (before.step !== chunk.step || before.attempt !== chunk.attempt)) reader.end(before.step);

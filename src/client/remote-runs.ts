@@ -12,7 +12,7 @@ import { notUnderstood } from './problem-error.ts';
 import { readSummary } from './read-summary.ts';
 import { type RemoteWorkflow, workflowOf } from './remote-workflow.ts';
 
-const mostAtOnce = 500;
+const MOST_AT_ONCE = 500;
 
 /** A run, and whether its workflow was the reference. */
 type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: boolean };
@@ -54,7 +54,7 @@ export async function listRemoteRuns(client: DaemonClient, filter: RunFilter): P
   const runs: RunSummary[] = [];
   let cursor: string | null = null;
   while (runs.length < filter.limit) {
-    const query = queryOf(filter, Math.min(mostAtOnce, filter.limit - runs.length), cursor);
+    const query = queryOf(filter, Math.min(MOST_AT_ONCE, filter.limit - runs.length), cursor);
     const page: JsonMap = await client.get(`/runs?${query}`);
     const found = objectsIn(page, 'runs');
     for (const run of found) runs.push(readSummary(run, client.settings));
@@ -82,7 +82,7 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
       const run = await lastRunOf(client, word);
       if (run !== null) return run;
       patience.refresh();
-      await pause(pollMs);
+      await pause(POLL_MS);
     } catch (error) {
       await patience.wait(error, new AbortController().signal);
     }
@@ -90,7 +90,7 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
 }
 
 /** The polling interval for a run that does not exist yet. */
-const pollMs = 1000;
+const POLL_MS = 1000;
 
 /** Returns the cursor of the next page; null on the last. Throws a `WfError` `unreachable` if a cursor repeats. */
 export function nextPage(page: JsonMap, before: string | null, { settings }: DaemonClient): string | null {

@@ -99,7 +99,7 @@ async function viewRun(client: DaemonClient, summary: RunSummary): Promise<RunVi
   return { summary, state, workflow, ...(await maskedOf(client, summary)) };
 }
 
-const mostAtOnce = 1000;
+const MOST_AT_ONCE = 1000;
 
 /** Returns the workflows of a daemon. Listings leave out the steps of last runs: `wholeRuns` requests each of these runs. */
 async function listRemoteWorkflows(
@@ -109,7 +109,7 @@ async function listRemoteWorkflows(
   const entries: WorkflowEntry[] = [];
   let cursor: string | null = null;
   do {
-    const query = new URLSearchParams({ limit: String(mostAtOnce), ...given({ cursor }) });
+    const query = new URLSearchParams({ limit: String(MOST_AT_ONCE), ...given({ cursor }) });
     const page: JsonMap = await client.get(`/workflows?${query}`);
     entries.push(...objectsIn(page, 'workflows').map((workflow) => readEntry(workflow, client)));
     cursor = nextPage(page, cursor, client);

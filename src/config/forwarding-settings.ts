@@ -91,7 +91,7 @@ function mapEntries(value: unknown): [string, string][] | null {
   return isText ? entries.map(([name, content]) => [name, String(content)]) : null;
 }
 
-const variablePrefix = 'WF_LOG_FORWARDING_';
+const VARIABLE_PREFIX = 'WF_LOG_FORWARDING_';
 
 /**
  * The settings of log forwarding: variables `WF_LOG_FORWARDING_<KEY>` take precedence over the block `logForwarding`
@@ -124,9 +124,9 @@ export function readForwardingValues(config: Config): { readonly [K in keyof For
 function givenEntries({ settings, processEnv, cwd }: Config): readonly Entry[] {
   const block = settings.user.entries?.find(({ key }) => canonicalKey(key) === 'logforwarding');
   const inEnvironment = Object.entries(processEnv)
-    .filter(([name]) => name.startsWith(variablePrefix))
+    .filter(([name]) => name.startsWith(VARIABLE_PREFIX))
     .map(([name, value]) => ({
-      key: name.slice(variablePrefix.length),
+      key: name.slice(VARIABLE_PREFIX.length),
       value,
       entries: null,
       base: cwd,

@@ -58,10 +58,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-const address = 'address that starts with http:// or https://';
+const ADDRESS = 'address that starts with http:// or https://';
 
 /** An `http` or `https` address. */
-export const webAddress = kind(address, `must be an ${address}`, (value) => {
+export const webAddress = kind(ADDRESS, `must be an ${ADDRESS}`, (value) => {
   return typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value) ? value : undefined;
 });
 

@@ -28,7 +28,7 @@ export type AutoRetryParts = {
 };
 
 /** The time before another attempt to start a retry that was refused for a passing reason, such as a full queue. */
-const againMs = 5000;
+const AGAIN_MS = 5000;
 
 /**
  * The retries of failed runs that wait for their time. Only ids are stored: the due times follow from the journals of
@@ -124,7 +124,7 @@ export class AutoRetries {
     } catch (error) {
       // The exit of the daemon may be the cause, for example if it ends the thread that reads the workflow.
       if (!this.#isOpen) return;
-      if (failedAs(error, 'busy', 'storage')) return this.#schedule(runId, clock.now() + againMs);
+      if (failedAs(error, 'busy', 'storage')) return this.#schedule(runId, clock.now() + AGAIN_MS);
       log(`run ${runId} of "${run.state.workflow}" is not retried: ${messageOf(error)}`);
       this.#drop(runId);
     }
@@ -142,7 +142,7 @@ export class AutoRetries {
 }
 
 /** The maximum time of reading runs per turn of the event loop. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 /** Whether a retry of a run exists, however it was started. Only newer runs can be retries of it. */
 export async function wasRetried(
@@ -152,7 +152,7 @@ export async function wasRetried(
 ): Promise<boolean> {
   runIndex.touch();
   await runIndex.refresh();
-  const pause = createSlices(sliceMs);
+  const pause = createSlices(SLICE_MS);
   for (const newer of file === null ? archive.list() : runIndex.runIdsOf(file)) {
     if (newer === runId) return false;
     if (archive.readCreated(newer)?.retryOf === runId) return true;

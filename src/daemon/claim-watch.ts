@@ -2,7 +2,7 @@ import type { Clock } from '#system/clock.ts';
 import type { WfError } from '#system/errors.ts';
 
 /** Two daemons may work on the same directory for this long. */
-const pollMs = 1000;
+const POLL_MS = 1000;
 
 /**
  * Watches whether this process is still the daemon of its directory: `lost` resolves to the reason when it no longer is, as
@@ -24,7 +24,7 @@ export function watchClaim(loss: () => WfError | null, report: (error: unknown) 
   };
   const lost = new Promise<WfError>((resolve) => {
     const checkLater = () => {
-      cancelTimer = clock.setTimer(clock.now() + pollMs, () => {
+      cancelTimer = clock.setTimer(clock.now() + POLL_MS, () => {
         const error = check();
         if (error === null) checkLater();
         else resolve(error);

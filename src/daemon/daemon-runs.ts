@@ -39,18 +39,18 @@ type DaemonRunsParts = {
 };
 
 /** The time for handlers and notifications, after the grace period of a run's steps. */
-const handlingMs = 10_000;
+const HANDLING_MS = 10_000;
 /** Node blocks the event loop until the new process has begun its program: tens of milliseconds on a busy machine. */
 const LAUNCHES_PER_TURN = 1;
 /** Hundreds of runs may end at once. */
-const groupPauseMs = 1000;
+const GROUP_PAUSE_MS = 1000;
 
 /** Creates the runs of a daemon from request to finish, which survive it; `adopt` reads them. */
 export function createDaemonRuns(parts: DaemonRunsParts) {
   const { control, limits, log, report } = parts;
   const deadGroups = new SpacedWork({
     work: parts.endDeadGroups,
-    pauseMs: () => groupPauseMs,
+    pauseMs: () => GROUP_PAUSE_MS,
     clock: control.clock,
     report,
   });
@@ -174,7 +174,7 @@ async function stopAll(queue: StartQueue, { stop, log, report, control }: EndToo
   const runIds = queue.running();
   const graces = runIds.map((runId) => readPastRun(archive, runId)?.stored?.workflow.graceMs ?? 0);
   const impatience = new AbortController();
-  const cancelTimer = clock.setTimer(clock.now() + Math.max(...graces) + handlingMs, () => {
+  const cancelTimer = clock.setTimer(clock.now() + Math.max(...graces) + HANDLING_MS, () => {
     log('some runs are still stopping and continue without a daemon');
     impatience.abort();
   });

@@ -31,9 +31,9 @@ type LiveChangesParts = {
 
 /** Changes kept for readers that resume. */
 const MAX_CHANGES = 10_000;
-const pollMs = 250;
+const POLL_MS = 250;
 /** The delay after a change of files before schedules are compared. */
-const scheduleDelayMs = 1000;
+const SCHEDULE_DELAY_MS = 1000;
 
 /** The changes of a daemon, which reports those that it makes itself. */
 export class DaemonChanges implements LiveChanges {
@@ -120,7 +120,7 @@ export class DaemonChanges implements LiveChanges {
         this.#cancelTimer();
         if (this.#readers.size > 0) {
           const { clock } = this.#parts;
-          this.#cancelTimer = clock.setTimer(clock.now() + pollMs, () => void this.#look());
+          this.#cancelTimer = clock.setTimer(clock.now() + POLL_MS, () => void this.#look());
         }
       });
     return this.#looking;
@@ -163,7 +163,7 @@ export class DaemonChanges implements LiveChanges {
   /** Returns the schedules, and the time until which they are valid while no file or suspension changes. */
   #readSchedules(): { readonly schedules: ReadonlyMap<string, string>; readonly until: number } {
     const { workflows, clock } = this.#parts;
-    const soon = clock.now() + scheduleDelayMs;
+    const soon = clock.now() + SCHEDULE_DELAY_MS;
     let validUntil = Number.POSITIVE_INFINITY;
     const schedules = new Map<string, string>();
     for (const listed of workflows.list()) {
@@ -225,7 +225,7 @@ export class ChangeLog<Change> {
 }
 
 /** The maximum number of events in a batch. */
-const mostAtOnce = 500;
+const MOST_AT_ONCE = 500;
 
 /** Creates feeds of a history's runs. Runs without a follower use no memory. */
 export function createRunFeeds(history: Pick<History, 'follow'>): RunFeeds {
@@ -293,7 +293,7 @@ class Feed {
   }
 
   take(follower: Follower): readonly StoredEvent[] {
-    const events = this.#events.slice(follower.position, follower.position + mostAtOnce);
+    const events = this.#events.slice(follower.position, follower.position + MOST_AT_ONCE);
     follower.position += events.length;
     return events;
   }

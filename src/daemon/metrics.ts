@@ -13,7 +13,7 @@ export type CountedRequest = {
 };
 
 /** Workflows with a label of their own; all others are counted as `other`. */
-const mostWorkflows = 1000;
+const MOST_WORKFLOWS = 1000;
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const stepSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400];
 const runSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200, 86_400];
@@ -40,7 +40,7 @@ export class Metrics {
   readonly #runDurations: Histogram;
   readonly #steps: Counter;
   readonly #stepDurations: Histogram;
-  readonly #workflowLabel = boundedLabel(mostWorkflows);
+  readonly #workflowLabel = boundedLabel(MOST_WORKFLOWS);
 
   constructor(prometheus: typeof import('prom-client'), sources: MetricSources) {
     const { Counter, Histogram } = prometheus;

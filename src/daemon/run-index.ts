@@ -10,11 +10,11 @@ export type RunListener = (runId: string | null, file: string | null) => void;
 
 type Entry = { readonly head: RunHead; readonly isFinished: boolean; readonly stamp: string };
 
-const leastPollMs = 100;
+const LEAST_POLL_MS = 100;
 /** The interval between checks of the processes of unfinished runs, and of finished runs, whose steps users can mark. */
-const usualPollMs = 1000;
+const USUAL_POLL_MS = 1000;
 /** The maximum time of checking runs per turn of the event loop. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 /**
  * All runs of a home, in the memory of a daemon: their ids by workflow, the last ones of every workflow, and the unfinished
@@ -82,7 +82,7 @@ export class RunIndex implements ServedRuns {
     }
     const pause = this.#parts.clock.now() - this.#checkedAt;
     // A clock that was set back must not disable checks.
-    if (!this.#isTouched && pause >= 0 && pause < leastPollMs) return Promise.resolve();
+    if (!this.#isTouched && pause >= 0 && pause < LEAST_POLL_MS) return Promise.resolve();
     return this.#begin(true);
   };
 
@@ -152,7 +152,7 @@ export class RunIndex implements ServedRuns {
   #checkLater(): void {
     const { clock, report } = this.#parts;
     if (this.#isClosed) return;
-    this.#cancelTimer = clock.setTimer(clock.now() + usualPollMs, () => {
+    this.#cancelTimer = clock.setTimer(clock.now() + USUAL_POLL_MS, () => {
       void this.checkUnfinished()
         .catch(report)
         .finally(() => this.#checkLater());
@@ -199,7 +199,7 @@ export class RunIndex implements ServedRuns {
   /** Adds new runs, the oldest first; at the start only those that may be unfinished, or whose finish is not reported yet. */
   async #addUnfinished(fresh: readonly string[]): Promise<void> {
     const left = new Set(this.#isFirstList ? this.#parts.memory.read() : []);
-    const pause = createSlices(sliceMs);
+    const pause = createSlices(SLICE_MS);
     for (const runId of fresh.toReversed()) {
       if (!this.#isFirstList || left.has(runId) || this.#mayBeActive(runId)) this.#lifecycle.add(runId);
       await pause();
@@ -218,14 +218,14 @@ export class RunIndex implements ServedRuns {
 
   async #readHeads(): Promise<void> {
     const now = this.#parts.clock.now();
-    const seesFinished = Math.abs(now - this.#checkedFinishedAt) >= usualPollMs;
+    const seesFinished = Math.abs(now - this.#checkedFinishedAt) >= USUAL_POLL_MS;
     if (seesFinished) this.#checkedFinishedAt = now;
     const unfinished = new Set(this.#lifecycle.ids());
     // The end of a run that is settled must be read, too.
     const changing = [...this.#entries].flatMap(([runId, { isFinished }]) => (isFinished ? [] : [runId]));
     const wanted = new Set([...this.#list.lastIds(), ...unfinished, ...changing, ...this.#attended.keys()]);
     for (const runId of this.#entries.keys()) if (!wanted.has(runId)) this.#entries.delete(runId);
-    const pause = createSlices(sliceMs);
+    const pause = createSlices(SLICE_MS);
     for (const runId of wanted) {
       const entry = this.#entries.get(runId);
       const isChecked = entry === undefined || !entry.isFinished || seesFinished;

@@ -4,7 +4,7 @@ import { type History, type JudgeOwner, type PastRun, readPastRun, releaseFinish
 import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { createSlices } from '#system/turns.ts';
-import { longestBirthMs } from './run-list.ts';
+import { LONGEST_BIRTH_MS } from './run-list.ts';
 
 /** Receives the changes of unfinished runs. */
 type LifecycleListener = {
@@ -42,7 +42,7 @@ type Life =
   | { readonly kind: 'ending' };
 
 /** The maximum time of checking runs per turn of the event loop. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 /**
  * The unfinished runs of all processes, from their directory to their last event, and the settling of runs whose process has
@@ -107,7 +107,7 @@ export class RunLifecycle {
 
   /** Checks the processes of all runs, reads the runs that wait, and stores which runs are unfinished. */
   async check(): Promise<void> {
-    const pause = createSlices(sliceMs);
+    const pause = createSlices(SLICE_MS);
     for (const [runId, life] of this.#lives) {
       if (!this.#isOpen) return;
       this.#guarded(() => this.#checkOne(runId, life));
@@ -165,7 +165,7 @@ export class RunLifecycle {
     } else if (promise !== null) {
       this.#lives.set(runId, { kind: 'waiting', promise, stamp });
       this.#wait(runId, promise);
-    } else if (Math.abs(clock.now() - archive.timeOf(runId)) > longestBirthMs) {
+    } else if (Math.abs(clock.now() - archive.timeOf(runId)) > LONGEST_BIRTH_MS) {
       this.#settle(runId);
     }
   }

@@ -20,9 +20,9 @@ export type ListedRuns = {
 type Group = { readonly file: string; ids: string[] };
 
 /** Up to this number of runs, their own files are read faster than the labels of all runs. */
-const fewRuns = 100;
+const FEW_RUNS = 100;
 /** A run directory may exist this long before its first event is written. */
-export const longestBirthMs = 5000;
+export const LONGEST_BIRTH_MS = 5000;
 
 /**
  * The ids of all runs and the files of their workflows, as of the last `take`. A change touches only the runs and
@@ -115,7 +115,7 @@ export class RunList {
   /** `known`: the number of other runs. */
   #filesOf(fresh: readonly string[], known: number): ListedRuns['added'] {
     const { archive } = this.#parts;
-    const labelOf = fresh.length > fewRuns ? archive.labels(known === 0 ? fresh : archive.list()) : archive.readLabel;
+    const labelOf = fresh.length > FEW_RUNS ? archive.labels(known === 0 ? fresh : archive.list()) : archive.readLabel;
     const files = new Map<string, string | null>();
     for (const runId of fresh) {
       const file = labelOf(runId)?.file;
@@ -126,7 +126,7 @@ export class RunList {
   }
 
   #isBeingMade(runId: string): boolean {
-    return this.#parts.clock.now() - this.#parts.archive.timeOf(runId) < longestBirthMs;
+    return this.#parts.clock.now() - this.#parts.archive.timeOf(runId) < LONGEST_BIRTH_MS;
   }
 
   #missingIn(ids: ReadonlySet<string>): readonly string[] {

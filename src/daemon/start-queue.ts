@@ -39,7 +39,7 @@ type StartQueueParts = {
 };
 
 /** The pause before the next attempt to start a run that another process is claiming. */
-const leaveAloneMs = 5000;
+const LEAVE_ALONE_MS = 5000;
 
 /**
  * The runs that a daemon has promised to start, in order. The memory contains only the order: the promise is on the
@@ -99,7 +99,7 @@ export class StartQueue {
     if (this.#slots.has(runId) || this.#admitted.has(runId)) return;
     const pauseMs = (this.#leftAlone.get(runId) ?? 0) - this.#parts.clock.now();
     // A clock that was set back must not prolong the pause.
-    if (pauseMs > 0 && pauseMs <= leaveAloneMs) return;
+    if (pauseMs > 0 && pauseMs <= LEAVE_ALONE_MS) return;
     this.#leftAlone.delete(runId);
     this.#lines.add(runId);
     // Every waiting run is added again at each check of the index.
@@ -279,7 +279,7 @@ export class StartQueue {
     const { clock, refuse, report } = this.#parts;
     const now = clock.now();
     for (const [other, until] of this.#leftAlone) if (until <= now) this.#leftAlone.delete(other);
-    this.#leftAlone.set(runId, now + leaveAloneMs);
+    this.#leftAlone.set(runId, now + LEAVE_ALONE_MS);
     if (failedAs(error, 'run-active', 'run-exists', 'not-found')) return;
     report(error);
     try {

@@ -117,13 +117,13 @@ type Program = {
   readonly help: string;
 };
 
-const number = /(\d+\.\d+\S*)/;
+const NUMBER = /(\d+\.\d+\S*)/;
 
 const programs: readonly Program[] = [
-  { name: 'sh', option: null, version: number, help: 'every system has it in /bin: check PATH' },
+  { name: 'sh', option: null, version: NUMBER, help: 'every system has it in /bin: check PATH' },
   { name: 'bash', option: '--version', version: /version ([\d.]+)/, help: 'install the package "bash"' },
-  { name: 'zsh', option: '--version', version: number, help: 'install the package "zsh"' },
-  { name: 'fish', option: '--version', version: number, help: 'install the package "fish"' },
+  { name: 'zsh', option: '--version', version: NUMBER, help: 'install the package "zsh"' },
+  { name: 'fish', option: '--version', version: NUMBER, help: 'install the package "fish"' },
   {
     name: 'terraform',
     option: 'version',
@@ -145,7 +145,7 @@ const programs: readonly Program[] = [
 ];
 
 /** Time limit for printing a version, in milliseconds. */
-const programTimeoutMs = 10_000;
+const PROGRAM_TIMEOUT_MS = 10_000;
 
 /** Checks all programs that steps run, in parallel. */
 async function checkPrograms(env: Environment, cwd: string): Promise<readonly Check[]> {
@@ -160,14 +160,14 @@ async function checkPrograms(env: Environment, cwd: string): Promise<readonly Ch
 }
 
 async function checkProgram({ name, option, version, help }: Program, env: Environment, cwd: string): Promise<Check> {
-  const timeout = AbortSignal.timeout(programTimeoutMs);
+  const timeout = AbortSignal.timeout(PROGRAM_TIMEOUT_MS);
   const ask = (command: string) => capture(command, { env, cwd, shell: '/bin/sh', signal: timeout });
   const found = await ask(`command -v ${name}`);
   if (!found.ok) return failed(name, 'not found in PATH', help);
   const printed = option === null ? null : await ask(`${name} ${option} 2>&1`);
   const known = printed === null ? undefined : version.exec(printed.stdout)?.[1];
   if (printed?.ok === false) {
-    const why = timeout.aborted ? `no answer within ${programTimeoutMs / 1000}s` : printed.message;
+    const why = timeout.aborted ? `no answer within ${PROGRAM_TIMEOUT_MS / 1000}s` : printed.message;
     const detail = `${found.stdout} does not report its version: ${why}`;
     return failed(name, detail, `try "${name} ${option}"`, known);
   }
@@ -199,7 +199,7 @@ const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) =
 type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal }) => Promise<{ Version?: unknown }> };
 
 /** Time limit for the version, once the daemon has answered a ping, in milliseconds. */
-const versionTimeoutMs = 10_000;
+const VERSION_TIMEOUT_MS = 10_000;
 
 /** Asks the Docker daemon named by the environment for its version. */
 export async function checkDocker(env: Readonly<Record<string, string>>): Promise<Check> {
@@ -207,7 +207,7 @@ export async function checkDocker(env: Readonly<Record<string, string>>): Promis
   try {
     const { docker, address } = await connect(env, { stop, over: stop });
     const { Version } = await (docker as unknown as Askable).version({
-      abortSignal: AbortSignal.timeout(versionTimeoutMs),
+      abortSignal: AbortSignal.timeout(VERSION_TIMEOUT_MS),
     });
     if (typeof Version !== 'string') throw notDocker(address);
     return passed('docker', `a daemon at ${address}`, Version);

@@ -34,7 +34,7 @@ export function hasSecrets(workflow: Workflow): boolean {
 }
 
 /** Headers whose values are no secrets. */
-const plainHeaders = /^(?:accept|content-type|user-agent)$/i;
+const PLAIN_HEADERS = /^(?:accept|content-type|user-agent)$/i;
 
 /** Settings of the workflow that are secrets: passwords, and the addresses and logins of notifications. */
 export function settingSecrets({ smtp, notify = [], registryAuths = {} }: Workflow): readonly Assignment[] {
@@ -45,7 +45,7 @@ export function settingSecrets({ smtp, notify = [], registryAuths = {} }: Workfl
     { name: 'notify.token', value: token ?? '' },
     // Without the scheme, as in "Bearer TOKEN".
     ...headers.flatMap(({ name, value }) =>
-      plainHeaders.test(name) ? [] : [{ name: `notify.headers.${name}`, value: value.replace(/^\w+ +/, '') }],
+      PLAIN_HEADERS.test(name) ? [] : [{ name: `notify.headers.${name}`, value: value.replace(/^\w+ +/, '') }],
     ),
   ]);
   const logins = typeof registryAuths === 'string' ? [{ auth: registryAuths }] : Object.values(registryAuths);

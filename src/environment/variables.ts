@@ -5,11 +5,11 @@ import type { Scope } from '#executors/executor.ts';
 import { type Environment, EvaluationProblem } from './environment.ts';
 
 /** Larger values stay out of the environment: with them every program would fail to start. */
-const maxEnvironmentValueBytes = 100 * 1024;
+const MAX_ENVIRONMENT_VALUE_BYTES = 100 * 1024;
 
 /** Whether the value can be a variable of a program. */
 export function fitsEnvironment(value: string): boolean {
-  return Buffer.byteLength(value) <= maxEnvironmentValueBytes && !value.includes('\0');
+  return Buffer.byteLength(value) <= MAX_ENVIRONMENT_VALUE_BYTES && !value.includes('\0');
 }
 
 /** The variables of a run: process environment, then `env` and parameters, then outputs of finished steps. */

@@ -3,8 +3,8 @@ import { uses } from './accelerators.ts';
 let table: Int32Array | null = null;
 
 /** From this number of checksums on, or this length of text, loading a module for them pays. */
-const fewChecksums = 200;
-const shortText = 32 * 1024;
+const FEW_CHECKSUMS = 200;
+const SHORT_TEXT = 32 * 1024;
 let checksums = 0;
 let fromZlib: ((text: string) => number) | null = null;
 
@@ -15,7 +15,7 @@ let fromZlib: ((text: string) => number) | null = null;
 export function crc32OfText(text: string): number {
   if (fromZlib !== null) return fromZlib(text);
   checksums += 1;
-  if (checksums === fewChecksums || text.length > shortText || !uses('start-up'))
+  if (checksums === FEW_CHECKSUMS || text.length > SHORT_TEXT || !uses('start-up'))
     fromZlib = process.getBuiltinModule('node:zlib').crc32;
   if (fromZlib !== null) return fromZlib(text);
   return crc32(Buffer.from(text));

@@ -1,9 +1,9 @@
 import { uses } from './accelerators.ts';
 
 /** From this size of a file (some hundred steps) saving memory is worth its two milliseconds. */
-const worthwhileBytes = 16 * 1024;
+const WORTHWHILE_BYTES = 16 * 1024;
 /** From this size (some thousand steps) the two collections are worth their time, that of twenty steps. */
-const collectedBytes = 256 * 1024;
+const COLLECTED_BYTES = 256 * 1024;
 
 /** The last flag: little survives a step, so waking threads to collect it takes longer, and the steps need the cores. */
 const flags = ['--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scavenge'];
@@ -15,7 +15,7 @@ const daemonFlags = ['--semi-space-growth-factor=1', '--heap-growing-percent=50'
 const usualDaemonFlags = ['--semi-space-growth-factor=2', '--heap-growing-percent=0'];
 
 /** From this size of the heap, collecting the garbage of a daemon's start is worth its pause of about 50 ms. */
-const collectedHeapBytes = 48 * 1024 * 1024;
+const COLLECTED_HEAP_BYTES = 48 * 1024 * 1024;
 
 /**
  * Keeps the garbage of a daemon small. By default the young generation grows to 48 MB, and the old one to four times what
@@ -28,7 +28,7 @@ export async function keepDaemonSmall(): Promise<() => void> {
   const { getHeapStatistics } = await import('node:v8');
   return () => {
     // Not by `process.memoryUsage`, which fails without /proc.
-    if (getHeapStatistics().total_heap_size >= collectedHeapBytes) collect();
+    if (getHeapStatistics().total_heap_size >= COLLECTED_HEAP_BYTES) collect();
   };
 }
 
@@ -51,12 +51,12 @@ async function setFlags(own: readonly string[], usual: readonly string[]): Promi
  * empty: 50 MB after a file of 10,000 steps, and a fifth of the time of each spawn.
  */
 export async function keepProcessSmall(fileBytes: number): Promise<() => void> {
-  if (fileBytes < worthwhileBytes || !uses('small-process')) return () => {};
+  if (fileBytes < WORTHWHILE_BYTES || !uses('small-process')) return () => {};
   // V8 accepts compiled code only for the flags that it was compiled with. Node's own code was compiled with the
   // default flags, and recompiling takes 3 ms; ours is kept when the process ends (`bin/code-cache.js`).
   await import('node:child_process');
   await setFlags(flags, usualFlags);
-  if (fileBytes < collectedBytes) return () => {};
+  if (fileBytes < COLLECTED_BYTES) return () => {};
   return collector();
 }
 

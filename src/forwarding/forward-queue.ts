@@ -105,7 +105,7 @@ export type ForwardQueueOptions = Pick<
 };
 
 /** A full queue without progress for this long counts as stuck, in milliseconds. */
-const stuckMs = 1000;
+const STUCK_MS = 1000;
 
 /** A queue of records for the sink, sent in order, one request at a time. */
 export class ForwardQueue {
@@ -136,7 +136,7 @@ export class ForwardQueue {
 
   /** Whether waiting for room is pointless: nothing was accepted for a while, or nothing will be. */
   get isStuck(): boolean {
-    return this.#end.signal.aborted || (this.isFull && this.#options.now() - this.#lastTakenAt > stuckMs);
+    return this.#end.signal.aborted || (this.isFull && this.#options.now() - this.#lastTakenAt > STUCK_MS);
   }
 
   /** Call only while there is room. */

@@ -10,7 +10,7 @@ const summed = ['queued', 'forwarded', 'dropped', 'failed', 'retried', 'queueDep
 type Sums = { readonly [key in (typeof summed)[number]]: number };
 
 /** Repeated queries within this time get the same answer, in milliseconds. */
-const freshMs = 250;
+const FRESH_MS = 250;
 
 /** Reports the state of forwarding from the process of a run. */
 export function forwardPublisher(notes: RunNotes, runId: string, process: ProcessIdentity) {
@@ -49,7 +49,7 @@ export function createForwardTotal(
     return { ...present, queueCapacity: Math.max(capacity, queueSize), closed: false };
   };
   return () => {
-    if (known === null || Math.abs(now() - known.at) >= freshMs) known = { at: now(), counts: add() };
+    if (known === null || Math.abs(now() - known.at) >= FRESH_MS) known = { at: now(), counts: add() };
     return known.counts;
   };
 }

@@ -102,7 +102,7 @@ function because(message: string): string {
 }
 
 /** Longer lines are split into pieces of this many bytes. */
-const maxLineBytes = 64 * 1024;
+const MAX_LINE_BYTES = 64 * 1024;
 
 type Stream = Pick<Line, 'stepName' | 'attempt'> & { readonly stream: LogStream; begun: Buffer };
 type Item =
@@ -201,14 +201,14 @@ function lineOf(item: Item): Line | null {
 function cut(item: Extract<Item, { kind: 'bytes' }>): Line | null {
   const { from, at } = item;
   const end = item.bytes.indexOf(0x0a);
-  const room = maxLineBytes - from.begun.length;
+  const room = MAX_LINE_BYTES - from.begun.length;
   const length = Math.min(end === -1 ? item.bytes.length : end, room);
   from.begun =
     from.begun.length === 0
       ? item.bytes.subarray(0, length)
       : Buffer.concat([from.begun, item.bytes.subarray(0, length)]);
   item.bytes = item.bytes.subarray(length === end ? length + 1 : length);
-  return length === end || from.begun.length === maxLineBytes ? finish(from, at) : null;
+  return length === end || from.begun.length === MAX_LINE_BYTES ? finish(from, at) : null;
 }
 
 function finish(from: Stream, at: number): Line {
@@ -237,7 +237,7 @@ function passOver(from: Stream, bytes: Uint8Array): number {
   let start = 0;
   let length = from.begun.length;
   for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] !== 0x0a && ++length < maxLineBytes) continue;
+    if (bytes[at] !== 0x0a && ++length < MAX_LINE_BYTES) continue;
     lines += 1;
     start = at + 1;
     length = 0;

@@ -19,7 +19,7 @@ export type LogForwarderOptions = {
 };
 
 /** How often to check for a stuck queue, in milliseconds. */
-const checkMs = 250;
+const CHECK_MS = 250;
 
 /**
  * Forwards the lines of a running run: events and logs -> feed -> queue. While the queue is full, the logs are not read
@@ -56,7 +56,7 @@ export class LogForwarder {
     this.#sink = sink;
     this.#queue = new ForwardQueue({ ...settings, sink, now: elapsed, onRoom: () => this.#fill() });
     this.#feed = new LineFeed(now);
-    this.#check = setInterval(() => this.#fill(), checkMs).unref();
+    this.#check = setInterval(() => this.#fill(), CHECK_MS).unref();
   }
 
   /** Call it in the turn in which the run starts. */
@@ -145,7 +145,7 @@ export class LogForwarder {
   }
 }
 
-const everyMs = 500;
+const EVERY_MS = 500;
 
 /** Reports the counts when they have changed, at most twice a second, and once more on close. */
 function reportCounts(
@@ -169,7 +169,7 @@ function reportCounts(
       hasFailed = true;
     }
   };
-  const timer = setInterval(report, everyMs, false).unref();
+  const timer = setInterval(report, EVERY_MS, false).unref();
   return {
     close: async () => {
       clearInterval(timer);

@@ -14,7 +14,7 @@ export type Monitor = {
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 
-const json = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** How often to retry an address in use, in milliseconds. */
 const RETRY_MS = 1000;
@@ -121,11 +121,11 @@ function isExpectedHost({ headers, rawHeaders }: IncomingMessage, settings: Moni
 }
 
 function ok(body: object): Answer {
-  return { status: 200, type: json, body: `${JSON.stringify(body)}\n` };
+  return { status: 200, type: JSON_TYPE, body: `${JSON.stringify(body)}\n` };
 }
 
 function problem(status: number, message: string): Answer {
-  return { status, type: json, body: `${JSON.stringify({ message })}\n` };
+  return { status, type: JSON_TYPE, body: `${JSON.stringify({ message })}\n` };
 }
 
 const results = ['queued', 'forwarded', 'dropped', 'failed', 'retried'] as const;

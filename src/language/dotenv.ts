@@ -14,10 +14,10 @@ export class DotenvProblem extends Error {
   }
 }
 
-const blank = /[ \t]*(?:#.*)?(?:\n|$)/y;
-const assignment = /[ \t]*(?:export[ \t]+)?([^=#\n]*?)[ \t]*=[ \t]*/y;
-const quoted = /(["'`])([\s\S]*?)\1/y;
-const plain = /([^#\n]*)(?:#.*)?(?:\n|$)/y;
+const BLANK = /[ \t]*(?:#.*)?(?:\n|$)/y;
+const ASSIGNMENT = /[ \t]*(?:export[ \t]+)?([^=#\n]*?)[ \t]*=[ \t]*/y;
+const QUOTED = /(["'`])([\s\S]*?)\1/y;
+const PLAIN = /([^#\n]*)(?:#.*)?(?:\n|$)/y;
 
 /**
  * Reads the text of a dotenv file in the syntax of Node's `--env-file`: `NAME=value` lines, `export`, comments, values in
@@ -28,7 +28,7 @@ export function parseDotenv(text: string): readonly DotenvEntry[] {
   const source = text.replaceAll('\r', '');
   const entries: DotenvEntry[] = [];
   for (let at = 0; at < source.length; ) {
-    const skipped = matchAt(blank, source, at);
+    const skipped = matchAt(BLANK, source, at);
     if (skipped !== null) {
       at += skipped[0].length;
       continue;
@@ -44,7 +44,7 @@ export function parseDotenv(text: string): readonly DotenvEntry[] {
 type Found = { readonly name: string; readonly value: string; readonly end: number };
 
 function entryAt(source: string, at: number, line: number): Found {
-  const head = matchAt(assignment, source, at);
+  const head = matchAt(ASSIGNMENT, source, at);
   const name = head?.[1] ?? '';
   if (head === null || !VARIABLE_NAME.test(name)) throw new DotenvProblem(line, 'this line is not "NAME=value"');
   if (name.startsWith('WF_')) throw new DotenvProblem(line, `"${name}" is reserved: names with "WF_" belong to wf`);
@@ -55,13 +55,13 @@ function entryAt(source: string, at: number, line: number): Found {
 
 function valueAt(source: string, at: number, line: number): Omit<Found, 'name'> {
   if (!/["'`]/.test(source.charAt(at))) {
-    const [all, value = ''] = matchAt(plain, source, at) ?? [''];
+    const [all, value = ''] = matchAt(PLAIN, source, at) ?? [''];
     return { value: value.trim(), end: at + all.length };
   }
-  const text = matchAt(quoted, source, at);
+  const text = matchAt(QUOTED, source, at);
   if (text === null) throw new DotenvProblem(line, 'its quote is never closed');
   const [all, quote, value = ''] = text;
-  const rest = matchAt(blank, source, at + all.length);
+  const rest = matchAt(BLANK, source, at + all.length);
   if (rest === null) throw new DotenvProblem(line, 'there is text after its closing quote');
   const end = at + all.length + rest[0].length;
   return { value: quote === '"' ? value.replaceAll('\\n', '\n') : value, end };

@@ -124,7 +124,7 @@ export type MailServer = {
 };
 
 /** The port for implicit TLS (RFC 8314). */
-const securePort = 465;
+const SECURE_PORT = 465;
 
 /** The server configured by a workflow's `smtp`. Throws a `MailProblem` that names the missing or invalid key. */
 export function mailServer(smtp: SmtpSettings | null, expand: (text: Template) => string): MailServer {
@@ -134,7 +134,7 @@ export function mailServer(smtp: SmtpSettings | null, expand: (text: Template) =
   if (!/^[^\s/@]+$/.test(host))
     throw new MailProblem(`"smtp.host" is ${JSON.stringify(host)}, which is not a host name`);
   const port = portNumber(value(smtp.port));
-  return { host, port, secure: port === securePort, login: login(value(smtp.username), expand(smtp.password ?? '')) };
+  return { host, port, secure: port === SECURE_PORT, login: login(value(smtp.username), expand(smtp.password ?? '')) };
 }
 
 /** Whether the server is on this machine, so that nothing crosses a network. */
@@ -249,12 +249,12 @@ function addressText(address: string | { readonly address: string }): string {
 }
 
 /** Tags that mark a message as HTML when it starts with one. */
-const leadingTag =
+const LEADING_TAG =
   /^\s*(?:<!--|<!doctype html\b|<(?:html|head|body|div|p|h[1-6]|table|ul|ol|dl|pre|span|b|strong|i|em|a|br|hr|img|style|center|font|section|article|header)\b[^<>]*>)/i;
 
 /** Whether the message starts with a tag; `<root@host> says` does not. */
 export function isHtml(message: string): boolean {
-  return leadingTag.test(message);
+  return LEADING_TAG.test(message);
 }
 
 /** Converts HTML to text for mail programs that show only text. */

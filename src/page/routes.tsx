@@ -18,13 +18,13 @@ const SystemScreen = lazy(() => import('./screens/system.tsx').then((screen) => 
 const WorkflowScreen = lazy(() => import('./screens/workflow.tsx').then((screen) => screen.WorkflowScreen));
 
 /** Links that the browser itself follows: resources of the daemon outside of the page. */
-const outside = /^(?!api\/|health$|metrics$)/;
+const OUTSIDE = /^(?!api\/|health$|metrics$)/;
 
 /** The page: the top bar, and the screen of the current address. */
 export function App() {
   const [failure, setFailure] = useState<unknown>(null);
   return (
-    <LocationProvider scope={outside}>
+    <LocationProvider scope={OUTSIDE}>
       <TopBar />
       <OfflineBar />
       <Announcer />

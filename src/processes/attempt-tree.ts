@@ -18,8 +18,8 @@ import {
 } from './process-identity.ts';
 
 /** Polling intervals while waiting for processes to end, in milliseconds. */
-const firstPauseMs = 4;
-const maxPauseMs = 100;
+const FIRST_PAUSE_MS = 4;
+const MAX_PAUSE_MS = 100;
 
 /** Sends a signal if the process still has the same identity; to its group if the system cannot tell (macOS). */
 export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
@@ -43,9 +43,9 @@ export async function areGone(
   cut?: AbortSignal,
 ): Promise<boolean> {
   let left = processes.filter(isPresent);
-  let pauseMs = firstPauseMs;
+  let pauseMs = FIRST_PAUSE_MS;
   for (let waitedMs = 0; left.length > 0 && waitedMs < limitMs && cut?.aborted !== true; waitedMs += pauseMs) {
-    pauseMs = Math.min(pauseMs * 2, maxPauseMs, limitMs - waitedMs);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS, limitMs - waitedMs);
     await pause(pauseMs, cut);
     left = left.filter(isPresent);
   }
@@ -157,8 +157,8 @@ type Member = { readonly identity: ProcessIdentity; readonly group: number };
  * Longest wait after SIGKILL, in milliseconds; a process that lives longer belongs to another user or hangs in the
  * kernel.
  */
-const killTimeoutMs = 5000;
-const killRoundMs = 500;
+const KILL_TIMEOUT_MS = 5000;
+const KILL_ROUND_MS = 500;
 
 /**
  * The processes of one attempt. The first one leads a session of its own. Two requests end the tree:
@@ -196,12 +196,12 @@ export class AttemptTree {
     if (!signal.aborted && !kill.aborted) return;
     const asked = new Set<number>();
     let left = this.#members(listProcesses());
-    for (let killedMs = 0; left.length > 0 && killedMs < killTimeoutMs; left = this.#members(listProcesses())) {
+    for (let killedMs = 0; left.length > 0 && killedMs < KILL_TIMEOUT_MS; left = this.#members(listProcesses())) {
       const identities = left.map(({ identity }) => identity);
       if (kill.aborted) {
         for (const identity of identities) sendSignal(identity, 'SIGKILL');
-        await areGone(identities, killRoundMs);
-        killedMs += killRoundMs;
+        await areGone(identities, KILL_ROUND_MS);
+        killedMs += KILL_ROUND_MS;
       } else {
         this.#askOutsiders(left, asked);
         await areGone(identities, Number.POSITIVE_INFINITY, kill.toAbortSignal());
@@ -225,7 +225,7 @@ export class AttemptTree {
     const members = this.#members(listProcessesOnce());
     signalGroup(this.#leader.pid, 'SIGKILL');
     for (const { identity } of members) sendSignal(identity, 'SIGKILL');
-    this.#patience = setTimeout(this.#giveUp, killTimeoutMs);
+    this.#patience = setTimeout(this.#giveUp, KILL_TIMEOUT_MS);
   };
 
   /**

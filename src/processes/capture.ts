@@ -32,9 +32,9 @@ export type CaptureResult = {
 };
 
 /** Largest captured value in bytes: it is held in memory until the end of the run. */
-const maxOutputBytes = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Time between the stop and the kill of a command whose output is no longer needed. */
-const graceMs = 2000;
+const GRACE_MS = 2000;
 
 /**
  * Runs a shell command and captures its output until every writer has closed it, as command substitution does. For
@@ -111,7 +111,7 @@ class Captured {
   end(problem: string): void {
     if (this.#problem !== null) return;
     this.#problem = problem;
-    this.#grace = setTimeout(() => this.#kill.abort('stop'), graceMs);
+    this.#grace = setTimeout(() => this.#kill.abort('stop'), GRACE_MS);
     this.#stop.abort('stop');
     this.#child?.stdout?.destroy();
     this.#child?.stderr?.destroy();
@@ -135,7 +135,7 @@ class Captured {
     let size = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxOutputBytes) this.end(`it printed more than ${maxOutputBytes} bytes`);
+      if (size > MAX_OUTPUT_BYTES) this.end(`it printed more than ${MAX_OUTPUT_BYTES} bytes`);
     });
   }
 

@@ -15,8 +15,8 @@ export type Pipe = {
 };
 
 /** Starting `mkfifo` takes longer than a short step: the number of pipes made at once doubles up to this one. */
-const mostAtOnce = 64;
-const mostDirectories = 16;
+const MOST_AT_ONCE = 64;
+const MOST_DIRECTORIES = 16;
 
 /**
  * Pipes for the output of programs. Those of Node are sockets, as which no script can open /dev/stdout or /dev/stderr.
@@ -45,13 +45,13 @@ export class NamedPipes {
   async #make(directory: string): Promise<string> {
     const name = join(directory, `pipe-${randomBytes(8).toString('hex')}`);
     const paths = Array.from({ length: this.#atOnce }, (_, at) => `${name}.${at}`);
-    this.#atOnce = Math.min(mostAtOnce, this.#atOnce * 2);
+    this.#atOnce = Math.min(MOST_AT_ONCE, this.#atOnce * 2);
     await promisify(execFile)('mkfifo', ['-m', '600', ...paths], { env: this.#env });
     const [first = '', ...others] = paths;
     this.#spare.set(directory, [...(this.#spare.get(directory) ?? []), ...others]);
     // The directory of a run that has ended is gone.
     const [oldest] = this.#spare.keys();
-    if (this.#spare.size > mostDirectories && oldest !== undefined) this.#spare.delete(oldest);
+    if (this.#spare.size > MOST_DIRECTORIES && oldest !== undefined) this.#spare.delete(oldest);
     return first;
   }
 }

@@ -44,13 +44,13 @@ function readScope(): ProcessScope {
   return {
     boot,
     namespace: pids && `${digits(pids)}.${digits(times)}`,
-    machine: boot === null || pids === firstPidNamespace ? machineDigest() : null,
+    machine: boot === null || pids === FIRST_PID_NAMESPACE ? machineDigest() : null,
     hasOwnProc: self === null || self === String(process.pid),
   };
 }
 
 /** Inode of the initial PID namespace, which no container has (`PROC_PID_INIT_INO`). */
-const firstPidNamespace = 'pid:[4026531836]';
+const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
 function digits(link: string): string {
   return link.replace(/\D/g, '');
@@ -65,7 +65,7 @@ function machineDigest(): string {
 }
 
 /** A tick of start times in milliseconds: 100 per second on every Linux that Node supports. */
-export const tickMs = 10;
+export const TICK_MS = 10;
 
 /** A process according to /proc. Times are in clock ticks since boot. */
 export type ProcessEntry = {
@@ -82,7 +82,7 @@ export type ProcessEntry = {
 
 /** /proc/<pid>/environ rarely exceeds this; the buffer grows if needed. */
 let buffer = Buffer.alloc(16 * 1024);
-const newline = 10;
+const NEWLINE = 10;
 
 /** Null if there is no such process, or no /proc of this namespace. */
 export function readProcess(pid: number): ProcessEntry | null {
@@ -113,7 +113,7 @@ export function listProcesses(above = 0): readonly ProcessEntry[] {
 }
 
 /** Up to this count numbers are tried one by one; with more, listing /proc takes less time. */
-const fewNumbers = 32;
+const FEW_NUMBERS = 32;
 
 /**
  * Whether no process or thread has any of the numbers that were assigned after `above`, and none was assigned meanwhile.
@@ -121,7 +121,7 @@ const fewNumbers = 32;
  */
 function areFree(above: number): boolean {
   const last = lastNumber();
-  if (last === null || last < above || last > above + fewNumbers) return false;
+  if (last === null || last < above || last > above + FEW_NUMBERS) return false;
   for (let pid = above + 1; pid <= last; pid += 1) if (existsSync(`/proc/${pid}`)) return false;
   return lastNumber() === last;
 }
@@ -172,7 +172,7 @@ function readText(path: string): string {
 }
 
 /** Retries for a process that is between two programs, one millisecond apart. */
-const maxRetries = 50;
+const MAX_RETRIES = 50;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /**
@@ -180,7 +180,7 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
  * for processes of other users, ended ones and those without an environment. The bytes are valid until the next call.
  */
 export function readEnvironment(pid: number): Buffer | null {
-  for (let looks = 0, before: number | null = null; looks < maxRetries; looks += 1) {
+  for (let looks = 0, before: number | null = null; looks < MAX_RETRIES; looks += 1) {
     const length = readInto(`/proc/${pid}/environ`, 1);
     if (length === null) return null;
     if (length > 1) {
@@ -205,7 +205,7 @@ function environmentEnd(pid: number): number | null {
 }
 
 /** A line of /proc arrives in one read; reading again would cost time for every step. */
-const isWholeLine = (end: number): boolean => buffer[end - 1] === newline;
+const isWholeLine = (end: number): boolean => buffer[end - 1] === NEWLINE;
 
 /** Reads a whole file into the buffer from `start`; returns the index after it and leaves room for one more byte. */
 function readInto(path: string, start: number, isWhole = (_end: number) => false): number | null {

@@ -2,7 +2,7 @@ import type { ProcessIdentity } from '#core/run/run.ts';
 import type { ProcessMoment, RunMark } from '#engine/engine.ts';
 import { os } from '#fast/os.ts';
 import { areGone, findMarked, groupBy, sendSignal, toIdentities, withDescendants } from './attempt-tree.ts';
-import { answers, isInThisScope, listProcesses, numberBefore, type ProcessEntry, tickMs } from './process-identity.ts';
+import { answers, isInThisScope, listProcesses, numberBefore, type ProcessEntry, TICK_MS } from './process-identity.ts';
 
 /** The leader of a step. With `endedAt`, when its end was noticed, its leftovers are found even without a mark. */
 type RecordedProcess = ProcessIdentity & { readonly endedAt?: number | undefined };
@@ -18,10 +18,10 @@ type RunProcessesOptions = {
 };
 
 /** Start times are rounded, and the time of boot is an estimate; error in milliseconds. */
-const clockErrorMs = 1000;
+const CLOCK_ERROR_MS = 1000;
 /** A process that survives SIGKILL for longer waits for a device that does not respond, in milliseconds. */
-const killTimeoutMs = 10_000;
-const killRoundMs = 1000;
+const KILL_TIMEOUT_MS = 10_000;
+const KILL_ROUND_MS = 1000;
 
 /**
  * The living processes of a run: those with its mark in their environment, the members of its steps' sessions, and the
@@ -61,9 +61,9 @@ export async function endProcesses(
   for (const target of processes) sendSignal(target, signal);
   if (await areGone(processes, graceMs, kill)) return;
   let left = livingTree(processes);
-  for (let waitedMs = 0; left.length > 0 && waitedMs < killTimeoutMs; waitedMs += killRoundMs) {
+  for (let waitedMs = 0; left.length > 0 && waitedMs < KILL_TIMEOUT_MS; waitedMs += KILL_ROUND_MS) {
     for (const target of left) sendSignal(target, 'SIGKILL');
-    await areGone(left, killRoundMs);
+    await areGone(left, KILL_ROUND_MS);
     left = livingTree(left);
   }
 }
@@ -94,8 +94,8 @@ function ownSessions(
     if (session === undefined || !isInThisScope(identity)) return false;
     const leader = session.find((entry) => entry.pid === pid);
     if (leader !== undefined) return leader.startTime === startTime;
-    const ended = endedAt + clockErrorMs - (Date.now() - os().uptime() * 1000);
-    return session.some((entry) => marked.has(entry.pid) || entry.startTime * tickMs <= ended);
+    const ended = endedAt + CLOCK_ERROR_MS - (Date.now() - os().uptime() * 1000);
+    return session.some((entry) => marked.has(entry.pid) || entry.startTime * TICK_MS <= ended);
   };
   return new Set(recorded.filter(isOwn).map(({ pid }) => pid));
 }

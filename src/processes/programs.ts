@@ -1,6 +1,6 @@
 /** Starting programs and threads. */
 
 export { capture } from './capture.ts';
-export { reportFd, startReporting } from './reporting-process.ts';
+export { REPORT_FD as reportFd, startReporting } from './reporting-process.ts';
 export { ReportingStarter } from './starter/reporting-starter.ts';
 export { runProcess, shellArgv, shellWords, startThread } from './subprocess.ts';

@@ -4,7 +4,7 @@ import type { Program } from './started-program.ts';
 import { describeEnd, spawnDetached } from './subprocess.ts';
 
 /** The descriptor of the pipe in a reporting process. */
-export const reportFd = 3;
+export const REPORT_FD = 3;
 
 /** A process that outlives this one, and reports one line through a pipe at `reportFd`. */
 export type ReportingProcess = {
@@ -23,7 +23,7 @@ export function startReporting(program: Program, log: number): ReportingProcess 
 }
 
 function readReport(child: ChildProcess): Promise<string | null> {
-  const pipe = child.stdio?.[reportFd] as Readable | null | undefined;
+  const pipe = child.stdio?.[REPORT_FD] as Readable | null | undefined;
   // There are none if the system could not create the pipe.
   if (!pipe || pipe.destroyed) return Promise.resolve(null);
   let text = '';

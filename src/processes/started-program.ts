@@ -30,7 +30,7 @@ export type Program = {
 type SpawnProblem = { readonly message: string; readonly exitCode: number | null };
 
 /** Longest argument or variable in bytes: MAX_ARG_STRLEN of Linux, with its terminating NUL. */
-const maxStringBytes = 128 * 1024 - 1;
+const MAX_STRING_BYTES = 128 * 1024 - 1;
 
 /** Explains why a program failed to start. The causes behind the kernel's error code are examined only now. */
 export function explainSpawnError(error: unknown, program: Program): SpawnProblem {
@@ -109,7 +109,7 @@ function tooLarge({ argv, env }: Program): string {
   ];
   const largest = strings.reduce((one, other) => (other.size > one.size ? other : one), { label: '', size: 0 });
   const total = strings.reduce((sum, { size }) => sum + size, 0);
-  const limit = largest.size > maxStringBytes ? `; one may have ${maxStringBytes}` : '';
+  const limit = largest.size > MAX_STRING_BYTES ? `; one may have ${MAX_STRING_BYTES}` : '';
   const what = `arguments and environment are too large to start "${argv[0]}" (${total} bytes)`;
   return `${what}: ${largest.label} is the largest with ${largest.size} bytes${limit}`;
 }

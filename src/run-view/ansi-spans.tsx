@@ -29,7 +29,7 @@ const attributes: readonly (readonly [code: string, name: string])[] = [
 
 /** Links (OSC 8); the address is the first group. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
-const links = /\u001b\]8;[^;\u0007\u001b]*;([^\u0007\u001b]*)(?:\u0007|\u001b\\)/;
+const LINKS = /\u001b\]8;[^;\u0007\u001b]*;([^\u0007\u001b]*)(?:\u0007|\u001b\\)/;
 
 /** Parses colours, other attributes (SGR) and links of lines; all other control sequences are removed. */
 export function createAnsiSpans(): AnsiSpans {
@@ -38,7 +38,7 @@ export function createAnsiSpans(): AnsiSpans {
     if (!line.includes('\u001b]8;')) return spansOf(line);
     let href = '';
     // Every second part is an address. A link ends with its line.
-    return line.split(links).flatMap((part, index) => {
+    return line.split(LINKS).flatMap((part, index) => {
       if (index % 2 === 0) return href === '' ? spansOf(part) : spansOf(part).map((span) => ({ ...span, href }));
       href = /^https?:\/\/[\x21-\x7e]+$/i.test(part) ? part : '';
       return [];

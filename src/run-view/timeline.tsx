@@ -241,25 +241,25 @@ type TimeScale = {
   readonly markMs: number;
 };
 
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const intervals = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
-  ...[1, 2, 3, 6, 12].map((count) => count * hour),
-  ...[1, 2, 7, 14, 30, 90, 365].map((count) => count * day),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY),
 ];
 
-const mostMarks = 6;
+const MOST_MARKS = 6;
 
 /** Creates a scale between two times with a few ticks at round numbers. */
 export function timeScale(from: number, to: number): TimeScale {
   const total = Math.max(1, to - from);
-  const markMs = intervals.find((interval) => total / interval <= mostMarks) ?? total;
+  const markMs = intervals.find((interval) => total / interval <= MOST_MARKS) ?? total;
   return { from, to: from + total, markMs };
 }
 

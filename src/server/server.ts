@@ -134,12 +134,12 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 /** The backlog for ten thousand clients at once; the system limits it too, usually to 4096. */
-const longestBacklog = 16_384;
+const LONGEST_BACKLOG = 16_384;
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
-    server.listen({ host, port, backlog: longestBacklog }, () => {
+    server.listen({ host, port, backlog: LONGEST_BACKLOG }, () => {
       server.removeAllListeners('error').on('error', () => {});
       resolve();
     });

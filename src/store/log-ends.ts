@@ -7,7 +7,7 @@ const MAX_SEARCHED_BYTES = 4 * 1024 * 1024;
 export const MAX_TEXT_BYTES = 64 * 1024;
 /** Lines of a failed step's output in a recap. */
 const RECAP_LINES = 10;
-const lineEnd = 0x0a;
+const LINE_END = 0x0a;
 
 /** The stream of this name; null if there is none. */
 export function logStream(name: unknown): LogStream | null {
@@ -38,7 +38,7 @@ export async function findTail(
   for (let length = MAX_TEXT_BYTES; end > floor; length *= 4) {
     const start = Math.max(floor, end - length);
     const bytes = await readBytes(file, start, end);
-    for (let at = bytes.lastIndexOf(lineEnd); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(lineEnd, at - 1)) {
+    for (let at = bytes.lastIndexOf(LINE_END); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(LINE_END, at - 1)) {
       ends += 1;
       if (ends === wanted) return { offset: start + at + 1, found: lines };
     }

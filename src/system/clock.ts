@@ -11,7 +11,7 @@ export type Clock = {
   readonly setTimer: (at: number, callback: () => void) => () => void;
 };
 
-const maxTimeoutMs = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The system clock. A wait longer than the 24.8 days of a Node timer is split into several timers. */
 export const systemClock: Clock = {
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout;
     const arm = () => {
       const left = at - Date.now();
-      timer = left > maxTimeoutMs ? setTimeout(arm, maxTimeoutMs) : setTimeout(callback, Math.max(0, left));
+      timer = left > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(callback, Math.max(0, left));
     };
     arm();
     return () => clearTimeout(timer);
@@ -29,7 +29,7 @@ export const systemClock: Clock = {
 };
 
 /** A smaller change of the clock is one of its usual corrections. */
-const minChangeMs = 1000;
+const MIN_CHANGE_MS = 1000;
 
 /** Notices that the system clock was set. The clock of a machine that was suspended has moved too, but was not set. */
 export class ClockChanges {
@@ -47,14 +47,14 @@ export class ClockChanges {
   take(): number {
     const ahead = this.#clock.now() - this.#clock.elapsed();
     const moved = ahead - this.#ahead;
-    if (Math.abs(moved) < minChangeMs) return 0;
+    if (Math.abs(moved) < MIN_CHANGE_MS) return 0;
     const suspended = suspendedMs();
     const slept = suspended - this.#suspended;
     this.#ahead = ahead;
     this.#suspended = suspended;
     if (Number.isNaN(slept)) return Math.min(0, Math.round(moved));
-    const change = Math.round(slept < minChangeMs ? moved : moved - slept);
-    return Math.abs(change) < minChangeMs ? 0 : change;
+    const change = Math.round(slept < MIN_CHANGE_MS ? moved : moved - slept);
+    return Math.abs(change) < MIN_CHANGE_MS ? 0 : change;
   }
 }
 

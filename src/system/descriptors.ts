@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { tryOr } from './errors.ts';
 
 /** Descriptors reserved for journals, pipes of starting programs, and connections. */
-const maxReserved = 64;
+const MAX_RESERVED = 64;
 
 let lowestReserved: number | null = null;
 
@@ -28,5 +28,5 @@ function limitOfDescriptors(): number {
   const limits = tryOr('', () => readFileSync('/proc/self/limits', 'latin1'));
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   if (limit === undefined) return Number.POSITIVE_INFINITY;
-  return Number(limit) - Math.min(maxReserved, Math.floor(Number(limit) / 3));
+  return Number(limit) - Math.min(MAX_RESERVED, Math.floor(Number(limit) / 3));
 }

@@ -89,18 +89,18 @@ type SystemError = Error & { readonly code?: string; readonly syscall?: string; 
 
 type Kind = Omit<SystemProblem, 'message'> & { readonly reason: string };
 
-const freeSpace = 'free some space, or set WF_HOME and TMPDIR to directories on another disk';
-const moreFiles = 'raise the limit of open files (ulimit -n), or let fewer steps run at once (maxActiveSteps)';
-const moreProcesses = 'raise the limit of processes (ulimit -u), or let fewer steps run at once (maxActiveSteps)';
+const FREE_SPACE = 'free some space, or set WF_HOME and TMPDIR to directories on another disk';
+const MORE_FILES = 'raise the limit of open files (ulimit -n), or let fewer steps run at once (maxActiveSteps)';
+const MORE_PROCESSES = 'raise the limit of processes (ulimit -u), or let fewer steps run at once (maxActiveSteps)';
 
 /** System error codes: message, advice and HTTP status. */
 const kinds: { readonly [code: string]: Kind } = {
-  ENOSPC: { reason: 'no space left on the device', help: freeSpace, status: 507 },
-  EDQUOT: { reason: 'the disk quota is used up', help: freeSpace, status: 507 },
+  ENOSPC: { reason: 'no space left on the device', help: FREE_SPACE, status: 507 },
+  EDQUOT: { reason: 'the disk quota is used up', help: FREE_SPACE, status: 507 },
   EFBIG: { reason: 'the file would grow beyond the size limit', help: null, status: 507 },
-  EMFILE: { reason: 'too many open files in this process', help: moreFiles, status: 503 },
+  EMFILE: { reason: 'too many open files in this process', help: MORE_FILES, status: 503 },
   ENFILE: { reason: 'too many open files on this machine', help: null, status: 503 },
-  EAGAIN: { reason: 'the limit of processes is reached', help: moreProcesses, status: 503 },
+  EAGAIN: { reason: 'the limit of processes is reached', help: MORE_PROCESSES, status: 503 },
   ENOMEM: { reason: 'there is not enough memory', help: null, status: 503 },
   EIO: { reason: 'the device reports an input/output error', help: null, status: 500 },
   EROFS: { reason: 'the file system is read-only', help: null, status: 503 },

@@ -11,7 +11,7 @@ export type WatchPattern = {
   readonly isDeep: boolean;
 };
 
-const wildcard = /[*?[\]{}]/;
+const WILDCARD = /[*?[\]{}]/;
 
 /**
  * Parses a pattern of shells and `.gitignore`: `*` and `?` match within one name and skip names that begin with a dot, `**`
@@ -19,11 +19,11 @@ const wildcard = /[*?[\]{}]/;
  */
 export function watchPattern(text: string, cwd: string): WatchPattern {
   const path = resolve(cwd, text);
-  if (!wildcard.test(text)) {
+  if (!WILDCARD.test(text)) {
     return { directory: path, isDeep: true, matches: (found) => found === path || found.startsWith(`${path}/`) };
   }
   const parts = path.split('/');
-  const first = parts.findIndex((part) => wildcard.test(part));
+  const first = parts.findIndex((part) => WILDCARD.test(part));
   const pattern = new RegExp(`^${parts.map(partSource).join('')}$`);
   const isDeep = parts.length - first > 1 || parts[first] === '**';
   const directory = parts.slice(0, first).join('/') || '/';
@@ -71,7 +71,7 @@ export async function matchingPaths(pattern: string, cwd: string): Promise<reado
 async function stepInto(path: string, part: string, cwd: string): Promise<readonly string[]> {
   if (part === '' || part === '.') return [path];
   if (part === '**') return [path, ...(await directoriesBelow(path, cwd))];
-  if (!wildcard.test(part)) return (await exists(resolve(cwd, path, part))) ? [join(path, part)] : [];
+  if (!WILDCARD.test(part)) return (await exists(resolve(cwd, path, part))) ? [join(path, part)] : [];
   const pattern = new RegExp(`^${nameSource(part)}$`);
   return (await entriesOf(path, cwd)).filter(({ name }) => pattern.test(name)).map(({ name }) => join(path, name));
 }

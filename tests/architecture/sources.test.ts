@@ -55,6 +55,17 @@ test('imports from other folders of src begin with "#"', () => {
   expect(paths.length).toBeGreaterThan(500);
 });
 
+test('constants with literal values have names in upper case', () => {
+  const lower = program.flatMap(({ fileName, text }) =>
+    Array.from(
+      text.matchAll(/^(?:export )?const ([a-z]\w*)(?:: \w+)? = (?:-?[\d_.]+n?|'[^'\n]*'|\/.*\/[a-z]*);$/gm),
+      ([, name]) => `${fileName}: ${name}`,
+    ),
+  );
+
+  expect(lower).toEqual([]);
+});
+
 test('the scan of imports finds every form', () => {
   const source = parse(
     'planted.ts',

@@ -14,7 +14,7 @@ export type CompleteOptions = {
   readonly word?: string;
 };
 
-const longestDescription = 70;
+const LONGEST_DESCRIPTION = 70;
 
 /**
  * Prints the kind of files that the shell offers too (`none`, `files`, `yaml`, `directories`), then a line for each candidate:
@@ -58,7 +58,7 @@ function lengthBefore(current: string, shellWord: string): number {
 function lineOf({ value, description }: Candidate, cut: number): string {
   const [first = ''] = description.split('\n');
   const text = escapeControls(first.replace(/\s+/g, ' ').trim());
-  const shown = text.length > longestDescription ? `${text.slice(0, longestDescription - 3)}...` : text;
+  const shown = text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 3)}...` : text;
   return shown === '' ? value.slice(cut) : `${value.slice(cut)}\t${shown}`;
 }
 

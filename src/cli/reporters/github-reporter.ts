@@ -6,7 +6,7 @@ import { messageOf } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** The largest step summary in bytes; GitHub rejects a larger one completely. */
-const largestSummary = 1024 * 1024;
+const LARGEST_SUMMARY = 1024 * 1024;
 
 /** Creates the reporter for GitHub Actions, with the files that the environment names. */
 export function githubReporter({ outTerminal, env, err }: Console, options: RecapOptions): Reporter {
@@ -20,7 +20,7 @@ export function githubReporter({ outTerminal, env, err }: Console, options: Reca
       if (page === null) return;
       try {
         const taken = statSync(page, { throwIfNoEntry: false })?.size ?? 0;
-        appendFileSync(page, githubSummary(summary, workflow, largestSummary - taken));
+        appendFileSync(page, githubSummary(summary, workflow, LARGEST_SUMMARY - taken));
       } catch (error) {
         err.write(`wf: the step summary was not written: ${messageOf(error)}\n`);
       }

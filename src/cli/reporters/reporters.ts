@@ -13,7 +13,7 @@ import type { Console } from '../terminal/console.ts';
 import { parseReporters } from './reporter-list.ts';
 
 /** Output is collected for this long before it is written: short enough to look live, long enough for many lines. */
-const gatherMs = 15;
+const GATHER_MS = 15;
 
 type ReporterNeeds = {
   readonly output: OutputMode;
@@ -55,7 +55,7 @@ async function terminalReporter(
   const { outTerminal: terminal } = console;
   const now = Date.now;
   // The timer keeps no process alive: the end of the run writes the batch.
-  const defer = (callback: () => void) => void setTimeout(callback, gatherMs).unref();
+  const defer = (callback: () => void) => void setTimeout(callback, GATHER_MS).unref();
   switch (kind) {
     case 'tree':
       return (await import('./tree-reporter.ts')).treeReporter(console, recap, output);

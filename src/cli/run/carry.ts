@@ -22,7 +22,7 @@ export type CarryOptions = {
  * When a run has nothing left to start, its process gets a tenth of the processor time of others: hundreds of runs may end
  * at once, and the daemon must answer meanwhile. Steps keep their priority.
  */
-const restingBy = 10;
+const RESTING_BY = 10;
 
 /** Takes a waiting run and runs it to its end. */
 export async function carryCommand(options: CarryOptions, console: Console): Promise<number> {
@@ -66,7 +66,7 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
     const config = { ...configOf(context), runsDir: runs };
     // A child run rests before its parent does.
     const rest = (resting: string) => {
-      if (resting === runId) lowerPriority(restingBy);
+      if (resting === runId) lowerPriority(RESTING_BY);
     };
     const forDaemon = context.isDaemon ? { forDaemon: runId, rest } : {};
     return await runInForeground({ request: shown, config, carry: start, group, ...forDaemon }, {}, console);

@@ -47,10 +47,10 @@ type ForegroundRun = {
 };
 
 /** A shorter run shows no estimate, and reads nothing for it. */
-const estimateDelayMs = 500;
+const ESTIMATE_DELAY_MS = 500;
 
 /** How long the end of a run waits for the sink of its logs. Five seconds at most, with everything else. */
-const forwardingPatienceMs = 4500;
+const FORWARDING_PATIENCE_MS = 4500;
 
 /** Runs a workflow in this process, shows it, passes signals on, and returns the exit code. */
 export async function runInForeground(
@@ -109,7 +109,7 @@ export async function runInForeground(
     feed.close();
     // Only an error leaves anything to release.
     console.out.write(reporter.abandon?.() ?? '');
-    await forwarder?.close(forwardingPatienceMs, stop.forced);
+    await forwarder?.close(FORWARDING_PATIENCE_MS, stop.forced);
     stop.close();
   }
 }
@@ -127,7 +127,7 @@ function showEstimate({ workflow }: StartRequest, reporter: Reporter, config: Co
   const left = (error: unknown) => {
     if (!(error instanceof WfError)) throw error;
   };
-  return setTimeout(() => void show().catch(left), estimateDelayMs).unref();
+  return setTimeout(() => void show().catch(left), ESTIMATE_DELAY_MS).unref();
 }
 
 /** Returns the function that shows a question below the live view; null if no person can be prompted. */
@@ -163,7 +163,7 @@ function childEnvironment(env: Readonly<Record<string, string>>, color: boolean)
 }
 
 /** Milliseconds for the removal of old runs at the end of a run; the rest is removed another day. */
-const longestMs = 2000;
+const LONGEST_MS = 2000;
 
 /** Removes old runs once a day, but not `runId`, which has just ended. `wf gc` reports errors, which are ignored here. */
 async function tidyHistory(config: Config, runId: string, stop: { readonly forced: AbortSignal }): Promise<void> {
@@ -175,7 +175,7 @@ async function tidyHistory(config: Config, runId: string, stop: { readonly force
     const { withTimeLimit } = await import('#system/time-limit.ts');
     const rule = { type: 'settings', keepRuns } as const;
     const request = { rule, workflow: null, dryRun: false, spare: runId };
-    await withTimeLimit(longestMs, stop.forced, (signal) => retention.apply({ ...request, signal }));
+    await withTimeLimit(LONGEST_MS, stop.forced, (signal) => retention.apply({ ...request, signal }));
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
   }

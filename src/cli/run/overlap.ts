@@ -6,7 +6,7 @@ import type { Console } from '../terminal/console.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /** The time after which a start looks again, while another process starts a run of the workflow. */
-const pollMs = 100;
+const POLL_MS = 100;
 
 /**
  * Claims the start of a run while no other run of its workflow is active. Resolves to the function that releases the claim once
@@ -26,7 +26,7 @@ export async function claimTurn(
     const active = await activeRun(key, history);
     if (active === null && release !== null) return release;
     release?.();
-    if (active === null) await sleep(pollMs);
+    if (active === null) await sleep(POLL_MS);
     else if (overlap === 'skip') {
       err.write(`wf: skipped: ${activeText(active)} (--overlap allow starts it all the same)\n`);
       return null;

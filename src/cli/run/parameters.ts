@@ -101,18 +101,18 @@ function readParamsFile(path: string): readonly Param[] {
   } catch (error) {
     throw new WfError('not-found', `cannot read the parameters file "${path}": ${reason(error)}`);
   }
-  if (bytes.length > largestFile) throw new WfError('usage', `the parameters file "${path}" is larger than 1 MiB`);
+  if (bytes.length > LARGEST_FILE) throw new WfError('usage', `the parameters file "${path}" is larger than 1 MiB`);
   return parseParamsFile(path, bytes);
 }
 
-const largestFile = 1024 * 1024;
+const LARGEST_FILE = 1024 * 1024;
 
 /** Reads one byte more than is allowed, since the file may be a pipe without an end. */
 function readBytes(path: string): Buffer {
   return closing(openSync(path, 'r'), (fd) => {
     const chunk = Buffer.allocUnsafe(64 * 1024);
     const chunks: Buffer[] = [];
-    for (let length = 0; length <= largestFile; ) {
+    for (let length = 0; length <= LARGEST_FILE; ) {
       const count = readSync(fd, chunk);
       if (count === 0) break;
       chunks.push(Buffer.from(chunk.subarray(0, count)));

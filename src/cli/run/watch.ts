@@ -16,7 +16,7 @@ import { runInForeground } from './foreground.ts';
 import { type PreparedRun, prepareRun, type RunOptions } from './prepare-run.ts';
 import { listenForSignals } from './presenter.ts';
 
-const mostNamed = 5;
+const MOST_NAMED = 5;
 
 /** Runs a workflow whenever its files or those of `--watch-path` change, until a signal; resolves to its exit code. */
 export async function watchCommand(options: RunOptions, console: Console): Promise<number> {
@@ -129,8 +129,8 @@ class Watch {
   }
 
   #names(paths: readonly string[]): string {
-    const shown = paths.slice(0, mostNamed).map((path) => escapeControls(relative(process.cwd(), path)));
-    return shown.join(', ') + (paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : '');
+    const shown = paths.slice(0, MOST_NAMED).map((path) => escapeControls(relative(process.cwd(), path)));
+    return shown.join(', ') + (paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '');
   }
 
   #say(text: string): void {
@@ -159,11 +159,11 @@ function writtenByRuns({ runsDir, settings, cwd }: Config): ReadonlySet<string> 
 }
 
 /** Changes within this time count as one, since editors and generators write several files, or one file in several steps. */
-const settleMs = 100;
+const SETTLE_MS = 100;
 /** For places whose changes the system does not report (network shares, mounts of containers). */
-const pollMs = 1000;
+const POLL_MS = 1000;
 /** Scanning takes at most a twentieth of the time. */
-const restPerLook = 20;
+const REST_PER_LOOK = 20;
 
 /** Waits until the files differ from `before` and have stopped changing; null if `signal` is aborted. */
 export async function nextChange(
@@ -181,8 +181,8 @@ export async function nextChange(
       const isDifferent = changedPaths(before, found.snapshot).length > 0;
       if (isDifferent && changedPaths(last, found.snapshot).length === 0) return found.snapshot;
       last = found.snapshot;
-      if (isDifferent) await pause(settleMs, signal);
-      else await watchers.event(Math.max(pollMs, restPerLook * tookMs), signal);
+      if (isDifferent) await pause(SETTLE_MS, signal);
+      else await watchers.event(Math.max(POLL_MS, REST_PER_LOOK * tookMs), signal);
     }
     return null;
   } finally {
@@ -222,7 +222,7 @@ class DirectoryWatchers {
 }
 
 /** A user may save a file during one run and the next, so two runs do not prove that the run writes it. */
-const runsInARow = 3;
+const RUNS_IN_A_ROW = 3;
 
 /**
  * Separates files that the user changes during a run from those that the run writes itself, which would start runs without end:
@@ -236,7 +236,7 @@ export class OwnWrites {
   judge(before: FileTimes, after: FileTimes) {
     const changed = changedPaths(before, after).filter((path) => !this.#own.has(path));
     const inARow = new Map(changed.map((path) => [path, (this.#inARow.get(path) ?? 0) + 1]));
-    const discounted = changed.filter((path) => (inARow.get(path) ?? 0) >= runsInARow);
+    const discounted = changed.filter((path) => (inARow.get(path) ?? 0) >= RUNS_IN_A_ROW);
     for (const path of discounted) this.#own.add(path);
     this.#inARow = inARow;
     return { counted: changed.filter((path) => !this.#own.has(path)), discounted };

@@ -63,9 +63,9 @@ export type Output = {
   readonly hasFailed: () => boolean;
 };
 
-const mostPendingBytes = 4 * 1024 * 1024;
+const MOST_PENDING_BYTES = 4 * 1024 * 1024;
 /** The interval between attempts to write to a reader that is not ready. */
-const retryMs = 5;
+const RETRY_MS = 5;
 
 /**
  * Writes to a descriptor in the background, so that a slow or stopped reader delays only its own output; writers of large
@@ -101,7 +101,7 @@ export function createOutput(fd: number, onFailure: (error: Error) => void): Out
   };
   const writeFrom = (bytes: Buffer, from: number) => {
     write(fd, bytes, from, bytes.length - from, null, (error, written) => {
-      if (error?.code === 'EAGAIN') return void setTimeout(writeFrom, retryMs, bytes, from);
+      if (error?.code === 'EAGAIN') return void setTimeout(writeFrom, RETRY_MS, bytes, from);
       if (error) return close(error);
       pendingBytes -= written;
       if (from + written < bytes.length) writeFrom(bytes, from + written);
@@ -120,7 +120,7 @@ export function createOutput(fd: number, onFailure: (error: Error) => void): Out
       // Not `queueMicrotask`, which sets up asynchronous resources.
       void Promise.resolve().then(next);
     },
-    isBehind: () => pendingBytes > mostPendingBytes,
+    isBehind: () => pendingBytes > MOST_PENDING_BYTES,
     isClosed: () => isClosed,
     hasFailed: () => hasFailed,
     drained: () => (isWriting ? new Promise((resolve) => whenDrained.push(resolve)) : Promise.resolve()),

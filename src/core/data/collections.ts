@@ -5,31 +5,31 @@
  */
 export type Vector<T> = { readonly length: number; readonly chunks: readonly (readonly T[])[] };
 
-const chunkBits = 6;
-const chunkSize = 1 << chunkBits;
+const CHUNK_BITS = 6;
+const CHUNK_SIZE = 1 << CHUNK_BITS;
 
 export function vectorOf<T>(items: readonly T[]): Vector<T> {
   const chunks: (readonly T[])[] = [];
-  for (let start = 0; start < items.length; start += chunkSize) chunks.push(items.slice(start, start + chunkSize));
+  for (let start = 0; start < items.length; start += CHUNK_SIZE) chunks.push(items.slice(start, start + CHUNK_SIZE));
   return { length: items.length, chunks };
 }
 
 /** Throws a `RangeError` if the index is out of range. */
 export function itemAt<T>(vector: Vector<T>, index: number): T {
-  const item = chunkAt(vector, index)[index & (chunkSize - 1)];
+  const item = chunkAt(vector, index)[index & (CHUNK_SIZE - 1)];
   if (item === undefined) throw new RangeError(`A list of ${vector.length} has no item ${index}.`);
   return item;
 }
 
 /** Returns the list with one item replaced. Throws a `RangeError` if the index is out of range. */
 export function withItem<T>(vector: Vector<T>, index: number, item: T): Vector<T> {
-  const chunk = chunkAt(vector, index).with(index & (chunkSize - 1), item);
-  return { length: vector.length, chunks: vector.chunks.with(index >> chunkBits, chunk) };
+  const chunk = chunkAt(vector, index).with(index & (CHUNK_SIZE - 1), item);
+  return { length: vector.length, chunks: vector.chunks.with(index >> CHUNK_BITS, chunk) };
 }
 
 /** Returns the list with further items at its end. */
 export function withMore<T>(vector: Vector<T>, items: readonly T[]): Vector<T> {
-  const whole = vector.length >> chunkBits;
+  const whole = vector.length >> CHUNK_BITS;
   const rest = vectorOf([...(vector.chunks[whole] ?? []), ...items]);
   return { length: vector.length + items.length, chunks: [...vector.chunks.slice(0, whole), ...rest.chunks] };
 }
@@ -40,7 +40,7 @@ export function* firstItems<T>(vector: Vector<T>, count: number): Generator<T, v
 }
 
 function chunkAt<T>(vector: Vector<T>, index: number): readonly T[] {
-  const chunk = vector.chunks[index >> chunkBits];
+  const chunk = vector.chunks[index >> CHUNK_BITS];
   if (chunk === undefined) throw new RangeError(`A list of ${vector.length} has no item ${index}.`);
   return chunk;
 }

@@ -1,7 +1,7 @@
 import { itemText } from '../fan-out/items.ts';
 import type { Item, Outcome, Outputs, Param, RunEvent } from '../run/run.ts';
 import type { ItemScalar, Workflow } from '../workflow.ts';
-import { mask, type Secrets } from './secrets.ts';
+import { MASK, type Secrets } from './secrets.ts';
 
 /** The secrets of a run: these values, and the values of the variables with these names. */
 export type Hidden = { readonly secrets: Secrets; readonly names: ReadonlySet<string> };
@@ -105,7 +105,7 @@ function maskInputs(inputs: Outputs, hidden: Hidden): { inputs: Outputs; masked?
 
 /** Masks a value; a variable that is secret by its name is masked as a whole, however short its value is. */
 export function maskValue(name: string | null, value: string, { secrets, names }: Hidden): string {
-  return value !== '' && name !== null && names.has(name) ? mask : secrets.mask(value);
+  return value !== '' && name !== null && names.has(name) ? MASK : secrets.mask(value);
 }
 
 /** Keys whose values are names that connect the parts of a workflow; they are not masked. */

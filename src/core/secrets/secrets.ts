@@ -34,7 +34,7 @@ export class Secrets {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const start = decoder.decode(stream.push(encoder.encode(text)), { stream: true });
     const masked = start + decoder.decode(stream.flush());
-    return masked.includes(mask) ? masked : text;
+    return masked.includes(MASK) ? masked : text;
   }
 
   /** Masks the bytes of one stream, including values that are added later. */
@@ -49,7 +49,7 @@ export class Secrets {
 }
 
 /** Minimum length of a masked text, in characters: anything shorter would match ordinary output all the time. */
-const shortestSecret = 4;
+const SHORTEST_SECRET = 4;
 
 /** Column widths at which tools wrap base64: MIME and coreutils, PEM and openssl. */
 const lineWidths = [76, 64] as const;
@@ -67,17 +67,17 @@ function secretForms(value: string): ReadonlySet<string> {
     ...jsonForms(text),
     ...quotedForms(text),
   ]);
-  return new Set(forms.filter((form) => form.length >= shortestSecret));
+  return new Set(forms.filter((form) => form.length >= SHORTEST_SECRET));
 }
 
 /** Whether any part of the value is long enough to be masked. */
 function canBeMasked(value: string): boolean {
-  return value.split(/\r?\n/).some((line) => line.trim().length >= shortestSecret);
+  return value.split(/\r?\n/).some((line) => line.trim().length >= SHORTEST_SECRET);
 }
 
 /** Three bytes make four characters, so the offset of a value gives three encodings of it, each with undefined ends. */
 function base64Forms(text: string): readonly string[] {
-  if (text.length < shortestSecret) return [];
+  if (text.length < SHORTEST_SECRET) return [];
   const bytes = [...encoder.encode(text)];
   const inside = [0, 1, 2].map((shift) =>
     base64([...Array.from({ length: shift }, () => 0), ...bytes]).slice(
@@ -236,9 +236,9 @@ class Automaton {
 }
 
 /** Replaces a secret. */
-export const mask = '***';
+export const MASK = '***';
 
-const maskBytes = new TextEncoder().encode(mask);
+const maskBytes = new TextEncoder().encode(MASK);
 const nothing = new Uint8Array(0);
 
 /** A range to be masked, counted from the first byte held back; `isShown`: its mask was already written. */

@@ -12,10 +12,10 @@ import { parseCommand } from './words.ts';
 /** State of the last simple command of a text: nothing yet, program named, or closed by a bracket. */
 type Ending = 'nothing' | 'named' | 'closed';
 
-const blanks = /[ \t]+/y;
-const separators = /[|&;\n]+|\(/y;
-const redirection = /\d*(?:>>|>\||<>|[<>]&|[<>])[ \t]*/y;
-const assignment = /[A-Za-z_]\w*\+?=/y;
+const BLANKS = /[ \t]+/y;
+const SEPARATORS = /[|&;\n]+|\(/y;
+const REDIRECTION = /\d*(?:>>|>\||<>|[<>]&|[<>])[ \t]*/y;
+const ASSIGNMENT = /[A-Za-z_]\w*\+?=/y;
 
 /**
  * Appends words, given as shell code, as further arguments of the last command of a shell code text. Returns null
@@ -45,7 +45,7 @@ function withoutContinuations(text: string): string {
 function endOfLastCommand(text: string): Ending | null {
   let ending: Ending = 'nothing';
   for (let at = 0; at < text.length; ) {
-    const skipped = lengthOf(blanks, text, at) || lengthOf(separators, text, at);
+    const skipped = lengthOf(BLANKS, text, at) || lengthOf(SEPARATORS, text, at);
     if (skipped > 0) {
       if (!' \t'.includes(text.charAt(at))) ending = 'nothing';
       at += skipped;
@@ -53,10 +53,10 @@ function endOfLastCommand(text: string): Ending | null {
       ending = 'closed';
       at++;
     } else {
-      const redirected = lengthOf(redirection, text, at);
+      const redirected = lengthOf(REDIRECTION, text, at);
       const end = endOfWord(text, at + redirected);
       if (end === null || ending === 'closed') return null;
-      const isNext = ending === 'nothing' && redirected === 0 && lengthOf(assignment, text, at) === 0;
+      const isNext = ending === 'nothing' && redirected === 0 && lengthOf(ASSIGNMENT, text, at) === 0;
       if (isNext && !canNameProgram(text.slice(at, end))) return null;
       if (isNext) ending = 'named';
       at = end;

@@ -30,7 +30,7 @@ const tokens = new RegExp(
 );
 
 /** Deeper nested `${NAME:-` are taken literally, so that no template can exhaust the stack. */
-const deepestFallback = 100;
+const DEEPEST_FALLBACK = 100;
 
 /** Whether to replace a name; `hasPath`: a path follows it. */
 type IsOwn = (name: string, hasPath: boolean) => boolean;
@@ -169,7 +169,7 @@ function parseTemplate(template: string, isOwn: IsOwn = () => true): readonly Pi
       continue;
     }
     if (braced !== undefined && closing === ':-') {
-      if (open.length === deepestFallback) {
+      if (open.length === DEEPEST_FALLBACK) {
         pieces.push(token);
       } else {
         open.push({ opening: token, name: braced, path, before: pieces });
@@ -230,14 +230,14 @@ function collectNames(pieces: readonly Piece[], names: Set<string>): void {
 }
 
 /** Escapes and single quotes hide a name from the shell; double quotes hide single quotes. */
-const shellTokens = /\\[\s\S]|'[^']*'|"((?:\\[\s\S]|[^"\\])*)"|\$([A-Za-z_]\w*|[1-9])|\$\{#?([A-Za-z_]\w*|[1-9]\d*)/g;
-const doubleQuotedTokens = /\\[\s\S]|\$([A-Za-z_]\w*|[1-9])|\$\{#?([A-Za-z_]\w*|[1-9]\d*)/g;
+const SHELL_TOKENS = /\\[\s\S]|'[^']*'|"((?:\\[\s\S]|[^"\\])*)"|\$([A-Za-z_]\w*|[1-9])|\$\{#?([A-Za-z_]\w*|[1-9]\d*)/g;
+const DOUBLE_QUOTED_TOKENS = /\\[\s\S]|\$([A-Za-z_]\w*|[1-9])|\$\{#?([A-Za-z_]\w*|[1-9]\d*)/g;
 
 function collectShellNames(command: string, names: Set<string>): void {
-  for (const [, quoted, plain, braced] of command.matchAll(shellTokens)) {
+  for (const [, quoted, plain, braced] of command.matchAll(SHELL_TOKENS)) {
     const name = plain ?? braced;
     if (name !== undefined) names.add(name);
-    for (const [, inner, innerBraced] of (quoted ?? '').matchAll(doubleQuotedTokens)) {
+    for (const [, inner, innerBraced] of (quoted ?? '').matchAll(DOUBLE_QUOTED_TOKENS)) {
       const quotedName = inner ?? innerBraced;
       if (quotedName !== undefined) names.add(quotedName);
     }

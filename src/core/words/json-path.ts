@@ -42,9 +42,9 @@ type Found = { readonly value: string; readonly isNull: boolean } | { readonly p
 type Range = readonly [start: number, end: number];
 type Entry = { readonly key: string | number; readonly range: Range };
 
-const steps = /\.([A-Za-z0-9_-]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
+const STEPS = /\.([A-Za-z0-9_-]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
 /** For text that is known to be JSON. */
-const token = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
 /** Maximum number of keys named in a message. */
 const MOST_KEYS = 8;
 
@@ -57,7 +57,7 @@ export function partOf(name: string, path: string, text: string): Found {
   let json = text;
   let range = rangeAt(json, 0);
   let label = name;
-  for (const [step, key, index, quoted] of path.matchAll(steps)) {
+  for (const [step, key, index, quoted] of path.matchAll(STEPS)) {
     const wanted = index === undefined ? (key ?? keyText(quoted)) : Number(index);
     for (let inner = innerJson(json, range); inner !== null; inner = innerJson(json, range)) {
       json = inner;
@@ -151,8 +151,8 @@ function isOpening(text: string): boolean {
 }
 
 function tokenAt(json: string, at: number): readonly [text: string, after: number] {
-  token.lastIndex = at;
-  const [, text = ''] = token.exec(json) ?? [];
+  TOKEN.lastIndex = at;
+  const [, text = ''] = TOKEN.exec(json) ?? [];
   if (text === '') throw new Error('the JSON text ended unexpectedly');
-  return [text, token.lastIndex];
+  return [text, TOKEN.lastIndex];
 }

@@ -9,11 +9,11 @@ type Mentions = {
 };
 
 /** `$NAME`, `${NAME...`, `${#NAME`, `${!NAME`; `$1`, `${10}`; `$@`, `$*`, `$#`; the words of `$((...))`. */
-const reference =
+const REFERENCE =
   /\$(?:\{[#!]?([A-Za-z_]\w*)|([A-Za-z_]\w*)|([1-9])|\{[#!]?([1-9]\d*)|(\{?[#!]?[@*]|#|\{#\})|\(\(([\s\S]*?)\)\))/g;
 
 /** How the shell and other languages read their arguments without naming positions. */
-const readsArguments = /\b(?:shift|getopts|argv|ARGV)\b/;
+const READS_ARGUMENTS = /\b(?:shift|getopts|argv|ARGV)\b/;
 
 /**
  * The variables that texts mention, in whatever language: quotes and escapes hide nothing, since a text between single
@@ -23,7 +23,7 @@ export function mentionsIn(texts: Iterable<string>): Mentions {
   const names = new Set<string>();
   let position = 0;
   for (const text of texts) {
-    for (const [, braced, plain, digit, number, all, arithmetic] of text.matchAll(reference)) {
+    for (const [, braced, plain, digit, number, all, arithmetic] of text.matchAll(REFERENCE)) {
       const name = braced ?? plain;
       if (name !== undefined) names.add(name);
       else if (all !== undefined) position = Number.POSITIVE_INFINITY;
@@ -44,7 +44,7 @@ export function workflowMentions(workflow: Workflow): Mentions {
 }
 
 function isArgumentReader(text: string): boolean {
-  return readsArguments.test(text);
+  return READS_ARGUMENTS.test(text);
 }
 
 /** Leaves out texts written for people, which mention no variables. */

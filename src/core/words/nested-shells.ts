@@ -49,7 +49,7 @@ type Context = Options & {
 };
 
 /** Nesting of shells within the code of shells. */
-const deepestNesting = 20;
+const DEEPEST_NESTING = 20;
 
 const nothing: readonly NestedProblem[] = [];
 
@@ -66,7 +66,7 @@ export function mayNest(code: string): boolean {
 export function sealNested(code: string, options: Options): SealedCode {
   if (!mayNest(code)) return { code, problems: nothing };
   const local = bareNames(code);
-  const hasPositions = setsPositions.test(code);
+  const hasPositions = SETS_POSITIONS.test(code);
   return sealCode(code, { ...options, isLocal: (name) => local.has(name), hasPositions }, 0);
 }
 
@@ -130,8 +130,8 @@ function sealCode(code: string, options: Context, depth: number): SealedCode {
   return { code: result + code.slice(at), problems };
 }
 
-const blank = /(?:[ \t\r]|\\\n)+/y;
-const redirection = /\d*(?:&>>?|<<<|<>|>>|>\||[<>]&?)[ \t]*/y;
+const BLANK = /(?:[ \t\r]|\\\n)+/y;
+const REDIRECTION = /\d*(?:&>>?|<<<|<>|>>|>\||[<>]&?)[ \t]*/y;
 
 /** The words of each simple command, without redirections, comments and here-documents; up to an unclosed quote. */
 export function commandsOf(code: string): readonly (readonly Span[])[] {
@@ -147,16 +147,16 @@ export function commandsOf(code: string): readonly (readonly Span[])[] {
   for (let at = 0; at < code.length; ) {
     const char = code.charAt(at);
     const document = char === '<' ? hereDocumentAt(code, at) : null;
-    const skipped = document?.start ?? matchAt(blank, code, at)?.[0];
+    const skipped = document?.start ?? matchAt(BLANK, code, at)?.[0];
     if (document !== null) bodies.push(document);
     if (skipped !== undefined) at += skipped.length;
     else if (char === '#') at = lineEnd(code, at);
     else if (char === '\n') {
       next();
       at = bodies.splice(0).reduce((from, body) => afterBody(code, from, body), at + 1);
-    } else if (matchAt(redirection, code, at) !== null) {
+    } else if (matchAt(REDIRECTION, code, at) !== null) {
       isTarget = true;
-      at = redirection.lastIndex;
+      at = REDIRECTION.lastIndex;
     } else if (';|&()'.includes(char)) {
       next();
       at++;
@@ -219,7 +219,7 @@ function sealSubstitutions(raw: string, options: Context, depth: number): Sealed
 /** Seals the command of `$(...)`, or of backticks, which become `$(...)` if it changes. */
 function sealUnit(unit: string, isQuoted: boolean, options: Context, depth: number): SealedCode {
   const isOld = unit.length > 1 && unit.startsWith('`');
-  if (!(isOld || unit.startsWith('$(')) || depth > deepestNesting) return { code: unit, problems: nothing };
+  if (!(isOld || unit.startsWith('$(')) || depth > DEEPEST_NESTING) return { code: unit, problems: nothing };
   const content = isOld
     ? unit.slice(1, -1).replace(isQuoted ? /\\([\\$`"])/g : /\\([\\$`])/g, '$1')
     : unit.slice(2, -1);
@@ -256,7 +256,7 @@ function sealWord(raw: string, nested: Nested): SealedCode {
     else if (kind !== 'own' && kind !== 'foreign') problems.push(problemOf(kind, unit.raw));
   }
   const isHere = launch.environment === 'kept' || launch.given.size > 0;
-  if (problems.length > 0 || depth >= deepestNesting || !isHere) return { code: raw, problems };
+  if (problems.length > 0 || depth >= DEEPEST_NESTING || !isHere) return { code: raw, problems };
   const inner = innerCode(pieces, nested);
   if (inner === null) return { code: raw, problems: units.slice(0, 1).map((unit) => problemOf('complex', unit.raw)) };
   const sealed = mayNest(inner.code)
@@ -267,10 +267,10 @@ function sealWord(raw: string, nested: Nested): SealedCode {
 }
 
 /** Within a function, and after `set --`, positional parameters are those of the code itself. */
-const setsPositions = /\b\w+[ \t]*\([ \t]*\)|\bfunction\b|\bset[ \t]+--|\bshift\b/;
+const SETS_POSITIONS = /\b\w+[ \t]*\([ \t]*\)|\bfunction\b|\bset[ \t]+--|\bshift\b/;
 
-const positions = /\$(?:[1-9@*]|\{[#!]?(?:[1-9@*]))/;
-const plainVariable = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/;
+const POSITIONS = /\$(?:[1-9@*]|\{[#!]?(?:[1-9@*]))/;
+const PLAIN_VARIABLE = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/;
 const posixVariable = new RegExp(String.raw`^\$\{#?[A-Za-z_]\w*(?:${PATH})?(?:\}|:?[-=?+]|[%#])`);
 
 /** Whether the nested shell expands what the outer shell would (`own`), the outer one does (`foreign`), or the problem. */
@@ -278,7 +278,7 @@ function kindOf(raw: string, { launch, options, shell }: Nested): 'own' | 'forei
   const { environment, given, changed } = launch;
   const isCommand = /^(?:`|\$\()/.test(raw);
   const text = isCommand ? raw.replace(/'[^']*'/g, '') : raw;
-  if (positions.test(text))
+  if (POSITIONS.test(text))
     return options.hasPositions ? 'foreign' : environment === 'unknown' ? 'unknown' : 'position';
   const names = namesIn(text);
   // Without its variables a shell still has a HOME and a PATH, and theirs are no values from outside.
@@ -288,7 +288,7 @@ function kindOf(raw: string, { launch, options, shell }: Nested): 'own' | 'forei
   if (environment === 'unknown') return 'unknown';
   if (own.some((name) => changed.has(name))) return 'changed';
   if (environment === 'cleared' && !own.every((name) => given.has(name))) return 'cleared';
-  if (plainVariable.test(raw)) return 'own';
+  if (PLAIN_VARIABLE.test(raw)) return 'own';
   const isMovable = names.every((name) => options.isOwn(name) || !options.isLocal(name));
   if (!isMovable || isCommand || /fish$/.test(shell)) return 'complex';
   const isKnown = posixVariable.test(raw) || /(?:ba|z|k)sh$/.test(shell);
@@ -329,7 +329,7 @@ function innerCode(pieces: readonly Piece[], nested: Nested): Inner | null {
   let isClear = true;
   const code = text.replace(/\$\{WF_OWN_\.(\d+)\}/g, (mark, index: string, start: number) => {
     const raw = own[Number(index)] ?? '';
-    const name = raw.replace(plainVariable, '$1$2');
+    const name = raw.replace(PLAIN_VARIABLE, '$1$2');
     const isPlain = name !== raw;
     const variable = isPlain ? (isFish ? `$${name}` : `\${${name}}`) : raw;
     if (!outsideQuotes.has(start)) {
@@ -353,15 +353,15 @@ function quoted(code: string, outer: Inner['outer'], depth: number): string {
   return `"${parts.join('')}"`;
 }
 
-const ordinary = /[^\\'"$`]+/y;
-const variableStart = /\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])/y;
+const ORDINARY = /[^\\'"$`]+/y;
+const VARIABLE_START = /\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])/y;
 
 function piecesOf(raw: string, isSplit: boolean): readonly Piece[] {
   const pieces: Piece[] = [];
   let isQuoted = false;
   for (let at = 0; at < raw.length; ) {
     const char = raw.charAt(at);
-    const found = matchAt(ordinary, raw, at) ?? (char === '$' ? matchAt(variableStart, raw, at) : null);
+    const found = matchAt(ORDINARY, raw, at) ?? (char === '$' ? matchAt(VARIABLE_START, raw, at) : null);
     const end = found === null ? (unitEnd(raw, at, isQuoted) ?? raw.length) : at + found[0].length;
     const unit = raw.slice(at, end);
     if (char === '"') isQuoted = !isQuoted;

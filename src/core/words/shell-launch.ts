@@ -49,7 +49,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   xargs: { values: 'aEdILnPs' },
 };
 
-const longWithValue =
+const LONG_WITH_VALUE =
   /^--(?:user|group|host|prompt|chdir|chroot|close-from|command-timeout|role|type|other-user|unset|signal|kill-after|adjustment|max-args|max-procs|max-lines|max-chars|arg-file|delimiter|split-string|argv0|class|classdata|input|output|error|format|timeout|wait|conflict-exit-code)$/;
 
 /** Programs that start others somewhere among their arguments, in the same environment. */
@@ -59,8 +59,8 @@ const keepers = new Set(
   ),
 );
 
-const assignment = /^([A-Za-z_]\w*)\+?=([\s\S]*)$/;
-const shellName = /^(?:.*\/)?(?:a|r?ba|da|fi|m?k|rk|mk|t?c|z)?sh$|^\$\{?(?:SHELL|BASH)(?:[}:]|$)/;
+const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=([\s\S]*)$/;
+const SHELL_NAME = /^(?:.*\/)?(?:a|r?ba|da|fi|m?k|rk|mk|t?c|z)?sh$|^\$\{?(?:SHELL|BASH)(?:[}:]|$)/;
 
 /**
  * The shell that the words of a simple command start with code (`-c`): itself, or through a program such as `env` or
@@ -92,11 +92,11 @@ export function findLaunch(words: readonly string[]): ShellLaunch | null {
     at = options.end;
   }
   const launcher = baseName(words[at] ?? '');
-  const isDirect = shellName.test(words[at] ?? '');
+  const isDirect = SHELL_NAME.test(words[at] ?? '');
   const isKept = isDirect || keepers.has(launcher);
   const environment = !isKept ? 'unknown' : clearedBy === '' ? 'kept' : 'cleared';
   for (let shell = at; shell < words.length && (!isDirect || shell === at); shell++) {
-    const code = shellName.test(words[shell] ?? '') ? codeIndex(words, shell) : -1;
+    const code = SHELL_NAME.test(words[shell] ?? '') ? codeIndex(words, shell) : -1;
     if (code >= 0) return { shell, code, environment, launcher: isKept ? clearedBy : launcher, given, changed };
   }
   return null;
@@ -104,7 +104,7 @@ export function findLaunch(words: readonly string[]): ShellLaunch | null {
 
 /** The index of the code of a shell in the words of a command given as a list; -1 if there is none. */
 export function shellCodeIndex(words: readonly string[]): number {
-  const launch = words.some((word) => shellName.test(word)) ? findLaunch(words) : null;
+  const launch = words.some((word) => SHELL_NAME.test(word)) ? findLaunch(words) : null;
   return launch?.environment === 'kept' ? launch.code : -1;
 }
 
@@ -112,7 +112,7 @@ function skipAssignments(words: readonly string[], from: number, given: Set<stri
   let at = from;
   for (; at < words.length; at++) {
     const word = words[at] ?? '';
-    const [, name = '', value = ''] = assignment.exec(word) ?? [];
+    const [, name = '', value = ''] = ASSIGNMENT.exec(word) ?? [];
     if (name === '' && (word === 'time' || !isReservedWord(word))) break;
     if (name !== '') (value === `$${name}` || value === `\${${name}}` ? given : changed).add(name);
   }
@@ -146,7 +146,7 @@ function optionsAt(
 }
 
 function takesNext(option: string, values: string): boolean {
-  if (option.startsWith('--')) return longWithValue.test(option);
+  if (option.startsWith('--')) return LONG_WITH_VALUE.test(option);
   for (let i = 1; i < option.length; i++) if (values.includes(option.charAt(i))) return i === option.length - 1;
   return false;
 }

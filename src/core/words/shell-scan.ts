@@ -32,11 +32,11 @@ type Scanning = {
 };
 
 const pathHead = new RegExp(String.raw`\$\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})(?=\}|(:?[-+=?])|[:%#/^,@])`, 'y');
-const singleQuoted = /'[^']*'?/y;
-const comment = /#[^\n]*/y;
+const SINGLE_QUOTED = /'[^']*'?/y;
+const COMMENT = /#[^\n]*/y;
 /** A shell finds the end of backticks before it reads what is between them. */
-const commentInTicks = /#(?:\\[^\n]|[^\n`\\])*/y;
-const plain = /[^\\'"`$(){}#<\n]+/y;
+const COMMENT_IN_TICKS = /#(?:\\[^\n]|[^\n`\\])*/y;
+const PLAIN = /[^\\'"`$(){}#<\n]+/y;
 
 /** Finds JSON paths and unclosed quotes, taking quotes, substitutions, comments and here-documents into account. */
 export function scanShell(text: string): ShellScan {
@@ -51,7 +51,7 @@ function step(scanning: Scanning): void {
   const top = open.at(-1);
   const isQuoted = top?.isQuoted ?? false;
   const char = text.charAt(at);
-  if (take(scanning, plain) !== null) return;
+  if (take(scanning, PLAIN) !== null) return;
   if (char === '\\') scanning.at += 2;
   else if (char === '$') dollar(scanning, isQuoted);
   else if (char === '"') toggle(scanning, 'double', true);
@@ -66,12 +66,12 @@ function code(scanning: Scanning, char: string): void {
   const { text, at } = scanning;
   const isInBrace = scanning.open.at(-1)?.kind === 'brace';
   if (char === "'") {
-    const found = take(scanning, singleQuoted) ?? '';
+    const found = take(scanning, SINGLE_QUOTED) ?? '';
     if (found.length === 1 || !found.endsWith("'")) scanning.openQuote ??= at;
   } else if (char === '(') push(scanning, 'paren', 1, false);
   else if (char === ')' && scanning.open.at(-1)?.kind === 'paren') close(scanning);
   else if (char === '#' && !isInBrace && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1))))
-    take(scanning, scanning.open.some(({ kind }) => kind === 'tick') ? commentInTicks : comment);
+    take(scanning, scanning.open.some(({ kind }) => kind === 'tick') ? COMMENT_IN_TICKS : COMMENT);
   else if (char === '<') redirection(scanning);
   else if (char === '\n' && scanning.bodies.length > 0) skipBodies(scanning);
   else scanning.at++;

@@ -27,20 +27,20 @@ export function isReservedWord(word: string): boolean {
 }
 
 /** Variables that a shell or a login sets on every machine. */
-const ofSystem =
+const OF_SYSTEM =
   /^(?:(?:BASH|LC|XDG|ZSH)_[A-Z_]+|BASH(?:PID|OPTS)?|FUNC(?:NAME|NEST)|COMP_(?:LINE|POINT|KEY|TYPE|C?WORDS?)|COMPREPLY|HOME|USER|LOGNAME|PATH|SHELL|PWD|OLDPWD|LANG|TZ|TERM|TMPDIR|HOSTNAME|IFS|OPTARG|OPTIND|PPID|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|GROUPS|PIPESTATUS|REPLY|SHLVL|(?:HOST|OS|MACH)TYPE|DIRSTACK|EPOCH[A-Z]+|MAPFILE|COPROC|_|PS[0-4]|pipestatus|status|argv|path)$/;
 
 /** Whether a shell or a login sets the variable on every machine. */
 export function isSystemVariable(name: string): boolean {
-  return ofSystem.test(name);
+  return OF_SYSTEM.test(name);
 }
 
 /** A bare name, as in `NAME=`, `read NAME`, `for NAME`; `--NAME`, `/NAME` and `.NAME` set nothing. */
-const bareName = /(?<![\w$/.-]|\$\{[#!]?)[A-Za-z_]\w*/g;
+const BARE_NAME = /(?<![\w$/.-]|\$\{[#!]?)[A-Za-z_]\w*/g;
 
 /** Finds words of shell code that may name variables it sets. */
 export function bareNames(code: string): Set<string> {
-  return new Set([...code.matchAll(bareName)].map(([name]) => name));
+  return new Set([...code.matchAll(BARE_NAME)].map(([name]) => name));
 }
 
 function split(words: string): readonly string[] {
@@ -61,11 +61,11 @@ export type HereDocument = {
   readonly hasTabs: boolean;
 };
 
-const hereDocument = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
+const HERE_DOCUMENT = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
 
 /** The here-document whose `<<` is at an index. */
 export function hereDocumentAt(text: string, at: number): HereDocument | null {
-  const [start, tabs = '', word, single, double] = matchAt(hereDocument, text, at) ?? [];
+  const [start, tabs = '', word, single, double] = matchAt(HERE_DOCUMENT, text, at) ?? [];
   if (start === undefined) return null;
   const isLiteral = word === undefined || start.includes('\\');
   return { start, end: word ?? single ?? double ?? '', isLiteral, hasTabs: tabs !== '' };
@@ -83,14 +83,14 @@ export function lineEnd(text: string, at: number): number {
 }
 
 /** Deeper nesting of quotes and substitutions counts as unbalanced; it does not occur in practice. */
-const deepestNesting = 100;
+const DEEPEST_NESTING = 100;
 
 /**
  * The index after the unit that starts at `at`: an escaped character, a quoted text, a `$(...)`, `${...}` or backtick
  * substitution, or one character. Null if the unit is never closed.
  */
 export function endOfUnit(text: string, at: number, depth = 0): number | null {
-  if (depth > deepestNesting) return null;
+  if (depth > DEEPEST_NESTING) return null;
   const char = text[at];
   if (char === '\\') return at + 1 < text.length ? at + 2 : null;
   if (char === "'") return after(text.indexOf("'", at + 1));

@@ -23,16 +23,16 @@ export type ParsedCommand =
 /** A position in the text; `depth` counts the nested defaults around it. */
 type Cursor = { readonly text: string; at: number; depth: number };
 
-const deepestFallback = 100;
+const DEEPEST_FALLBACK = 100;
 
 /** Sticky expressions, tried at the cursor. The groups capture the characters as they are meant. */
 const space = { leading: /(?:[ \t\n]|\\\n)*/y, other: /(?:[ \t]|\\\n)*(?:\n[ \t\n]*$)?/y };
-const assignment = /[A-Za-z_]\w*\+?=/y;
-const continuedLine = /\\\n/y;
+const ASSIGNMENT = /[A-Za-z_]\w*\+?=/y;
+const CONTINUED_LINE = /\\\n/y;
 /** Outside quotes, `\n`, `\t` and `\r` keep their backslash for the program, unlike in a shell: `sed s/,/\n/g`. */
 const escaped = { outside: /(\\[ntr])|\\([\s\S])/y, inDoubleQuotes: /\\([\\"$`])/y, brace: /\\(\})/y };
 const ordinary = { outside: /([^ \t\n'"\\$`|&;<>()*?[}]+|[ \t}])/y, inDoubleQuotes: /([^"\\$`}]+|[\\}])/y };
-const singleQuoted = /'([^']*)'/y;
+const SINGLE_QUOTED = /'([^']*)'/y;
 const variable = new RegExp(
   String.raw`\$(?:([A-Za-z_]\w*(?!\w|\\\n)|[1-9])|\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})?(\}|:-))`,
   'y',
@@ -52,7 +52,7 @@ export function parseCommand(text: string): ParsedCommand {
   const cursor: Cursor = { text, at: 0, depth: 0 };
   const words: WordTemplate[] = [];
   for (skipSpace(cursor); cursor.at < text.length; skipSpace(cursor)) {
-    const isAssignment = words.length === 0 && matchAt(assignment, text, cursor.at) !== null;
+    const isAssignment = words.length === 0 && matchAt(ASSIGNMENT, text, cursor.at) !== null;
     const word = isAssignment || text[cursor.at] === '\n' ? null : readWord(cursor);
     if (word === null) return { kind: 'shell' };
     words.push(word);
@@ -118,9 +118,9 @@ function readWord(cursor: Cursor): WordTemplate | null {
 /** Reads at least one character outside quotes, or a whole quoted text; false: the text needs a shell. */
 function readUnquoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   const char = cursor.text.charAt(cursor.at);
-  if (char === "'") return readLiteral(cursor, pieces, singleQuoted);
+  if (char === "'") return readLiteral(cursor, pieces, SINGLE_QUOTED);
   if (char === '"') return readDoubleQuoted(cursor, pieces);
-  if (char === '\\') return take(cursor, continuedLine) !== null || readLiteral(cursor, pieces, escaped.outside);
+  if (char === '\\') return take(cursor, CONTINUED_LINE) !== null || readLiteral(cursor, pieces, escaped.outside);
   if (char === '$') return readDollar(cursor, pieces, false);
   return readLiteral(cursor, pieces, ordinary.outside);
 }
@@ -139,7 +139,7 @@ function readDoubleQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
 function readQuoted(cursor: Cursor, pieces: WordPiece[]): boolean {
   const char = cursor.text.charAt(cursor.at);
   if (char === '$') return readDollar(cursor, pieces, true);
-  if (take(cursor, continuedLine) !== null) return true;
+  if (take(cursor, CONTINUED_LINE) !== null) return true;
   return readLiteral(cursor, pieces, escaped.inDoubleQuotes) || readLiteral(cursor, pieces, ordinary.inDoubleQuotes);
 }
 
@@ -159,7 +159,7 @@ function readDollar(cursor: Cursor, pieces: WordPiece[], quoted: boolean): boole
 function readFallback(cursor: Cursor, quoted: boolean): WordTemplate | null {
   const pieces: WordPiece[] = [];
   const isTilde = !quoted && cursor.text[cursor.at] === '~';
-  if (isTilde || ++cursor.depth > deepestFallback) return null;
+  if (isTilde || ++cursor.depth > DEEPEST_FALLBACK) return null;
   while (cursor.text[cursor.at] !== '}') {
     const isRead = quoted ? readQuotedFallback(cursor, pieces) : readUnquoted(cursor, pieces);
     if (!isRead) return null;

@@ -122,7 +122,7 @@ function apply({ files, read }: Look, entries: Map<string, CatalogEntry>): Catal
 }
 
 /** The maximum time for which a constantly changing file is held back. */
-const longestMs = 1000;
+const LONGEST_MS = 1000;
 
 /** The files left for a later scan, since a program may still be writing them. */
 class Holds {
@@ -139,7 +139,7 @@ class Holds {
       const times = (entry?.inputs ?? [file]).map((path) => stamps.of(path).changedAt ?? 0);
       // A time in the future comes from another machine's clock and is ignored.
       const age = this.#now() - Math.max(...times);
-      return age >= 0 && age < settledMs && heldMs < longestMs;
+      return age >= 0 && age < settledMs && heldMs < LONGEST_MS;
     });
   }
 
@@ -177,7 +177,7 @@ type CatalogEntry = {
 };
 
 /** The coarsest resolution of file times in use: two seconds. */
-const coarsestMs = 2000;
+const COARSEST_MS = 2000;
 
 /** The diagnostics that may disappear when another file appears or changes. */
 const unresolved: ReadonlySet<string> = new Set(['import-not-found', 'import-outside', 'unreadable']);
@@ -194,7 +194,7 @@ function entryOf(listed: ListedWorkflow, base: string | null, stamps: Stamps, no
     inputs,
     key: isCurrent ? keyOf(listed, inputs, stamps) : '',
     seenAt: now,
-    doubtedUntil: Math.min(Math.max(...times), now) + coarsestMs,
+    doubtedUntil: Math.min(Math.max(...times), now) + COARSEST_MS,
   };
 }
 

@@ -38,14 +38,14 @@ type CatalogOptions = {
 };
 
 /** The delay after a change notification, which collects further changes. */
-const gatherMs = 50;
+const GATHER_MS = 50;
 /** The time without a change after which a file counts as complete. */
-const settledMs = 300;
+const SETTLED_MS = 300;
 /** The maximum time of reading files per turn of the event loop. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 /** The share of the time that scans for new files may take, however often they are asked for, and their longest pause. */
-const maxShare = 0.2;
-const longestPauseMs = 1000;
+const MAX_SHARE = 0.2;
+const LONGEST_PAUSE_MS = 1000;
 
 /** Reads the workflows directory in slices and returns the catalog, which scans by itself until it is closed. */
 export async function createCatalog(paths: ListingPaths, options: CatalogOptions): Promise<Catalog> {
@@ -90,31 +90,31 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   const watcher = watchDirectories(() => {
     // The next scan waits for the running one, which it would supersede.
     if (isScanning) isTouched = true;
-    else lookSoon(gatherMs);
+    else lookSoon(GATHER_MS);
   });
 
   const lookAround = async () => {
     nextLookAt = Number.POSITIVE_INFINITY;
     // A second scan would supersede the first.
-    if (refreshing !== null) return lookSoon(settledMs);
+    if (refreshing !== null) return lookSoon(SETTLED_MS);
     isScanning = true;
     isTouched = false;
     let pauseMs = pollMs;
     try {
-      const look = files.look({ settledMs });
+      const look = files.look({ settledMs: SETTLED_MS });
       const isWhole = await readInSlices(look, files, () => isClosed, waitMs);
       if (isWhole) {
         publish(files.commit(look));
         noteDirectory(look);
       }
       if (!isClosed) watcher.follow(look.directories);
-      if (look.isHeld || !isWhole || unreadOf(look) > 0) pauseMs = settledMs;
+      if (look.isHeld || !isWhole || unreadOf(look) > 0) pauseMs = SETTLED_MS;
     } catch (error) {
       // The thread that reads large files ends with the daemon.
       if (!isClosed) report(error);
     } finally {
       isScanning = false;
-      lookSoon(isTouched ? gatherMs : pauseMs);
+      lookSoon(isTouched ? GATHER_MS : pauseMs);
     }
   };
 
@@ -140,9 +140,9 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   let pauseMs = 0;
   const findNew = async () => {
     const beganAt = performance.now();
-    pauseMs = longestPauseMs;
-    const look = files.look({ settledMs, takesNew: true });
-    pauseMs = Math.min((performance.now() - beganAt) / maxShare, longestPauseMs);
+    pauseMs = LONGEST_PAUSE_MS;
+    const look = files.look({ settledMs: SETTLED_MS, takesNew: true });
+    pauseMs = Math.min((performance.now() - beganAt) / MAX_SHARE, LONGEST_PAUSE_MS);
     if (await readInSlices(look, files, () => isClosed, waitMs)) publish(files.commit(look));
   };
   const newFiles = new SpacedWork({ work: () => exclusive(findNew), pauseMs: () => pauseMs, clock, report });
@@ -154,7 +154,7 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   watcher.follow(first.directories);
   const unread = unreadOf(first);
   if (unread > 0) log(`${unread} workflow files take long to read, and are listed later`);
-  lookSoon(unread > 0 ? gatherMs : pollMs);
+  lookSoon(unread > 0 ? GATHER_MS : pollMs);
   return {
     list: files.list,
     version: files.version,
@@ -195,12 +195,12 @@ async function readInSlices(
   isClosed: () => boolean,
   waitMs: number,
 ): Promise<boolean> {
-  let sliceEnd = performance.now() + sliceMs;
+  let sliceEnd = performance.now() + SLICE_MS;
   let waitedMs = 0;
   for (const file of look.stale) {
     if (performance.now() > sliceEnd) {
       await nextTurn();
-      sliceEnd = performance.now() + sliceMs;
+      sliceEnd = performance.now() + SLICE_MS;
     }
     if (isClosed() || !files.isNewest(look)) return false;
     const beganAt = performance.now();
@@ -221,7 +221,7 @@ type DirectoryWatch = {
 };
 
 /** The maximum number of watched directories, since the system limits them per user; others are only scanned. */
-const mostDirectories = 256;
+const MOST_DIRECTORIES = 256;
 
 /**
  * Calls `onChange` when something may have changed. The system may report too much, too little (network file systems) or
@@ -248,7 +248,7 @@ function watchDirectories(onChange: () => void): DirectoryWatch {
   };
   return {
     follow: (directories) => {
-      const wanted = new Set(directories.slice(0, mostDirectories));
+      const wanted = new Set(directories.slice(0, MOST_DIRECTORIES));
       for (const directory of watchers.keys()) if (!wanted.has(directory)) end(directory);
       for (const directory of wanted) if (!watchers.has(directory)) begin(directory);
     },

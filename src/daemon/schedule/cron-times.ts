@@ -33,10 +33,10 @@ type Job = {
 type Kept = { readonly job: Job | null; after: number; next: number | null };
 
 /** The maximum number of cached expressions. */
-const mostKept = 20_000;
-const hourMs = 3_600_000;
+const MOST_KEPT = 20_000;
+const HOUR_MS = 3_600_000;
 /** A rule without a due time in a century is never due. */
-const longestSearchMs = 100 * 366 * 24 * hourMs;
+const LONGEST_SEARCH_MS = 100 * 366 * 24 * HOUR_MS;
 /** The most due times in a row on days that are left out, weekly 38 years, before a rule is never due. */
 const MOST_SKIPPED = 2000;
 
@@ -48,7 +48,7 @@ export async function loadCronTimes(): Promise<CronTimes> {
     const key = [timeZone ?? '', expression, ...notOn].join(' ');
     const known = kept.get(key);
     if (known !== undefined) return known;
-    if (kept.size >= mostKept) kept.clear();
+    if (kept.size >= MOST_KEPT) kept.clear();
     const cron = parseCron(expression);
     const zone = cron?.timeZone ?? timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
     const options = { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true } as const;
@@ -105,17 +105,17 @@ function without(job: Job, notOn: readonly string[], timeZone: string): Job {
     const [day = '', time = ''] = format.format(moment).split(', ');
     if (!days.has(day) && !days.has(day.slice(5))) return null;
     const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
-    return hours * hourMs + minutes * 60_000 + seconds * 1000;
+    return hours * HOUR_MS + minutes * 60_000 + seconds * 1000;
   };
   return {
     next: (after) => {
       let from = after;
-      for (let skipped = 0; skipped < MOST_SKIPPED && from - after < longestSearchMs; skipped += 1) {
+      for (let skipped = 0; skipped < MOST_SKIPPED && from - after < LONGEST_SEARCH_MS; skipped += 1) {
         const moment = job.next(from);
         const time = moment === null ? null : timeOfFreeDay(moment);
         if (moment === null || time === null) return moment;
         // Not beyond the end of the day, even where it has 23 hours.
-        const left = 23 * hourMs - time - 1;
+        const left = 23 * HOUR_MS - time - 1;
         from = left > 0 ? moment + left : moment;
       }
       return null;
@@ -124,13 +124,13 @@ function without(job: Job, notOn: readonly string[], timeZone: string): Job {
       const found: number[] = [];
       let before = until;
       let skipped = 0;
-      while (found.length < count && skipped < MOST_SKIPPED && until - before < longestSearchMs) {
+      while (found.length < count && skipped < MOST_SKIPPED && until - before < LONGEST_SEARCH_MS) {
         const [moment] = job.last(before, 1);
         if (moment === undefined) break;
         const time = timeOfFreeDay(moment);
         if (time === null) found.unshift(moment);
         else skipped += 1;
-        const passed = time === null ? 0 : Math.max(0, time - hourMs);
+        const passed = time === null ? 0 : Math.max(0, time - HOUR_MS);
         before = moment - passed - 1;
       }
       return found;

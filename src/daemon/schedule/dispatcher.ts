@@ -27,9 +27,9 @@ type Waiting = WaitingRun & {
 };
 
 /** The maximum number of waiting runs of a workflow, which limits memory. */
-const mostWaiting = 100;
-const tryAgainMs = 5000;
-const longestTryingMs = 600_000;
+const MOST_WAITING = 100;
+const TRY_AGAIN_MS = 5000;
+const LONGEST_TRYING_MS = 600_000;
 
 /** Carries out actions, one after the other for each workflow, and keeps the waiting ones. */
 export class Dispatcher {
@@ -77,7 +77,7 @@ export class Dispatcher {
     for (let run = this.#waiting.get(file)?.[0]; run !== undefined; run = this.#waiting.get(file)?.[0]) {
       const now = this.#parts.clock.now();
       // A clock that was set back must not extend the pause.
-      run.notBefore = Math.min(run.notBefore, now + Math.max(restartWaitMs, tryAgainMs));
+      run.notBefore = Math.min(run.notBefore, now + Math.max(restartWaitMs, TRY_AGAIN_MS));
       if (now < run.notBefore || this.#mustWait(workflow, run)) return;
       if (run.kind === 'restart' && !run.isPausing) {
         run.isPausing = true;
@@ -161,8 +161,8 @@ export class Dispatcher {
     } catch (error) {
       const now = clock.now();
       const isFirst = run.givenUpAt === null;
-      run.givenUpAt ??= now + longestTryingMs;
-      run.notBefore = now + tryAgainMs;
+      run.givenUpAt ??= now + LONGEST_TRYING_MS;
+      run.notBefore = now + TRY_AGAIN_MS;
       const isOver = !failedAs(error, 'busy', 'storage') || now >= run.givenUpAt;
       if (isOver) this.#dequeue(run);
       if (isOver || isFirst) report({ type: 'failed', file, kind, moment, error, isOver });
@@ -173,7 +173,7 @@ export class Dispatcher {
   /** Adds a waiting run; null if there are too many. */
   #enqueue(run: WaitingRun): Waiting | null {
     const runs = this.#waiting.get(run.file) ?? [];
-    if (runs.length >= mostWaiting) {
+    if (runs.length >= MOST_WAITING) {
       this.#parts.report({ type: 'skipped', file: run.file, moment: run.moment });
       return null;
     }

@@ -80,7 +80,7 @@ export type ScheduleWords = { readonly [kind in 'start' | 'stop' | 'restart']: r
 /** A single start. */
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 /** A time of the day without a word about the days. */
-const everyDay = /^At \d\d:\d\d$/;
+const EVERY_DAY = /^At \d\d:\d\d$/;
 
 /** Loads the library that describes cron expressions. */
 export async function loadScheduleWords(): Promise<(schedule: Schedule) => ScheduleWords> {
@@ -90,7 +90,7 @@ export async function loadScheduleWords(): Promise<(schedule: Schedule) => Sched
     const zone = parseCron(expression)?.timeZone ?? null;
     const fields = zone === null ? expression : expression.slice(expression.search(/\s/)).trim();
     const words = cronstrue.toString(fields, { use24HourTimeFormat: true });
-    return `${words}${everyDay.test(words) ? ', every day' : ''}${(zone ?? zoneOfFile) ? `, ${zone ?? zoneOfFile}` : ''}`;
+    return `${words}${EVERY_DAY.test(words) ? ', every day' : ''}${(zone ?? zoneOfFile) ? `, ${zone ?? zoneOfFile}` : ''}`;
   };
   return ({ start, stop, restart, timeZone }) => {
     const inWords = (expressions: readonly string[]) => expressions.map((each) => wordsOf(each, timeZone));

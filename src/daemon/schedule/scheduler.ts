@@ -38,11 +38,11 @@ export type SchedulerParts = {
 };
 
 /** The longest timer. Timers do not notice suspend or a changed clock, so the clock is checked in between. */
-const longestSleepMs = 5000;
+const LONGEST_SLEEP_MS = 5000;
 /** The longest timer while an action waits for a run to finish. */
-const waitingSleepMs = 1000;
+const WAITING_SLEEP_MS = 1000;
 /** Workflows handled concurrently. */
-const mostAtOnce = 8;
+const MOST_AT_ONCE = 8;
 
 /** Creates a scheduler that continues where the last scheduler of the same record stopped. */
 export async function createScheduler(parts: SchedulerParts): Promise<Scheduler> {
@@ -166,10 +166,10 @@ export class Scheduler {
   #sleep(): void {
     if (this.#isClosed) return;
     const now = this.#parts.clock.now();
-    const longest = this.#dispatcher.waiting().length > 0 ? waitingSleepMs : longestSleepMs;
+    const longest = this.#dispatcher.waiting().length > 0 ? WAITING_SLEEP_MS : LONGEST_SLEEP_MS;
     const next = this.#timetable.nextMoment() ?? Number.POSITIVE_INFINITY;
     // A failed action is not retried immediately.
-    const until = next <= now ? now + waitingSleepMs : Math.min(next, now + longest);
+    const until = next <= now ? now + WAITING_SLEEP_MS : Math.min(next, now + longest);
     this.#cancelTimer = this.#parts.clock.setTimer(this.#isAgainWanted ? now : until, () => this.#wake());
     this.#isAgainWanted = false;
   }
@@ -194,7 +194,7 @@ export class Scheduler {
   async #dealWithAll(files: readonly string[], due: ReadonlyMap<string, DueFile>, now: number): Promise<void> {
     await this.#lookAtRuns();
     const dealtWith = new Set<string>();
-    await someAtOnce(mostAtOnce, files, async (file) => {
+    await someAtOnce(MOST_AT_ONCE, files, async (file) => {
       try {
         await this.#dealWith(file, due.get(file), now);
         dealtWith.add(file);

@@ -11,11 +11,11 @@ export type DueFile = { readonly workflow: Workflow; readonly due: DueMoments };
 type State = { rule: Rule; done: number; next: number | null; goneSince: number | null };
 
 /** The maximum number of past due times; earlier ones are neither caught up nor counted (a week has 10,080 minutes). */
-const mostMoments = 1000;
+const MOST_MOMENTS = 1000;
 /** The time for which the progress of a removed file is kept: it may have been moved, or its disk unmounted. */
-const rememberedMs = 86_400_000;
+const REMEMBERED_MS = 86_400_000;
 /** A clock that was set back further than this was wrong before: due times are not delayed until it catches up. */
-const furthestAheadMs = 3_600_000;
+const FURTHEST_AHEAD_MS = 3_600_000;
 
 /** Every rule of every workflow with its progress. It has no clock and no effects: callers pass the time. */
 export class Timetable {
@@ -50,7 +50,7 @@ export class Timetable {
       const isThere = wanted.has(key) || this.#broken.has(state.rule.file);
       state.goneSince = isThere ? null : Math.min(state.goneSince ?? now, now);
       // A rule that was removed from its file is dropped; a removed file may return.
-      const isOver = this.#workflows.has(state.rule.file) || now - (state.goneSince ?? now) > rememberedMs;
+      const isOver = this.#workflows.has(state.rule.file) || now - (state.goneSince ?? now) > REMEMBERED_MS;
       if (!isThere && isOver) this.#states.delete(key);
     }
   }
@@ -59,7 +59,7 @@ export class Timetable {
   due(now: number): ReadonlyMap<string, DueFile> {
     const found = new Map<string, { workflow: Workflow; due: Record<Rule['kind'], readonly number[]> }>();
     for (const state of this.#states.values()) {
-      if (state.done > now + furthestAheadMs) this.#move(state, now);
+      if (state.done > now + FURTHEST_AHEAD_MS) this.#move(state, now);
       const { file, kind } = state.rule;
       const workflow = this.#workflows.get(file);
       if (workflow === undefined || state.next === null || state.next > now) continue;
@@ -133,7 +133,7 @@ export class Timetable {
 function momentsOf({ rule, done }: State, times: CronTimes, now: number): readonly number[] {
   const since = (count: number) => times.last(rule, now, count).filter((moment) => moment > done);
   const few = since(2);
-  return few.length < 2 ? few : since(mostMoments);
+  return few.length < 2 ? few : since(MOST_MOMENTS);
 }
 
 function earliest(moments: readonly (number | null)[]): number | null {
@@ -147,7 +147,7 @@ function earliest(moments: readonly (number | null)[]): number | null {
 export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
 
 /** The longest time of one slice of a search for due times, in milliseconds. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 type Window = { readonly from: number; readonly to: number; readonly limit: number };
 
@@ -158,7 +158,7 @@ export async function momentsBetween(
   { from, to, limit }: Window,
 ): Promise<readonly UpcomingMoment[]> {
   await ownTurn();
-  const pause = createSlices(sliceMs);
+  const pause = createSlices(SLICE_MS);
   const next: { readonly rule: Rule; at: number | null }[] = [];
   for (const rule of rules) {
     await pause();
@@ -188,9 +188,9 @@ export type Action = { readonly kind: ScheduleKind; readonly moment: number; rea
 export type DueActions = { readonly actions: readonly Action[]; readonly missed: readonly Omit<Action, 'isLate'>[] };
 
 /** The delay that still counts as on time, for a busy machine or a restart of the daemon. */
-const onTimeMs = 60_000;
+const ON_TIME_MS = 60_000;
 /** The maximum number of runs that are caught up. */
-const mostCaughtUp = 100;
+const MOST_CAUGHT_UP = 100;
 
 const order: readonly ScheduleKind[] = ['stop', 'restart', 'start'];
 
@@ -206,10 +206,10 @@ export function decide(
   const lastStop = due.stop.at(-1) ?? Number.NEGATIVE_INFINITY;
   const decided = order.map((kind) => {
     const moments = [...new Set(due[kind])].sort((a, b) => a - b);
-    const onTime = moments.filter((moment) => moment > now - onTimeMs);
+    const onTime = moments.filter((moment) => moment > now - ON_TIME_MS);
     const late = moments.slice(0, moments.length - onTime.length);
     const possible = late.filter((moment) => isPossible(moment, policy, now) && (kind === 'stop' || moment > lastStop));
-    const count = kind === 'start' && policy.catchup === 'all' ? mostCaughtUp : onTime.length > 0 ? 0 : 1;
+    const count = kind === 'start' && policy.catchup === 'all' ? MOST_CAUGHT_UP : onTime.length > 0 ? 0 : 1;
     const caughtUp = new Set(count === 0 ? [] : possible.slice(-count));
     return {
       actions: [
@@ -254,7 +254,7 @@ export type WaitingRun = {
 /** The state that a scheduler takes over from its predecessor, so that no due time is lost or repeated. */
 export type ScheduleRecord = { readonly rules: readonly RuleProgress[]; readonly waiting: readonly WaitingRun[] };
 
-const format = 1;
+const FORMAT = 1;
 
 /** Reads the record; null if it is missing or not understood. Throws a `WfError` `storage`. */
 export function readRecord(text: DurableText): ScheduleRecord | null {
@@ -262,7 +262,7 @@ export function readRecord(text: DurableText): ScheduleRecord | null {
   if (content === null) return null;
   try {
     const { format: found, rules, waiting } = JSON.parse(content) as Partial<ScheduleRecord> & { format?: number };
-    if (found !== format || !Array.isArray(rules) || !Array.isArray(waiting)) return null;
+    if (found !== FORMAT || !Array.isArray(rules) || !Array.isArray(waiting)) return null;
     return { rules: rules.filter(isProgress), waiting: waiting.filter(isWaiting) };
   } catch {
     return null;
@@ -271,7 +271,7 @@ export function readRecord(text: DurableText): ScheduleRecord | null {
 
 /** Writes the record and returns when it is on the disk. Throws a `WfError` `storage`. */
 export function writeRecord(text: DurableText, { rules, waiting }: ScheduleRecord): void {
-  text.write(`${JSON.stringify({ format, rules, waiting })}\n`);
+  text.write(`${JSON.stringify({ format: FORMAT, rules, waiting })}\n`);
 }
 
 function isProgress(value: unknown): value is RuleProgress {

@@ -2,10 +2,10 @@ import type { ProcessIdentity } from '#core/run/run.ts';
 import type { BackgroundProcesses, Leader, ProcessMoment, RunMark } from '../engine.ts';
 
 /** Longest time that leftover processes may delay the end of a run after SIGTERM. */
-const maxGraceMs = 5000;
+const MAX_GRACE_MS = 5000;
 
 /** Ending one process may reveal others; this limits the rounds of searching. */
-const maxSearches = 5;
+const MAX_SEARCHES = 5;
 
 /** Records the processes led by a run's attempts, so that their leftovers can be found and ended. */
 export class Background {
@@ -53,12 +53,12 @@ export class Background {
   ): Promise<void> {
     const known = new Set<number>();
     // Repeated, since a process found here may start another before the signal reaches it.
-    for (let searches = 0; searches < maxSearches; searches += 1) {
+    for (let searches = 0; searches < MAX_SEARCHES; searches += 1) {
       const found = this.#processes.find(this.#mark, { ...which, since: this.#since });
       const left = found.filter(({ pid }) => !known.has(pid));
       if (left.length === 0) return;
       for (const { pid } of left) known.add(pid);
-      await this.#processes.end(left, { signal: 'SIGTERM', graceMs: Math.min(graceMs, maxGraceMs) });
+      await this.#processes.end(left, { signal: 'SIGTERM', graceMs: Math.min(graceMs, MAX_GRACE_MS) });
     }
   }
 }

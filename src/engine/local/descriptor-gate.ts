@@ -8,7 +8,7 @@ export type DescriptorGate = {
 };
 
 /** Attempts admitted without a check: they need no more than the reserved descriptors. */
-const uncheckedAttempts = 2;
+const UNCHECKED_ATTEMPTS = 2;
 
 /**
  * A gate for all attempts of this process. An attempt that finds no room waits for another to release its descriptors.
@@ -17,7 +17,7 @@ const uncheckedAttempts = 2;
 export function createDescriptorGate(areScarce: () => boolean): DescriptorGate {
   const waiting = new Set<() => void>();
   let running = 0;
-  const hasRoom = () => running < uncheckedAttempts || !areScarce();
+  const hasRoom = () => running < UNCHECKED_ATTEMPTS || !areScarce();
   const beginNext = () => {
     const [begin] = waiting;
     if (begin === undefined || (running > 0 && !hasRoom())) return;

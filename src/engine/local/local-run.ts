@@ -22,10 +22,10 @@ import { StepAttempts } from './step-attempts.ts';
 import { graceOf, runSubworkflow } from './subworkflow.ts';
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
-const listenAfterMs = 100;
+const LISTEN_AFTER_MS = 100;
 
 /** Longest wait before a result that no step depends on is flushed to disk. */
-const flushDelayMs = 10;
+const FLUSH_DELAY_MS = 10;
 
 /** Resources of a run besides its request. */
 export type LocalRunParts = {
@@ -133,7 +133,7 @@ export class LocalRun {
     if (this.#earlier.length === 0) this.#driver.note(createdEvent(this.#request, at));
     else this.#resume(this.#earlier);
     this.#driver.note({ type: 'run.owned', at, owner: this.#options.owner });
-    this.#driver.timers.at(this.#earlier.length === 0 ? at + listenAfterMs : at, () => this.#listen());
+    this.#driver.timers.at(this.#earlier.length === 0 ? at + LISTEN_AFTER_MS : at, () => this.#listen());
     this.#secrets.warnOfShort((message) => this.#warn(null, message));
     for (const path of this.#request.dotenv?.missing ?? []) this.#warn(null, `dotenv file "${path}" does not exist`);
     this.#guard(this.#prepare());
@@ -232,7 +232,7 @@ export class LocalRun {
   #flushSoon(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    this.#driver.timers.at(this.#options.clock.now() + flushDelayMs, () => {
+    this.#driver.timers.at(this.#options.clock.now() + FLUSH_DELAY_MS, () => {
       this.#isFlushDue = false;
       this.#guard(this.#record.flush());
     });

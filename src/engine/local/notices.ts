@@ -7,7 +7,7 @@ import type { Notice, Notify } from '../engine.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** Longest time that a finished run waits for its notifications. */
-const notifyTimeoutMs = 30_000;
+const NOTIFY_TIMEOUT_MS = 30_000;
 
 /** The dependencies of notifications of a run. */
 export type NoticeParts = {
@@ -75,8 +75,8 @@ export class Notices {
 
   /** Resolves when all notifications are sent, or abandoned after the time limit. */
   async settled(clock: Clock): Promise<void> {
-    const message = `gave up after ${notifyTimeoutMs / 1000}s`;
-    const cancel = clock.setTimer(clock.now() + notifyTimeoutMs, () => this.abandon(message));
+    const message = `gave up after ${NOTIFY_TIMEOUT_MS / 1000}s`;
+    const cancel = clock.setTimer(clock.now() + NOTIFY_TIMEOUT_MS, () => this.abandon(message));
     try {
       await Promise.allSettled(this.#pending);
     } finally {

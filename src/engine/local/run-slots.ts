@@ -6,9 +6,9 @@ import type { EndSignal } from '#processes/end-signal.ts';
 import type { Clock } from '#system/clock.ts';
 
 /** Steps scheduled beyond the limit. */
-const stepsAhead = 4;
+const STEPS_AHEAD = 4;
 /** After a longer program, the time until the next one starts does not matter. In milliseconds. */
-const longProgramMs = 100;
+const LONG_PROGRAM_MS = 100;
 
 let runs = 0;
 
@@ -56,7 +56,7 @@ export class RunSlots {
 
   /** How many steps may be scheduled beyond the limit. */
   get ahead(): number {
-    return this.#limit > 0 && this.#queued > 0 && this.#others === 0 && this.#areShort ? stepsAhead : 0;
+    return this.#limit > 0 && this.#queued > 0 && this.#others === 0 && this.#areShort ? STEPS_AHEAD : 0;
   }
 
   /** For an attempt that has been scheduled. */
@@ -95,7 +95,7 @@ export class RunSlots {
       leave: () => {
         if (isQueued) this.#queued -= 1;
         else this.#others -= 1;
-        if (startedAt !== null) this.#areShort = this.#clock.now() - startedAt < longProgramMs;
+        if (startedAt !== null) this.#areShort = this.#clock.now() - startedAt < LONG_PROGRAM_MS;
       },
     };
   }

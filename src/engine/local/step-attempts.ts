@@ -8,7 +8,7 @@ import type { RunRecord } from './run-record.ts';
 import { RunSlots } from './run-slots.ts';
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
-const maxStartsPerTurn = 8;
+const MAX_STARTS_PER_TURN = 8;
 
 const notStarted: Outcome = {
   status: 'canceled',
@@ -32,7 +32,7 @@ export class StepAttempts {
   readonly slots: RunSlots;
   readonly #own: RunOfAttempts;
   readonly #made: MadeAttempts;
-  readonly #takeTurn = createTurns(maxStartsPerTurn);
+  readonly #takeTurn = createTurns(MAX_STARTS_PER_TURN);
 
   constructor(own: RunOfAttempts) {
     this.#own = own;

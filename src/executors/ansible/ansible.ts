@@ -18,7 +18,7 @@ import {
   wantsColor,
 } from '../tool.ts';
 
-const install = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
+const INSTALL = 'install Ansible (package "ansible-core", or "pipx install ansible-core"), or name it with "binary"';
 
 /** Runs a playbook. A stop sends SIGINT, after which Ansible removes its temporary files. */
 export const executor: Executor = { run: (config, attempt) => runPlaybook(config, stoppedByInterrupt(attempt)) };
@@ -41,7 +41,7 @@ async function runPlaybook(config: JsonObject, attempt: Attempt): Promise<Outcom
     const env = { ...color, ...attempt.env, ...Object.fromEntries(settings.entries('env')) };
     const binary = expandHome(settings.text('binary') ?? 'ansible-playbook', attempt.env['HOME']);
     const argv = [binary, ...options, ...settings.texts('args'), ...words, file(playbook, attempt)];
-    return await runTool(attempt, { argv, cwd: attempt.cwd, env }, { install });
+    return await runTool(attempt, { argv, cwd: attempt.cwd, env }, { install: INSTALL });
   } finally {
     if (variables !== null) removeIfPossible(variables);
   }
@@ -89,7 +89,7 @@ function file(path: string, { env }: Attempt): string {
 }
 
 /** Start of a Jinja expression, statement or comment. */
-const openers = /\{[{%#]/g;
+const OPENERS = /\{[{%#]/g;
 
 /** A text contains an expression next to a variable: Ansible would evaluate the variable's value too. */
 class MixedTemplate extends Error {}
@@ -118,5 +118,5 @@ function expandString(template: string, expand: (text: string) => string, path: 
 }
 
 function countOpeners(text: string): number {
-  return text.match(openers)?.length ?? 0;
+  return text.match(OPENERS)?.length ?? 0;
 }

@@ -10,7 +10,7 @@ import { ask, type Daemon, DockerProblem, isRequestError, objectIn } from './doc
 type CopiedOutput = { readonly done: Promise<void>; readonly finish: () => void };
 
 /** Time limit for remaining output after the program's end: other holders of the output are not waited for. */
-const drainTimeoutMs = 2000;
+const DRAIN_TIMEOUT_MS = 2000;
 
 /** Copies a container's output; reading waits for writing, so that nothing accumulates. A terminal has no frames. */
 export function copyOutput(stream: NodeJS.ReadableStream, hasTerminal: boolean, write: WriteOutput): CopiedOutput {
@@ -38,7 +38,7 @@ export function copyOutput(stream: NodeJS.ReadableStream, hasTerminal: boolean, 
   return {
     done,
     finish: () => {
-      if (!isDone) timer = setTimeout(() => output.destroy(), drainTimeoutMs);
+      if (!isDone) timer = setTimeout(() => output.destroy(), DRAIN_TIMEOUT_MS);
     },
   };
 }
@@ -58,7 +58,7 @@ export function remembering(write: WriteOutput): { readonly write: WriteOutput; 
   };
 }
 
-const headerLength = 8;
+const HEADER_LENGTH = 8;
 
 /**
  * Splits the stream of a container without a terminal into frames: a header (stream number, three zeros, length in four
@@ -66,7 +66,7 @@ const headerLength = 8;
  * "Attach to a container", stream format.
  */
 export function demultiplexer(write: WriteOutput): (chunk: Buffer) => void {
-  const header = Buffer.alloc(headerLength);
+  const header = Buffer.alloc(HEADER_LENGTH);
   let filled = 0;
   let left = 0;
   return (chunk) => {
@@ -79,7 +79,7 @@ export function demultiplexer(write: WriteOutput): (chunk: Buffer) => void {
       } else {
         const copied = chunk.copy(header, filled, at);
         at += copied;
-        filled = (filled + copied) % headerLength;
+        filled = (filled + copied) % HEADER_LENGTH;
         if (filled === 0) left = header.readUInt32BE(4);
       }
     }
@@ -108,7 +108,7 @@ export async function endedOutcome(
   { daemon, attempt }: { readonly daemon: Daemon; readonly attempt: Attempt },
 ): Promise<Outcome> {
   const { State, HostConfig } = await container.inspect({ abortSignal: daemon.over });
-  const isExplained = State.OOMKilled || exitCode !== killedCode || isAskedToEnd(attempt);
+  const isExplained = State.OOMKilled || exitCode !== KILLED_CODE || isAskedToEnd(attempt);
   const isOutOfMemory = State.OOMKilled || (!isExplained && (await isToldLate(container, daemon, State)));
   if (!isOutOfMemory) return exitOutcome(exitCode);
   const limit = HostConfig.Memory ?? 0;
@@ -117,8 +117,8 @@ export async function endedOutcome(
 }
 
 /** Longest delay between a container's end and the reason for it, by the daemon's clock; and the time limit of the query. */
-const latenessSeconds = 0.5;
-const eventTimeoutMs = 2000;
+const LATENESS_SECONDS = 0.5;
+const EVENT_TIMEOUT_MS = 2000;
 
 /** The daemon learns of an out-of-memory kill separately: after the end of the container only an event reports it. */
 function isToldLate(
@@ -126,9 +126,9 @@ function isToldLate(
   { docker, over }: Daemon,
   times: { readonly StartedAt: string; readonly FinishedAt: string },
 ): Promise<boolean> {
-  const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + latenessSeconds];
+  const [since, until] = [Date.parse(times.StartedAt) / 1000, Date.parse(times.FinishedAt) / 1000 + LATENESS_SECONDS];
   const filters = { container: [id], event: ['oom'] };
-  return withTimeLimit(eventTimeoutMs, over, async (abortSignal) => {
+  return withTimeLimit(EVENT_TIMEOUT_MS, over, async (abortSignal) => {
     try {
       const events = (await docker.getEvents({ since, until, filters, abortSignal })) as Readable;
       for await (const _ of addAbortSignal(abortSignal, events)) return true;
@@ -142,10 +142,10 @@ function isToldLate(
 }
 
 /** Exit code of a program killed by SIGKILL. */
-const killedCode = 137;
+const KILLED_CODE = 137;
 
 /** The outcome for an exit code in a container; `cause`: that of a kill. */
-export function exitOutcome(exitCode: number, cause = exitCode === killedCode ? 'killed (SIGKILL)' : null): Outcome {
+export function exitOutcome(exitCode: number, cause = exitCode === KILLED_CODE ? 'killed (SIGKILL)' : null): Outcome {
   if (exitCode === 0) return { status: 'succeeded', exitCode, outputs: {} };
   const message = cause === null ? `exit ${exitCode}` : `exit ${exitCode}: ${cause}`;
   return { status: 'failed', reason: 'exit', message, exitCode, signal: null, outputs: {} };
@@ -167,13 +167,13 @@ export function programProblem(message: string, where: string): DockerProblem | 
 /** The same for everything that keeps a command from starting in a running container, such as a missing directory. */
 export function startProblem(message: string, where: string): DockerProblem | null {
   const problem = programProblem(message, where);
-  const [, why] = refusal.exec(message) ?? [];
+  const [, why] = REFUSAL.exec(message) ?? [];
   if (problem !== null || why === undefined) return problem;
   return new DockerProblem(`the command could not start in ${where}: ${plain(why.trim())}`, 126);
 }
 
 /** The prefix of the runtime's message depends on its version. */
-const refusal =
+const REFUSAL =
   /^OCI runtime exec failed: (?:exec failed: )?(?:unable to start container process: |.*starting container process caused: )?(.+)$/m;
 
 /** The same for a program that the init process of a container could not start. Source: tini, which Docker calls docker-init. */

@@ -26,7 +26,7 @@ import {
 import type { ContainerSettings, Variables } from './docker-settings.ts';
 import { provideImage } from './image.ts';
 import { type Invocation, invocationOf } from './invocation.ts';
-import { keepKey, ownerKey, ownerLabel } from './orphans.ts';
+import { KEEP_KEY, OWNER_KEY, ownerLabel } from './orphans.ts';
 
 /**
  * Runs a step in a container of its own, and removes it unless it is to be kept. Throws a `DockerProblem`, or a request
@@ -199,18 +199,18 @@ export async function engineDefaults({ docker, over }: Daemon, { isKept }: Conta
   }
 }
 
-const blockLength = 512;
+const BLOCK_LENGTH = 512;
 
 /** A tar archive of one file that everyone may execute. Source: POSIX.1-2017, pax, ustar interchange format. */
 export function tarOfFile(name: string, text: string): Buffer {
   const content = Buffer.from(text);
-  const padding = Buffer.alloc((blockLength - (content.length % blockLength)) % blockLength);
+  const padding = Buffer.alloc((BLOCK_LENGTH - (content.length % BLOCK_LENGTH)) % BLOCK_LENGTH);
   // An archive ends with two empty blocks.
-  return Buffer.concat([header(name, content.length), content, padding, Buffer.alloc(2 * blockLength)]);
+  return Buffer.concat([header(name, content.length), content, padding, Buffer.alloc(2 * BLOCK_LENGTH)]);
 }
 
 function header(name: string, length: number): Buffer {
-  const block = Buffer.alloc(blockLength);
+  const block = Buffer.alloc(BLOCK_LENGTH);
   block.write(name, 0, 100, 'latin1');
   block.write('0000755\0', 100, 'latin1');
   block.write('0000000\0', 108, 'latin1');
@@ -297,8 +297,8 @@ function labels({ attempt, settings: { isKept }, isShared }: ContainerPlan): Rec
     'wf.run': runId,
     'wf.workflow': workflow.name,
     ...(isShared ? {} : { 'wf.step': step.name, 'wf.attempt': String(number) }),
-    [ownerKey]: ownerLabel(),
-    ...(isKept ? { [keepKey]: 'true' } : {}),
+    [OWNER_KEY]: ownerLabel(),
+    ...(isKept ? { [KEEP_KEY]: 'true' } : {}),
   };
 }
 
@@ -314,7 +314,7 @@ async function removeFormer({ daemon, attempt, isShared }: ContainerPlan, name: 
   const labels: Readonly<Record<string, string>> = Config.Labels ?? {};
   const isSame =
     labels['wf.workflow'] === attempt.workflow.name && labels['wf.step'] === (isShared ? undefined : attempt.step.name);
-  if (!isSame || State.Running || labels[keepKey] !== 'true') return false;
+  if (!isSame || State.Running || labels[KEEP_KEY] !== 'true') return false;
   await former.remove({ v: true, abortSignal });
   return true;
 }

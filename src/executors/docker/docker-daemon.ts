@@ -114,7 +114,7 @@ export type Daemon = {
   readonly over: AbortSignal;
 };
 
-const elsewhere = 'or set DOCKER_HOST to the address of another one';
+const ELSEWHERE = 'or set DOCKER_HOST to the address of another one';
 
 /** Aborts any number of requests some time after an end is requested, unless released before. */
 export function patience(end: EndSignal, ms: number): { readonly over: AbortController; readonly release: () => void } {
@@ -132,7 +132,7 @@ export function patience(end: EndSignal, ms: number): { readonly over: AbortCont
 }
 
 /** Time limit for a ping in milliseconds; a healthy daemon responds at once, however busy it is. */
-const pingTimeoutMs = 3000;
+const PING_TIMEOUT_MS = 3000;
 
 /** Pings the daemon of an environment. `stop` aborts the ping, `over` any later request. Throws a `DockerProblem`. */
 export async function connect(
@@ -141,12 +141,12 @@ export async function connect(
 ): Promise<Daemon> {
   const address = dockerAddress(env);
   const { default: Client } = await import('dockerode');
-  const timeout = AbortSignal.timeout(pingTimeoutMs);
+  const timeout = AbortSignal.timeout(PING_TIMEOUT_MS);
   const docker = new Client(address.options);
   const isRight = await isDocker(docker, AbortSignal.any([stop, over, timeout])).catch((error: unknown) => {
     if (!timeout.aborted) throw new DockerProblem(explain(error, address));
-    const silence = `${whyFailed(error, { address: address.label, over: timeout })} (waited ${pingTimeoutMs / 1000} s)`;
-    throw new DockerProblem(`${silence}: restart the daemon, ${elsewhere}`);
+    const silence = `${whyFailed(error, { address: address.label, over: timeout })} (waited ${PING_TIMEOUT_MS / 1000} s)`;
+    throw new DockerProblem(`${silence}: restart the daemon, ${ELSEWHERE}`);
   });
   if (!isRight) throw notDocker(address.label);
   return { docker, address: address.label, over };
@@ -164,9 +164,9 @@ export function whyFailed(error: unknown, { address, over }: Pick<Daemon, 'addre
 
 /** What to do about a daemon that cannot be reached, by the code of the system. */
 const reasons: { readonly [code: string]: string } = {
-  ENOENT: `no Docker at %: the socket does not exist; start the daemon, ${elsewhere}`,
-  ECONNREFUSED: `no Docker at %: nothing listens there; start the daemon, ${elsewhere}`,
-  EACCES: `no permission for Docker at %: join the group of the socket (mostly "docker") and log in again, ${elsewhere}`,
+  ENOENT: `no Docker at %: the socket does not exist; start the daemon, ${ELSEWHERE}`,
+  ECONNREFUSED: `no Docker at %: nothing listens there; start the daemon, ${ELSEWHERE}`,
+  EACCES: `no permission for Docker at %: join the group of the socket (mostly "docker") and log in again, ${ELSEWHERE}`,
   ENOTFOUND: 'no Docker at %: the host is unknown; correct DOCKER_HOST',
 };
 const sameReasons: { readonly [code: string]: string } = { EPERM: 'EACCES', EAI_AGAIN: 'ENOTFOUND' };

@@ -103,7 +103,7 @@ export function readSettings(config: JsonObject, attempt: SettingsScope): Contai
   const { expand } = attempt;
   // The keys of maps, too: paths, labels.
   const { image = '', containerName = '', ...rest } = expandTexts(config, expand, expand) as JsonObject;
-  const name = checkedName('a container', String(containerName), containerPattern);
+  const name = checkedName('a container', String(containerName), CONTAINER_PATTERN);
   // It says so, or names no image.
   const isExec = (config['exec'] ?? false) !== false || config['image'] === undefined;
   if (isExec) return readExec(rest, name);
@@ -113,7 +113,7 @@ export function readSettings(config: JsonObject, attempt: SettingsScope): Contai
   const ports = portsOf(rest);
   return {
     kind: 'container',
-    image: checkedName('an image', String(image), imagePattern),
+    image: checkedName('an image', String(image), IMAGE_PATTERN),
     pull: readPull(rest['pull']),
     platform: textOrNull(rest['platform']),
     name: name || null,
@@ -138,9 +138,9 @@ function checkedName(kind: string, name: string, pattern: RegExp): string {
 }
 
 /** Registry and path, tag, digest. Source: the grammar of the distribution project's package "reference". */
-const imagePattern =
+const IMAGE_PATTERN =
   /^(\[[0-9a-f:]+\]|[a-z0-9][\w.-]*)(:\d+(?=\/))?(\/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[\w+.-]+:[0-9a-f]+)?$/i;
-const containerPattern = /^\w[\w.-]*$/;
+const CONTAINER_PATTERN = /^\w[\w.-]*$/;
 
 function readExec(config: JsonObject, container: string): ExecSettings {
   if (container === '') throw new DockerProblem('"containerName" is empty');

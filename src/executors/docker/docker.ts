@@ -13,11 +13,11 @@ import { runInShared } from './shared-container.ts';
 export const executor: Executor = { run };
 
 /** Time limit for the daemon to carry out a kill, in milliseconds; then its answers are no longer awaited. */
-const killTimeoutMs = 5000;
+const KILL_TIMEOUT_MS = 5000;
 
 async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
   if (isAskedToEnd(attempt)) return canceled;
-  const { over, release } = patience(attempt.kill, killTimeoutMs);
+  const { over, release } = patience(attempt.kill, KILL_TIMEOUT_MS);
   attempt.started(null);
   try {
     return await runStep(config, attempt, over.signal);
@@ -39,7 +39,7 @@ async function runStep(config: JsonObject, attempt: Attempt, over: AbortSignal):
 }
 
 /** Time limit for removing the containers of dead owners, in milliseconds. */
-const removeTimeoutMs = 10_000;
+const REMOVE_TIMEOUT_MS = 10_000;
 
 /** Removes the containers whose `wf` has died from these daemons; resolves to the problems. */
 export async function removeContainers(
@@ -51,7 +51,7 @@ export async function removeContainers(
 }
 
 async function removeFrom(address: string, env: Readonly<Record<string, string>>): Promise<string | null> {
-  const over = AbortSignal.timeout(removeTimeoutMs);
+  const over = AbortSignal.timeout(REMOVE_TIMEOUT_MS);
   try {
     const daemon = await connect({ ...env, DOCKER_HOST: address }, { stop: over, over });
     await reapOrphans(daemon, () => {});

@@ -13,7 +13,7 @@ import { invocationOf } from './invocation.ts';
 import { type ExecUser, isMarkedLeft, recordExec, removeFile, signalMarkedProcesses } from './orphans.ts';
 
 /** The variable that marks every process a command starts. */
-const markName = 'WF_EXEC';
+const MARK_NAME = 'WF_EXEC';
 
 /** Runs a step in a running container, which stays. Throws a `DockerProblem`, or a request error. */
 export async function runInRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Outcome> {
@@ -30,7 +30,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
   const abortSignal = daemon.over;
   const scriptPath = script === null ? null : `/${script.name}`;
   const { User, Privileged } = settings.exec;
-  const marked = { mark: `${markName}=${mark}`, exec: { User, Privileged } };
+  const marked = { mark: `${MARK_NAME}=${mark}`, exec: { User, Privileged } };
   const record = { ...marked, container: settings.container, script: scriptPath };
   // A shared container is removed with all that runs in it.
   const forget = settings.isShared ? async () => {} : await recordExec(daemon, record, attempt);
@@ -39,7 +39,7 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
     const exec = await container.exec({
       ...settings.exec,
       Cmd: words,
-      Env: [...containerEnv(attempt, mention, { ...env, [markName]: mark, ...settings.env })],
+      Env: [...containerEnv(attempt, mention, { ...env, [MARK_NAME]: mark, ...settings.env })],
       AttachStdout: true,
       AttachStderr: true,
       Tty: settings.hasTerminal,
@@ -55,17 +55,17 @@ export async function runInRunning(daemon: Daemon, settings: ExecSettings, attem
 }
 
 /** Time between two looks at a container that is not running yet. */
-const lookAgainMs = 200;
+const LOOK_AGAIN_MS = 200;
 
 async function findRunning(daemon: Daemon, settings: ExecSettings, attempt: Attempt): Promise<Container> {
   const { container: name, waitMs } = settings;
   const end = eitherEnd(attempt);
-  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
     const { id, problem } = await lookFor(daemon, name);
     if (problem === null) return daemon.docker.getContainer(id);
     if (waitMs === 0) throw new DockerProblem(problem);
     if (waitedMs >= waitMs) throw new DockerProblem(`${problem} (waited ${waitMs / 1000} s)`, null, 'unready');
-    await pause(lookAgainMs, undefined, { signal: end });
+    await pause(LOOK_AGAIN_MS, undefined, { signal: end });
   }
 }
 

@@ -66,13 +66,13 @@ async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, 
     await reportPull(progress, image, (line) => attempt.write('stderr', `${line}\n`));
   } catch (error) {
     const message = requestMessage(error);
-    const advice = refusal.test(message) ? `; ${loginAdvice(hostOf(registryOf(image)), authconfig !== undefined)}` : '';
+    const advice = REFUSAL.test(message) ? `; ${loginAdvice(hostOf(registryOf(image)), authconfig !== undefined)}` : '';
     throw new DockerProblem(`image "${image}" cannot be pulled: ${message}${advice}`);
   }
 }
 
 /** A registry wants a login, or another one. */
-const refusal = /unauthorized|authentication required|no basic auth|access denied|incorrect username or password/i;
+const REFUSAL = /unauthorized|authentication required|no basic auth|access denied|incorrect username or password/i;
 
 function loginAdvice(host: string, isGiven: boolean): string {
   if (isGiven) return `${host} refuses the login that it was given`;
@@ -115,7 +115,7 @@ type ClientConfig = {
   readonly credsStore?: string;
 };
 
-const dockerHub = 'https://index.docker.io/v1/';
+const DOCKER_HUB = 'https://index.docker.io/v1/';
 
 /**
  * The login for an image's registry: of the workflow, of the variable `DOCKER_AUTH_CONFIG`, or stored by `docker login` in the
@@ -152,7 +152,7 @@ function ownLogin(
 function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
-  return isRegistry && first !== 'docker.io' && first !== 'index.docker.io' ? first : dockerHub;
+  return isRegistry && first !== 'docker.io' && first !== 'index.docker.io' ? first : DOCKER_HUB;
 }
 
 function readConfig(env: Attempt['env']): ClientConfig {
@@ -172,7 +172,7 @@ function storedLogin({ auths = {} }: ClientConfig, registry: string): RegistryLo
 /** Docker Hub has several names. */
 function isHost(name: string, registry: string): boolean {
   const host = hostOf(name);
-  return (host === 'docker.io' ? hostOf(dockerHub) : host) === hostOf(registry);
+  return (host === 'docker.io' ? hostOf(DOCKER_HUB) : host) === hostOf(registry);
 }
 
 function hostOf(registry: string): string {

@@ -126,15 +126,15 @@ function scriptInvocation(
 
 /** The parameters follow a command that the last word announces, as `sh -c` takes them. */
 function shellCommand(shell: readonly string[], code: string, { params }: Attempt): readonly string[] {
-  return announcesCode.test(shell.at(-1) ?? '') ? [...shell, code, shell[0] ?? '', ...params] : [...shell, code];
+  return ANNOUNCES_CODE.test(shell.at(-1) ?? '') ? [...shell, code, shell[0] ?? '', ...params] : [...shell, code];
 }
 
-const announcesCode = /^-[a-z]*c$/;
+const ANNOUNCES_CODE = /^-[a-z]*c$/;
 
 /** A shell that reads a file instead of a command: `[bash, -ec]` is `[bash, -e]`. */
 function withoutCode(shell: readonly string[]): readonly string[] {
   const last = shell.at(-1) ?? '';
-  if (!announcesCode.test(last)) return shell;
+  if (!ANNOUNCES_CODE.test(last)) return shell;
   const rest = last.slice(0, -1);
   return [...shell.slice(0, -1), ...(rest === '-' ? [] : [rest])];
 }

@@ -14,7 +14,7 @@ import { type Daemon, objectIn, requestMessage, requestStatus, whyFailed } from 
 type ContainerOwner = ProcessIdentity & { readonly machine: string; readonly uid: number | null };
 
 /** Label with the owner of a container, or of the record of a command in another container. */
-export const ownerKey = 'wf.owner';
+export const OWNER_KEY = 'wf.owner';
 
 /** This process as label text. */
 export function ownerLabel(): string {
@@ -53,7 +53,7 @@ function userId(): number | null {
  * for processes started in the meantime. Uses only the shell, whose `read` skips the NULs of an environment (the last
  * line may be unterminated).
  */
-const signalMarked = `
+const SIGNAL_MARKED = `
 for round in 1 2 3 4 5 6 7 8 9; do
   found=
   for process in /proc/[0-9]*; do
@@ -79,7 +79,7 @@ export async function signalMarkedProcesses(
   { daemon, container, exec, mark }: Marked,
   signal: string,
 ): Promise<string | null> {
-  const command = ['sh', '-c', signalMarked, 'sh', signal.replace(/^SIG/, ''), mark];
+  const command = ['sh', '-c', SIGNAL_MARKED, 'sh', signal.replace(/^SIG/, ''), mark];
   const { User, Privileged } = exec;
   const problem = await runCommand(container, { User, Privileged, Cmd: command }, daemon);
   return problem !== null && (await hasStopped(container, daemon)) ? null : problem;
@@ -99,7 +99,7 @@ function hasStopped(container: Container, { over }: Daemon): Promise<boolean> {
  */
 export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'exec'>): Promise<boolean> {
   try {
-    const { Processes } = await container.top({ ps_args: psArguments, abortSignal: daemon.over } as object);
+    const { Processes } = await container.top({ ps_args: PS_ARGUMENTS, abortSignal: daemon.over } as object);
     return (Processes as readonly (readonly string[])[]).some((columns) => columns.join(' ').includes(mark));
   } catch (error) {
     const isContainerOver = [404, 409].includes(requestStatus(error) ?? 0);
@@ -108,7 +108,7 @@ export async function isMarkedLeft({ daemon, container, mark }: Omit<Marked, 'ex
 }
 
 /** Lists all processes, each followed by its full environment. Source: ps(1), options "e" and "w". */
-const psArguments = '-e e ww -o pid,args';
+const PS_ARGUMENTS = '-e e ww -o pid,args';
 
 /** Removes a file created by this step; nothing depends on it. */
 export async function removeFile(container: Container, path: string, daemon: Daemon): Promise<void> {
@@ -141,7 +141,7 @@ type ExecRecord = {
   readonly script: string | null;
 };
 
-const recordKey = 'wf.exec';
+const RECORD_KEY = 'wf.exec';
 /**
  * Records a command as an empty volume, since commands have no labels and are not listed; resolves to the function that
  * removes it. Without permission for volumes the command still runs, with a note.
@@ -153,7 +153,7 @@ export async function recordExec(
 ): Promise<() => Promise<void>> {
   const labels = { 'wf.run': attempt.runId, 'wf.workflow': attempt.workflow.name, 'wf.step': attempt.step.name };
   const name = `wf-exec-${record.mark.split('=')[1]}`;
-  const Labels = { ...labels, [ownerKey]: ownerLabel(), [recordKey]: JSON.stringify(record) };
+  const Labels = { ...labels, [OWNER_KEY]: ownerLabel(), [RECORD_KEY]: JSON.stringify(record) };
   try {
     const options = { _query: {}, _body: { Name: name, Labels }, abortSignal: over };
     const volume = await docker.createVolume(options as object);
@@ -169,14 +169,14 @@ export async function recordExec(
 
 /** Ends commands whose `wf` was killed before it could. Several processes may do so at the same time. */
 async function endOrphanedExecs(daemon: Daemon, note: Note): Promise<void> {
-  const records = (await listRecords(daemon)).filter(({ Labels }) => isOwnerGone(Labels?.[ownerKey] ?? ''));
+  const records = (await listRecords(daemon)).filter(({ Labels }) => isOwnerGone(Labels?.[OWNER_KEY] ?? ''));
   await Promise.all(records.map((volume) => endOrphan(daemon, volume, note)));
 }
 
 /** A daemon behind a proxy that refuses volumes has no records either. */
 async function listRecords({ docker, over }: Daemon): Promise<readonly VolumeInspectInfo[]> {
   try {
-    return (await docker.listVolumes({ filters: { label: [recordKey] }, abortSignal: over })).Volumes ?? [];
+    return (await docker.listVolumes({ filters: { label: [RECORD_KEY] }, abortSignal: over })).Volumes ?? [];
   } catch (error) {
     if (requestStatus(error) === null) throw error;
     return [];
@@ -184,7 +184,7 @@ async function listRecords({ docker, over }: Daemon): Promise<readonly VolumeIns
 }
 
 async function endOrphan(daemon: Daemon, { Name, Labels }: VolumeInspectInfo, note: Note): Promise<void> {
-  const record = parseRecord(Labels[recordKey] ?? '');
+  const record = parseRecord(Labels[RECORD_KEY] ?? '');
   if (record !== null) {
     const what = `command of step "${Labels['wf.step']}" in run ${Labels['wf.run']} in container "${record.container}"`;
     const problem = await endCommand(daemon, record, () =>
@@ -219,7 +219,7 @@ function parseRecord(label: string): ExecRecord | null {
 }
 
 /** Label of a container that is kept after its end. */
-export const keepKey = 'wf.keep';
+export const KEEP_KEY = 'wf.keep';
 
 type Note = (line: string) => void;
 
@@ -229,7 +229,7 @@ export async function reapOrphans(daemon: Daemon, note: Note): Promise<void> {
 }
 
 async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): Promise<void> {
-  const filters = { label: [ownerKey] };
+  const filters = { label: [OWNER_KEY] };
   const containers = await docker.listContainers({ all: true, filters, abortSignal: over });
   const orphans = containers.filter(isOrphan);
   await Promise.all(
@@ -250,6 +250,6 @@ async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): P
 
 /** A container that was to be kept and has ended is not an orphan. */
 function isOrphan({ Labels, State }: ContainerInfo): boolean {
-  const isKept = Labels[keepKey] === 'true' && (State === 'exited' || State === 'dead');
-  return !isKept && isOwnerGone(Labels[ownerKey] ?? '');
+  const isKept = Labels[KEEP_KEY] === 'true' && (State === 'exited' || State === 'dead');
+  return !isKept && isOwnerGone(Labels[OWNER_KEY] ?? '');
 }

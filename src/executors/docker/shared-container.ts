@@ -33,21 +33,21 @@ type SharedContainer = Shared & {
 };
 
 /** The name of the container among the shared parts of a run. */
-const partName = 'container';
+const PART_NAME = 'container';
 
 /** Longest time until a started container is ready for steps, and the time between two looks at it. */
-const readyTimeoutMs = 120_000;
-const lookAgainMs = 100;
+const READY_TIMEOUT_MS = 120_000;
+const LOOK_AGAIN_MS = 100;
 
 /** Time limit for the daemon to tell the state of a container. */
-const askTimeoutMs = 5000;
+const ASK_TIMEOUT_MS = 5000;
 
 /** Time limit for the daemon to remove a container whose program has ended. */
-const removeTimeoutMs = 10_000;
+const REMOVE_TIMEOUT_MS = 10_000;
 
 /** How much of the container's own output messages show. */
-const lastLineCount = 5;
-const longestLineBytes = 10_000;
+const LAST_LINE_COUNT = 5;
+const LONGEST_LINE_BYTES = 10_000;
 
 /**
  * Runs a step in the container of its run, which is started for the first step that needs it. The step fails with the
@@ -55,7 +55,7 @@ const longestLineBytes = 10_000;
  * request error.
  */
 export async function runInShared(config: JsonObject, attempt: Attempt, over: AbortSignal): Promise<Outcome> {
-  const opening = attempt.shared.use(partName, (run, end) => open(run, attempt, end));
+  const opening = attempt.shared.use(PART_NAME, (run, end) => open(run, attempt, end));
   if (await isEndedFirst(opening, attempt)) return canceled;
   const shared = await opening;
   let outcome: Outcome | null = null;
@@ -70,7 +70,7 @@ export async function runInShared(config: JsonObject, attempt: Attempt, over: Ab
   if (outcome?.status === 'succeeded' || isAskedToEnd(attempt)) return outcome ?? canceled;
   const why = await shared.whyGone();
   if (why !== null) {
-    warn(attempt, await attempt.shared.drop(partName, shared));
+    warn(attempt, await attempt.shared.drop(PART_NAME, shared));
     throw new DockerProblem(`the container of the run ended: ${why}`, null, 'unready');
   }
   if (outcome === null) throw problem;
@@ -94,7 +94,7 @@ function execSettings({ dir }: JsonObject, shared: SharedContainer, { expand }: 
 
 /** Starts the container in the variables of the run; the first attempt shows the progress. `end` ends the start. */
 async function open(run: RunScope, first: Attempt, end: EndSignal): Promise<SharedContainer> {
-  const { over, release } = patience(end, removeTimeoutMs);
+  const { over, release } = patience(end, REMOVE_TIMEOUT_MS);
   const attempt: Attempt = {
     ...first,
     ...run,
@@ -169,20 +169,20 @@ type Own = {
 /** Waits for `waitFor` and `logPattern`. Docker notifies of neither, so the container is polled. */
 async function untilReady({ container, daemon, output }: Own, config: JsonObject, end: EndSignal): Promise<void> {
   const { waitFor, logPattern } = config;
-  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
     if (end.aborted) throw new DockerProblem('the run ended before its container was ready', null, 'unready');
     const { State } = await container.inspect({ abortSignal: daemon.over });
     const unhealthy = waitFor === 'healthy' ? healthProblem(State) : null;
-    const isOver = !State.Running || State.Health?.Status === 'unhealthy' || waitedMs >= readyTimeoutMs;
+    const isOver = !State.Running || State.Health?.Status === 'unhealthy' || waitedMs >= READY_TIMEOUT_MS;
     if (!State.Running) throw unready(exitText(State.ExitCode), output);
     if (unhealthy === null && output.isSeen) return;
     const isMissing = waitFor === 'healthy' && State.Health === undefined;
     if (isMissing) throw new DockerProblem('"waitFor: healthy" needs a "healthcheck", and the image has none');
     if (isOver) {
       const what = unhealthy ?? `it printed no line that matches ${JSON.stringify(logPattern)}`;
-      throw unready(waitedMs >= readyTimeoutMs ? `${what} within ${readyTimeoutMs / 1000} s` : what, output);
+      throw unready(waitedMs >= READY_TIMEOUT_MS ? `${what} within ${READY_TIMEOUT_MS / 1000} s` : what, output);
     }
-    await pause(lookAgainMs, undefined, { signal: daemon.over });
+    await pause(LOOK_AGAIN_MS, undefined, { signal: daemon.over });
   }
 }
 
@@ -195,7 +195,7 @@ function exitText(exitCode: number): string {
 }
 
 function stateProblem({ container, daemon, output }: Own): Promise<string | null> {
-  return withTimeLimit(askTimeoutMs, daemon.over, async (abortSignal) => {
+  return withTimeLimit(ASK_TIMEOUT_MS, daemon.over, async (abortSignal) => {
     try {
       const { State } = await container.inspect({ abortSignal });
       return State.Running ? null : `${exitText(State.ExitCode)}${output.lastLines()}`;
@@ -211,7 +211,7 @@ function stateProblem({ container, daemon, output }: Own): Promise<string | null
 async function remove(own: Own, over: AbortController, graceMs: number): Promise<string | null> {
   const { container, daemon, settings } = own;
   const graceSec = Math.ceil(graceMs / 1000);
-  const limit = setTimeout(() => over.abort(), graceSec * 1000 + removeTimeoutMs);
+  const limit = setTimeout(() => over.abort(), graceSec * 1000 + REMOVE_TIMEOUT_MS);
   try {
     return await tryToRemove(container, daemon, async () => {
       if (graceSec > 0 || settings.isKept) {
@@ -242,10 +242,10 @@ class OwnOutput {
 
   take(chunk: Buffer): void {
     const lines = `${this.#rest}${chunk}`.split('\n');
-    this.#rest = (lines.pop() ?? '').slice(-longestLineBytes);
+    this.#rest = (lines.pop() ?? '').slice(-LONGEST_LINE_BYTES);
     for (const line of lines) this.#isSeen ||= this.#matches(line);
     this.#lines.push(...lines);
-    this.#lines.splice(0, this.#lines.length - lastLineCount);
+    this.#lines.splice(0, this.#lines.length - LAST_LINE_COUNT);
   }
 
   get isSeen(): boolean {
@@ -255,6 +255,6 @@ class OwnOutput {
   /** The last lines for a message; empty without output. */
   lastLines(): string {
     const lines = [...this.#lines, this.#rest].map((line) => line.trim()).filter((line) => line !== '');
-    return lines.length === 0 ? '' : `: ${lines.slice(-lastLineCount).join(' / ')}`;
+    return lines.length === 0 ? '' : `: ${lines.slice(-LAST_LINE_COUNT).join(' / ')}`;
   }
 }

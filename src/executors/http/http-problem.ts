@@ -42,15 +42,16 @@ function explain({ code = '', message }: NodeJS.ErrnoException, { url, canSkipTl
   return firstLine(message) || code;
 }
 
-const clientCertificateHelp = 'an http step has none: use a command step with curl --cert FILE --key FILE';
+const CLIENT_CERTIFICATE_HELP = 'an http step has none: use a command step with curl --cert FILE --key FILE';
 
 /** The TLS alert with which a server ended the handshake; null for any other failure. */
 function tlsAlert(code: string, message: string): string | null {
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED')
-    return `the server requires a client certificate; ${clientCertificateHelp}`;
+    return `the server requires a client certificate; ${CLIENT_CERTIFICATE_HELP}`;
   const alert = /SSL routines:[^:]*:(?:tlsv1\d?|sslv3|ssl\/tls) alert ([^:]+)/.exec(message)?.[1];
   if (alert === undefined) return null;
-  const advice = alert === 'handshake failure' ? `; if it requires a client certificate, ${clientCertificateHelp}` : '';
+  const advice =
+    alert === 'handshake failure' ? `; if it requires a client certificate, ${CLIENT_CERTIFICATE_HELP}` : '';
   return `the server refused the TLS connection (${alert})${advice}`;
 }
 
@@ -73,7 +74,7 @@ function firstLine(message: string): string {
 }
 
 /** Names of headers and query parameters whose values are hidden. */
-const secretName = /auth|cookie|token|secret|password|passwd|signature|api-?_?key|access-?_?key/i;
+const SECRET_NAME = /auth|cookie|token|secret|password|passwd|signature|api-?_?key|access-?_?key/i;
 
 /** A URL for messages: no fragment, and `***` for credentials. */
 export function shownUrl(url: URL): string {
@@ -89,11 +90,11 @@ export function shownUrlText(text: string): string {
 
 /** The value of a header for messages. */
 export function shownHeader(name: string, value: string): string {
-  return secretName.test(name) ? '***' : value;
+  return SECRET_NAME.test(name) ? '***' : value;
 }
 
 function shownQuery(search: string): string {
   return search.replace(/([?&])([^=&]*)=([^&]+)/g, (whole, sign: string, name: string) =>
-    secretName.test(name) ? `${sign}${name}=***` : whole,
+    SECRET_NAME.test(name) ? `${sign}${name}=***` : whole,
   );
 }

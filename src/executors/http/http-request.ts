@@ -42,17 +42,17 @@ export type ResponseReader = {
 export type RequestEnd = { readonly hop: Hop } & ({ readonly head: ResponseHead } | { readonly problem: string });
 
 /** Largest decompressed body, in bytes. */
-const maxBodyBytes = 10 * 1024 * 1024;
-const maxRedirects = 10;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_REDIRECTS = 10;
 /** Longest delay of a Node timer in milliseconds; with a longer one it fires at once. */
-const maxTimerMs = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Makes a request and follows its redirects, with got. Never throws or retries, and leaves nothing open. */
 export async function sendRequest(first: Hop, options: RequestOptions, reader: ResponseReader): Promise<RequestEnd> {
   const deadline = new AbortController();
   const { timeoutMs } = options;
   const timer =
-    timeoutMs === null || timeoutMs > maxTimerMs ? undefined : setTimeout(() => deadline.abort(), timeoutMs);
+    timeoutMs === null || timeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => deadline.abort(), timeoutMs);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
   const state = { hop: first, proxy: null as URL | null };
   try {
@@ -86,7 +86,7 @@ async function follow(
         await readBody(stream, reader);
         return { hop, head };
       }
-      if (redirects === maxRedirects) throw new RequestProblem(`more than ${maxRedirects} redirects`);
+      if (redirects === MAX_REDIRECTS) throw new RequestProblem(`more than ${MAX_REDIRECTS} redirects`);
       state.hop = next;
     } finally {
       stream.destroy();
@@ -170,7 +170,7 @@ async function readBody(stream: Request, reader: ResponseReader): Promise<void> 
   let length = 0;
   for await (const chunk of stream as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > maxBodyBytes) throw new RequestProblem('the body is larger than the limit of 10 MiB');
+    if (length > MAX_BODY_BYTES) throw new RequestProblem('the body is larger than the limit of 10 MiB');
     reader.onBody(chunk);
   }
 }
@@ -196,7 +196,7 @@ export type ResponseHead = {
 const redirects = new Set([301, 302, 303, 307, 308]);
 const forOneOrigin = new Set(['authorization', 'cookie', 'proxy-authorization', 'host']);
 /** Header names that suggest a credential: `X-Api-Key`, `Private-Token`, `X-Vault-Token`. */
-const namesCredential = /key|token|auth|secret|passw|session|signature/i;
+const NAMES_CREDENTIAL = /key|token|auth|secret|passw|session|signature/i;
 
 /**
  * The request that an answer redirects to, or null. Like in browsers, 303 makes it a GET, and so do 301 and 302 for a
@@ -212,7 +212,7 @@ export function nextHop(
   if (location === undefined || !redirects.has(status)) return null;
   const url = locationUrl(location, hop.url);
   const isCredential = (name: string, value: string) =>
-    forOneOrigin.has(name) || namesCredential.test(name) || holdsSecret(value);
+    forOneOrigin.has(name) || NAMES_CREDENTIAL.test(name) || holdsSecret(value);
   const sent = isSameOrigin(hop.url, url) ? hop.headers : without(hop.headers, isCredential);
   const isGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
   if (!isGet) return { ...hop, url, headers: sent };

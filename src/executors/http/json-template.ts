@@ -2,7 +2,7 @@ import { expandText } from '#core/words/interpolate.ts';
 import type { Scope } from '../executor.ts';
 
 /** Strings of JSON, and the text between them. */
-const parts = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^"]+|"/g;
+const PARTS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^"]+|"/g;
 
 /**
  * Expands the variables of a text that is JSON, at least after expansion: within strings, values are escaped so that
@@ -10,7 +10,7 @@ const parts = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^"]+|"/g;
  */
 export function expandJson(template: string, scope: Scope): string {
   if (!template.includes('$')) return template;
-  return template.replace(parts, (part) => {
+  return template.replace(PARTS, (part) => {
     const isString = part.length > 1 && part.startsWith('"');
     return isString ? expandText(unescapeDollars(part), scope, escapeJson) : expandText(part, scope);
   });

@@ -79,10 +79,10 @@ function toOutcome(end: JqEnd): Outcome {
 /** `\$`; `${NAME}` with its default, which may contain another one; `$NAME` and `$1`. */
 const VARIABLE = String.raw`\\\$|\$\{(?:[A-Za-z_]\w*|[1-9]\d*)(?:${PATH})?(?:\}|:-(?:[^{}]|\$\{[^{}]*\})*\})|\$(?:[A-Za-z_]\w*(?!\w|::)|[1-9])`;
 const variable = new RegExp(VARIABLE, 'y');
-const comment = /#[^\n]*/y;
+const COMMENT = /#[^\n]*/y;
 /** Text of a string up to the next escape, variable or end. */
-const stringText = /[^"\\$]+|\\[^($]|\$/y;
-const codeText = /[^"#$()\\]+|[\s\S]/y;
+const STRING_TEXT = /[^"\\$]+|\\[^($]|\$/y;
+const CODE_TEXT = /[^"#$()\\]+|[\s\S]/y;
 
 /** The variables that jq itself defines. */
 const OWN = new Set(['$ENV', '$__loc__', '$__prog_args', '$ARGS']);
@@ -111,7 +111,9 @@ function readCode(cursor: Cursor): string | null {
     if (char === '(') depth++;
     if (char === ')') depth--;
     code +=
-      char === '"' ? readString(cursor) : (readCodeVariable(cursor) ?? take(cursor, comment) ?? take(cursor, codeText));
+      char === '"'
+        ? readString(cursor)
+        : (readCodeVariable(cursor) ?? take(cursor, COMMENT) ?? take(cursor, CODE_TEXT));
   }
   return code === '' ? null : code;
 }
@@ -123,7 +125,7 @@ function readString(cursor: Cursor): string {
     const closing = opening === null ? take(cursor, /"/y) : null;
     if (closing !== null) return string + closing;
     if (opening !== null) string += `${opening}${readCode(cursor) ?? ''}${take(cursor, /\)/y) ?? ''}`;
-    else string += readStringVariable(cursor) ?? take(cursor, stringText) ?? take(cursor, /[\s\S]/y) ?? '';
+    else string += readStringVariable(cursor) ?? take(cursor, STRING_TEXT) ?? take(cursor, /[\s\S]/y) ?? '';
   }
   return string;
 }

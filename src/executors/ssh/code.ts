@@ -21,7 +21,7 @@ export type RemoteCode = {
 type Problem = { readonly problem: string };
 
 /** Path of the remote script, as shell code. */
-const scriptPath = '"$wf_dir/script"';
+const SCRIPT_PATH = '"$wf_dir/script"';
 
 /** The step's command or script for another machine, with the same meaning as locally. */
 export function remoteCode(attempt: Attempt): RemoteCode | Problem {
@@ -38,7 +38,7 @@ export function remoteCode(attempt: Attempt): RemoteCode | Problem {
 }
 
 function scriptCode(script: string, args: readonly string[], attempt: Attempt): string | Problem {
-  const fileAndArgs = [scriptPath, ...args];
+  const fileAndArgs = [SCRIPT_PATH, ...args];
   const { command } = attempt.step;
   if (command !== null) return commandCode(command, fileAndArgs, attempt);
   const interpreter = interpreterLine(script) ?? stepShell(attempt);
@@ -152,10 +152,10 @@ function variableCode(piece: Exclude<WordPiece, string>, scope: Scope, before: s
  * first line of its input. So no value appears in a list of processes or exceeds a limit, and the rest of the input
  * stays available.
  */
-export const bootstrap = `exec sh -c 'IFS= read -r wf_code && eval "$(printf %b "$wf_code")"'`;
+export const BOOTSTRAP = `exec sh -c 'IFS= read -r wf_code && eval "$(printf %b "$wf_code")"'`;
 
 /** Input that asks the program to end. */
-export const stopLine = 'stop\n';
+export const STOP_LINE = 'stop\n';
 
 /**
  * The first line of the input: code that runs the program in the foreground, without input, and exits with its exit code. A
@@ -193,7 +193,7 @@ exec 3<&-
 ( exec 2>&4 4>&-; [ -e "$wf_mark" ] && exit 143; eval ${singleQuoted(code)} )
 wf_status=$?
 kill -KILL $wf_watcher
-${leaveBackground ? '' : groupEnd}
+${leaveBackground ? '' : GROUP_END}
 wf_remove
 exit $wf_status`;
 }
@@ -202,7 +202,7 @@ exit $wf_status`;
  * Sends the rest of the group SIGTERM, unless a stop already did, and later SIGKILL from a background process, so that
  * the step does not wait for processes that have closed the output.
  */
-const groupEnd = `trap '' TERM
+const GROUP_END = `trap '' TERM
 ( sleep 5; kill -KILL -$$ ) >/dev/null 4>&- &
 [ -e "$wf_mark" ] || kill -TERM -$$`;
 

@@ -10,12 +10,12 @@ import { tryOr } from '#system/errors.ts';
 import { closing, expandHome, removeIfPossible } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool, toolSettings } from '../tool.ts';
-import { bootstrap, type RemoteCode, remoteCode, stopLine, supervisedLine } from './code.ts';
+import { BOOTSTRAP, type RemoteCode, remoteCode, STOP_LINE, supervisedLine } from './code.ts';
 
-const install = 'install the OpenSSH client (package "openssh-client")';
+const INSTALL = 'install the OpenSSH client (package "openssh-client")';
 
 /** Exit code of ssh for its own failures; the remote program may use it too. */
-const sshFailed = 255;
+const SSH_FAILED = 255;
 
 /**
  * Runs the step's command or script on another machine with the system's `ssh`. A stop reaches the remote program as
@@ -34,11 +34,11 @@ async function runOverSsh(config: JsonObject, attempt: Attempt): Promise<Outcome
   if (problem !== null) return failed(problem);
   return withFiles(attempt, settings.password, async ({ log, env }) => {
     // Its own messages go to `log`, apart from the output of the remote program.
-    const argv = ['ssh', '-T', '-x', '-E', log, ...sshArguments(settings), bootstrap];
+    const argv = ['ssh', '-T', '-x', '-E', log, ...sshArguments(settings), BOOTSTRAP];
     const feed = (input: Writable) => feedProgram(input, program, attempt);
     // The stop is sent over the connection, which must therefore outlive it.
     const unstopped = { ...attempt, signal: new EndSignal() };
-    const outcome = await runTool(unstopped, { argv, cwd: attempt.cwd, env }, { install, feed });
+    const outcome = await runTool(unstopped, { argv, cwd: attempt.cwd, env }, { install: INSTALL, feed });
     return withOwnWords(outcome, { log, host: settings.host }, attempt);
   });
 }
@@ -48,7 +48,7 @@ function feedProgram(input: Writable, program: RemoteCode, { step, signal }: Att
   // ssh has ended; its exit says more than this error.
   input.on('error', () => {});
   input.write(supervisedLine(program, step.signalOnStop));
-  const release = signal.onAbort(() => input.write(stopLine));
+  const release = signal.onAbort(() => input.write(STOP_LINE));
   input.on('close', release);
 }
 
@@ -73,7 +73,7 @@ async function withFiles(
   try {
     writeFileSync(log, '', { flag: 'wx', mode: 0o600 });
     if (password === null) return await use({ log, env: attempt.env });
-    writeFileSync(askpass, askpassProgram, { flag: 'wx', mode: 0o700 });
+    writeFileSync(askpass, ASKPASS_PROGRAM, { flag: 'wx', mode: 0o700 });
     // Older versions of ssh use it only if there is a display.
     const asking = { SSH_ASKPASS: askpass, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':0', WF_SSH_PASSWORD: password };
     return await use({ log, env: { ...attempt.env, ...asking } });
@@ -84,7 +84,7 @@ async function withFiles(
 }
 
 /** ssh asks this program for the password, and whether to trust an unknown host. */
-const askpassProgram = `#!/bin/sh
+const ASKPASS_PROGRAM = `#!/bin/sh
 case $1 in
   *'(yes/no'*) echo no ;;
   *) printf '%s\\n' "$WF_SSH_PASSWORD" ;;
@@ -94,7 +94,7 @@ esac
 /** Adds the messages of ssh itself to the log, and to the outcome if ssh failed. */
 function withOwnWords(outcome: Outcome, { log, host }: { log: string; host: string }, attempt: Attempt): Outcome {
   const said = readFileSync(log, 'utf8').replaceAll('\r', '');
-  const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === sshFailed;
+  const isOwnFailure = outcome.status === 'failed' && outcome.exitCode === SSH_FAILED;
   // Read before the log is added to the error output. After a first contact the log has a line about the key of the host.
   const loss = isOwnFailure ? lostConnection(attempt.log.stderrPath) : null;
   if (said !== '') attempt.write('stderr', said);
@@ -102,13 +102,13 @@ function withOwnWords(outcome: Outcome, { log, host }: { log: string; host: stri
   const reasons = said.split('\n').filter((line) => line !== '' && !/^(\*\*|warning)/i.test(line));
   const reason = reasons.at(-1);
   if (!isOwnFailure || reason === undefined) return outcome;
-  if (reason === keyRefused) return { ...outcome, message: `ssh: ${withoutDot(reason)}${keyAdvice(said, host)}` };
-  if (lossInLog.test(reason)) return { ...outcome, message: lost(reason) };
+  if (reason === KEY_REFUSED) return { ...outcome, message: `ssh: ${withoutDot(reason)}${keyAdvice(said, host)}` };
+  if (LOSS_IN_LOG.test(reason)) return { ...outcome, message: lost(reason) };
   return { ...outcome, message: reason.startsWith('ssh') ? reason : `ssh: ${reason}` };
 }
 
 /** The same message for a new and for a changed key of the host, which need different actions. */
-const keyRefused = 'Host key verification failed.';
+const KEY_REFUSED = 'Host key verification failed.';
 
 /** Source of the warnings: check_host_key in sshconnect.c of OpenSSH; there is one for a revoked key too. */
 function keyAdvice(said: string, host: string): string {
@@ -119,18 +119,18 @@ function keyAdvice(said: string, host: string): string {
 }
 
 /** Messages about a lost connection that go to the log. Source: clientloop.c of OpenSSH. */
-const lossInLog = /^(?:client_loop: send disconnect: |Timeout, server .* not responding)/;
+const LOSS_IN_LOG = /^(?:client_loop: send disconnect: |Timeout, server .* not responding)/;
 
 /** Bytes at the end of the error output that contain the last message of ssh. */
 const TAIL_BYTES = 1024;
 
 /** These messages end with CR LF, and go to the error output even with `-E`. Source: clientloop.c of OpenSSH. */
-const lastWords =
+const LAST_WORDS =
   /(?:^|\n)((?:Connection to .* closed by remote host|Read from remote host .*: .*|Write failed: .*)\.?)\r+\n$/;
 
 /** The message of ssh about a connection lost while the program was running; null if there is none. */
 function lostConnection(stderrPath: string): string | null {
-  const [, words] = lastWords.exec(tailOf(stderrPath)) ?? [];
+  const [, words] = LAST_WORDS.exec(tailOf(stderrPath)) ?? [];
   return words === undefined ? null : lost(words);
 }
 

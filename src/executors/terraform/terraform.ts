@@ -5,7 +5,7 @@ import { expandHome } from '#system/files.ts';
 import type { Attempt, Executor } from '../executor.ts';
 import { runTool, stepWords, stoppedByInterrupt, type ToolSettings, toolSettings, wantsColor } from '../tool.ts';
 
-const install = 'install Terraform (https://developer.hashicorp.com/terraform/install), or name it with "binary"';
+const INSTALL = 'install Terraform (https://developer.hashicorp.com/terraform/install), or name it with "binary"';
 
 /**
  * Runs Terraform: `init` first if requested, then the subcommand. A stop sends SIGINT, after which Terraform saves its
@@ -20,7 +20,8 @@ async function runTerraform(config: JsonObject, attempt: Attempt): Promise<Outco
   const commands = terraformCommands(terraformSettings(settings, words, attempt));
   if ('problem' in commands) return failed(commands.problem);
   const env = { ...attempt.env, ...Object.fromEntries(settings.entries('env')) };
-  const run = (argv: readonly string[], as: Attempt) => runTool(as, { argv, cwd: attempt.cwd, env }, { install });
+  const run = (argv: readonly string[], as: Attempt) =>
+    runTool(as, { argv, cwd: attempt.cwd, env }, { install: INSTALL });
   if (commands.init !== null) {
     const outcome = await run(commands.init, besideOutput(attempt));
     if (outcome.status !== 'succeeded') return ofInit(outcome);

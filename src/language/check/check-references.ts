@@ -296,7 +296,7 @@ function circleProblem(circle: readonly Variable[]): Problem {
 }
 
 /** `$NAME`, `${NAME...}`, `$1`, and escaped dollars, to skip them. */
-const reference = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)[^}]*\}|([A-Za-z_]\w*|[1-9]))/g;
+const WORD_REFERENCE = /\\\$|\$(?:\{([A-Za-z_]\w*|\d+)[^}]*\}|([A-Za-z_]\w*|[1-9]))/g;
 
 /**
  * Warns about parameters and outputs in the query of a URL: their values are not encoded, so that `&` and `=` in a
@@ -348,7 +348,7 @@ function queryNames(text: string): readonly string[] {
   if (start === -1) return [];
   const end = plain.indexOf('#', start);
   const query = text.slice(start, end === -1 ? text.length : end);
-  return [...new Set([...query.matchAll(reference)].flatMap(([, braced, name]) => braced ?? name ?? []))];
+  return [...new Set([...query.matchAll(WORD_REFERENCE)].flatMap(([, braced, name]) => braced ?? name ?? []))];
 }
 
 /** The names of parameters and outputs; values in `env` are the author's own. */

@@ -20,10 +20,10 @@ import { type ActionEntry, actionEntries, defaultsEntries, type SpecFile, spotIn
 /** Executors that split the text of a command into words, or pass it to a shell. */
 const splitting: ReadonlySet<string> = new Set(['command', 'docker', 'ssh', 'terraform', 'ansible']);
 
-const posixShell = /^(?:\S*\/)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
+const POSIX_SHELL = /^(?:\S*\/)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
 
 /** Constructs of some shells in which a quote has another meaning: `$'it\'s'`, and `<<` as a bit shift. */
-const uncertain = /\$'|\(\(.*<</;
+const UNCERTAIN = /\$'|\(\(.*<</;
 
 type Command = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly text: TextOrList };
 
@@ -35,7 +35,7 @@ export function quoteProblems(settings: readonly SpecFile[], files: readonly Spe
 
 function commandsOf(file: SpecFile, shell: string): Command[] {
   return actionEntries(file).flatMap(({ path, raw, what }) => {
-    const isSplit = splitting.has(executorType(raw)) && posixShell.test(raw.shell ?? shell);
+    const isSplit = splitting.has(executorType(raw)) && POSIX_SHELL.test(raw.shell ?? shell);
     return raw.command !== undefined && isSplit ? [{ file, path: [...path, 'command'], what, text: raw.command }] : [];
   });
 }
@@ -44,7 +44,7 @@ function commandsOf(file: SpecFile, shell: string): Command[] {
 function functionCommands(file: SpecFile, shell: string): Command[] {
   if (file.raw.functions === undefined) return [];
   const isPosix = [shell, ...actionEntries(file).flatMap(({ raw }) => raw.shell ?? [])].every((text) =>
-    posixShell.test(text),
+    POSIX_SHELL.test(text),
   );
   if (!isPosix) return [];
   return file.raw.functions.flatMap(({ name = '', command }, index) => {
@@ -54,7 +54,7 @@ function functionCommands(file: SpecFile, shell: string): Command[] {
 }
 
 function openQuote({ file, path, what, text }: Command): Problem[] {
-  if (typeof text !== 'string' || !/['"]/.test(text) || uncertain.test(text)) return [];
+  if (typeof text !== 'string' || !/['"]/.test(text) || UNCERTAIN.test(text)) return [];
   const at = scanShell(text).openQuote;
   if (at === null) return [];
   const quote = text.charAt(at);

@@ -36,7 +36,7 @@ const most = { rows: 500, lineLength: 500 };
 
 /** Terminal escape sequences and control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const CONTROLS = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** Renders the mail about a run or a step. `cut`: notes about truncated logs. */
 export function renderMailReport(prefix: string, facts: ReportFacts, cut: readonly string[]) {
@@ -157,7 +157,7 @@ function words(status: string): string {
 }
 
 function oneLine(text: string): string {
-  const plain = text.replace(controls, '').replaceAll('\n', ' ');
+  const plain = text.replace(CONTROLS, '').replaceAll('\n', ' ');
   return plain.length > most.lineLength ? `${plain.slice(0, most.lineLength)}...` : plain;
 }
 
@@ -171,7 +171,7 @@ export type MailNoticeOptions = {
   readonly summaryOf: (notice: Notice, lines: number) => Promise<RunSummary>;
 };
 
-const tailLines = 20;
+const TAIL_LINES = 20;
 
 /** Sends the mail; resolves to warnings about failed deliveries. */
 export async function sendNotice(
@@ -227,12 +227,12 @@ function settingsFor({ workflow }: Notice, occasion: MailOccasion): readonly [ke
 
 async function factsOf(notice: Notice, { host, commands, summaryOf }: MailNoticeOptions): Promise<ReportFacts> {
   const { step, status, isMasked, logs } = notice;
-  const summary = await summaryOf(notice, tailLines);
+  const summary = await summaryOf(notice, TAIL_LINES);
   const own = [...summary.steps, ...summary.handlers].find(({ name }) => name === step?.name);
   const tail =
     own === undefined || own.attempts === 0
       ? []
-      : await readTail(logs, { step: own.name, attempt: own.attempts }, tailLines);
+      : await readTail(logs, { step: own.name, attempt: own.attempts }, TAIL_LINES);
   const again = commands.retry ? retryOf(summary, isMasked) : null;
   return { summary, step: step?.name ?? null, status, host, tail, again };
 }
@@ -244,9 +244,9 @@ function retryOf({ runId, status, file }: RunSummary, isMasked: boolean): string
   return file === null ? null : `wf retry ${runId} --file`;
 }
 
-const mebibyte = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 /** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
-const maxBytes = { each: mebibyte, all: 10 * mebibyte };
+const maxBytes = { each: MEBIBYTE, all: 10 * MEBIBYTE };
 
 /** Attaches the output of the last attempts, truncated to its end if too long, and notes what was truncated. */
 export async function attachLogs(

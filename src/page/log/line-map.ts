@@ -65,8 +65,8 @@ export function bytesOfPiece({ starts, size }: LineMap, piece: number): ByteSpan
 /** Longer lines are cut, in bytes. */
 export const MAX_LINE_BYTES = 10_000;
 
-const newline = 10;
-const carriageReturn = 13;
+const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A displayed line. `cut` is set if only its start is shown: all bytes of the line in the log. `end`: behind its line end. */
@@ -107,7 +107,7 @@ export class PieceLines {
 
   add(bytes: Uint8Array): void {
     let start = 0;
-    for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
       this.#open.add(bytes.subarray(start, end));
       this.#lines.push(this.#open.read(this.#to + end, 1));
       this.#open = new OpenLine(this.#to + end + 1);
@@ -134,9 +134,9 @@ class OpenLine {
 
   add(bytes: Uint8Array): void {
     let end = bytes.length;
-    while (end > 0 && bytes[end - 1] === carriageReturn) end -= 1;
+    while (end > 0 && bytes[end - 1] === CARRIAGE_RETURN) end -= 1;
     if (end > 0) {
-      const lastReturn = bytes.lastIndexOf(carriageReturn, end - 1);
+      const lastReturn = bytes.lastIndexOf(CARRIAGE_RETURN, end - 1);
       if (this.#isReturned || lastReturn !== -1) this.#restart();
       this.#keep(bytes.subarray(lastReturn + 1, end));
     }

@@ -119,17 +119,17 @@ function nameOf({ file, group }: WorkflowDetail): FileName {
   return { name: file.slice(file.lastIndexOf('/') + 1).replace(/[.]ya?ml$/, ''), group };
 }
 
-const hourMs = 3_600_000;
+const HOUR_MS = 3_600_000;
 const spans = [
-  ['1 hour', hourMs],
-  ['8 hours', 8 * hourMs],
-  ['1 day', 24 * hourMs],
-  ['1 week', 7 * 24 * hourMs],
+  ['1 hour', HOUR_MS],
+  ['8 hours', 8 * HOUR_MS],
+  ['1 day', 24 * HOUR_MS],
+  ['1 week', 7 * 24 * HOUR_MS],
 ] as const;
 
 /** Suspends a schedule until a time. */
 function SuspendDialog({ workflow, onClose }: ChangeProps) {
-  const until = useSignal(fieldText(now.value + 24 * hourMs));
+  const until = useSignal(fieldText(now.value + 24 * HOUR_MS));
   const request = useRequest();
   const end = timeOf(until.value);
   const submit = async () => {

@@ -6,7 +6,7 @@ import { endGroup } from './end-group.ts';
 import { groupDirectories, groupKinds, ownFiles } from './run-group.ts';
 
 /** Of the four threads of Node, the others remain for logs and flushes. */
-const mostAtOnce = 2;
+const MOST_AT_ONCE = 2;
 
 /**
  * Kills what dead processes left in the groups below that of this process, the groups of its runs, and removes them.
@@ -19,7 +19,7 @@ export async function endDeadGroups(): Promise<void> {
   if (parent === null) return;
   const names = await readdir(parent).catch(() => []);
   const dead = names.filter(isOfDead);
-  await someAtOnce(mostAtOnce, dead, (name) => {
+  await someAtOnce(MOST_AT_ONCE, dead, (name) => {
     return endGroup(join(parent, name), name.startsWith(groupKinds.spared) ? parent : null);
   });
 }

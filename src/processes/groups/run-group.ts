@@ -104,11 +104,11 @@ function remove(group: string): void {
 }
 
 /** The highest number, of the lowest priority. */
-const lowest = 19;
+const LOWEST = 19;
 
 /** Lowers the priority of this thread and of what it starts from now on. Most users cannot raise it again. */
 export function lowerPriority(by: number): void {
-  const priority = Math.min(os().getPriority() + by, lowest);
+  const priority = Math.min(os().getPriority() + by, LOWEST);
   // Some sandboxes forbid the call.
   tryOr(null, () => os().setPriority(priority));
   const self = readSelf();

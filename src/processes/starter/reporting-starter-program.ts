@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { reportFd } from '../reporting-process.ts';
-import { pythonParts } from './shared-starter-program.ts';
+import { REPORT_FD } from '../reporting-process.ts';
+import { PYTHON_PARTS } from './shared-starter-program.ts';
 
 const { O_WRONLY, O_APPEND } = constants;
 
@@ -20,13 +20,13 @@ const { O_WRONLY, O_APPEND } = constants;
  * directory, an existing file for all output, the path of the program, and the arguments from 0 on.
  */
 export const reportingStarterProgram = String.raw`
-${pythonParts}
+${PYTHON_PARTS}
 env, numbers, pipes = None, {}, {}
 def start(number, directory, log, path, *argv):
   try: listen, speak = posix.pipe()
   except OSError as error: return note(b'failed %b %d\n', number, error.errno)
   files = [(posix.POSIX_SPAWN_OPEN, 1, log, ${O_WRONLY | O_APPEND}, 0)]
-  files += [(posix.POSIX_SPAWN_DUP2, fd, copy) for fd, copy in ((1, 2), (speak, ${reportFd}))]
+  files += [(posix.POSIX_SPAWN_DUP2, fd, copy) for fd, copy in ((1, 2), (speak, ${REPORT_FD}))]
   try:
     posix.chdir(directory)
     pid = spawn(path, argv, env, files, False)

@@ -15,7 +15,7 @@ type Asked = {
 };
 
 /** The pause between checks of a process whose end the starter can no longer report. */
-const lookAgainMs = 100;
+const LOOK_AGAIN_MS = 100;
 
 /**
  * A small process that starts reporting processes on behalf of a large one. Node copies the page tables of its process for
@@ -122,7 +122,7 @@ export class ReportingStarter {
 
   #endLater(request: string, identity: ProcessIdentity | null): void {
     if (identity !== null && isAlive(identity))
-      setTimeout(() => this.#endLater(request, identity), lookAgainMs).unref();
+      setTimeout(() => this.#endLater(request, identity), LOOK_AGAIN_MS).unref();
     else this.#end(request, 'the process that started it was ended from outside');
   }
 }

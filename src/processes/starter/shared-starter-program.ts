@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { tickMs } from '../process-identity.ts';
+import { TICK_MS } from '../process-identity.ts';
 
 /**
  * What the starters in Python have in common. They read messages from standard input: a line with the length of the rest; then
@@ -14,7 +14,7 @@ import { tickMs } from '../process-identity.ts';
  * Python ignores two signals, which programs must not inherit. A program's signals are reset unless they are ignored, since
  * `posix_spawn` asks the system about each of the others.
  */
-export const pythonParts = String.raw`
+export const PYTHON_PARTS = String.raw`
 # wf-starter
 import posix, select, time, _signal
 messages, reports = posix.dup(0), posix.dup(1)
@@ -76,7 +76,7 @@ def get_ready():
 /** The same number on every Linux. */
 const ENOEXEC = 8;
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
-const tickNs = tickMs * 1e6;
+const TICK_NS = TICK_MS * 1e6;
 
 /**
  * A starter that starts any number of programs for steps, each as the leader of its own session. Its reports, besides `ready`:
@@ -104,7 +104,7 @@ const tickNs = tickMs * 1e6;
  * two agree on this system.
  */
 export const sharedStarterProgram = String.raw`
-${pythonParts}
+${PYTHON_PARTS}
 def start(env, directory, out, err, path, count, *rest):
   count = int(count)
   files = [(posix.POSIX_SPAWN_OPEN, fd, file, ${O_WRONLY | O_APPEND | O_CREAT}, 0o600) for fd, file in ((1, out), (2, err))]
@@ -117,7 +117,7 @@ def start(env, directory, out, err, path, count, *rest):
       if error.errno != ${ENOEXEC}: raise
     return spawn(b'/bin/sh', (b'sh', path) + argv[1:], env, files, True)
   finally: posix.chdir('/')
-def ticks(): return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // ${tickNs}
+def ticks(): return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // ${TICK_NS}
 def listed(pid):
   try:
     fd = posix.open('/proc/%d/stat' % pid, posix.O_RDONLY)

@@ -6,7 +6,7 @@ import { tryOr } from '#system/errors.ts';
 import { nodeInternals } from '../process-handle.ts';
 import type { FailedStart, ProcessEnd } from '../started-program.ts';
 
-const bufferBytes = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 
 /** The part of Node's handle beneath a pipe that is used here; `node:net` uses the same. */
 type Handle = {
@@ -30,7 +30,7 @@ function readPipe(pipe: Readable | null | undefined, take: (text: string) => voi
     pipe.setEncoding('latin1').on('data', take).once('close', end);
     return;
   }
-  const buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   handle.useUserBuffer(buffer);
   handle.onread = () => {
     const read = state[count] ?? 0;

@@ -18,7 +18,7 @@ import {
 } from './starter-process.ts';
 
 /** With fewer programs, a starter does not repay the cost of starting it. */
-const worthwhileFrom = 24;
+const WORTHWHILE_FROM = 24;
 
 /**
  * Starts the programs of this process through a starter, once it is worthwhile. Linux copies the page tables of a process
@@ -44,7 +44,7 @@ export class ProgramStarter {
     { expected, ...conditions }: StartConditions & { readonly expected: number },
   ): Promise<StartedProcess | FailedStart | null> | null {
     this.#asked += 1;
-    if (Math.max(this.#asked, expected) < worthwhileFrom) return null;
+    if (Math.max(this.#asked, expected) < WORTHWHILE_FROM) return null;
     const path = this.#find(program);
     if (path === null) return null;
     if (this.#shared === undefined) this.#shared = this.#openShared(program.env);

@@ -81,14 +81,14 @@ const asciiSigns: LaneSigns = {
   turn: "'",
 };
 
-const columns = 80;
+const COLUMNS = 80;
 /** With more lanes the drawing is unreadable, so the dependencies are written as text. */
-const mostLanes = 16;
-const widestColumn = 30;
+const MOST_LANES = 16;
+const WIDEST_COLUMN = 30;
 
 /** Draws the graph as text: one row per step, with lines to its dependencies, or with their names if there are too many lines. */
 function graphText(graph: Graph, unicode: boolean): string {
-  const rows = layOutLanes(graph, mostLanes);
+  const rows = layOutLanes(graph, MOST_LANES);
   const lines = rows === null ? waveLines(graph, unicode) : rows.flatMap((row) => rowLines(graph, row, unicode));
   return [...lines, ...handlerLines(graph, unicode), ''].join('\n');
 }
@@ -134,7 +134,7 @@ function laneSign(lane: LaneRow['lanes'][number], { at, first, last }: Span, sig
 function waveLines(graph: Graph, unicode: boolean): readonly string[] {
   const names = graph.nodes.map((node) => escapeControls(nodeLabel(node)));
   const width = Math.min(
-    widestColumn,
+    WIDEST_COLUMN,
     names.reduce((widest, name) => Math.max(widest, textWidth(name)), 0),
   );
   return waves(graph).flatMap((nodes, index) => [
@@ -168,7 +168,7 @@ function needsText(graph: Graph, node: number, unicode: boolean): string {
 
 /** Names are never cut; the list of dependencies is cut if the line would be too long. */
 function withNeeds(line: string, needs: string, unicode: boolean): string {
-  const room = columns - textWidth(line) - 2;
+  const room = COLUMNS - textWidth(line) - 2;
   return needs === '' || room < 10 ? line : `${line}  ${cut(needs, room, chooseGlyphs(unicode).ellipsis)}`;
 }
 
@@ -180,7 +180,7 @@ function handlerLines(graph: Graph, unicode: boolean): readonly string[] {
   return [
     '',
     ...handlers.map((handler) =>
-      cut(`${padEnd(handler.name, width)}  ${stepTitle(handler)}`, columns, ellipsis).trimEnd(),
+      cut(`${padEnd(handler.name, width)}  ${stepTitle(handler)}`, COLUMNS, ellipsis).trimEnd(),
     ),
   ];
 }

@@ -5,10 +5,10 @@ import { createPieceSplitter } from '../text/lines.ts';
 import { stripControls } from '../text/sanitize.ts';
 import { byteText } from '../text/value-text.ts';
 
-const newline = 0x0a;
+const NEWLINE = 0x0a;
 /** If the markup is longer than its bytes by this factor, the text is shown without colours. */
-const mostGrowth = 4;
-const alwaysAllowed = 4096;
+const MOST_GROWTH = 4;
+const ALWAYS_ALLOWED = 4096;
 
 /** A part of a log; `at`: it starts with lines that were written at this time, in milliseconds since 1970. */
 export type LogSpan = AnsiSpan & { readonly at?: number };
@@ -42,7 +42,7 @@ function lineTimes(
   const found: (number | undefined)[] = [];
   let index = 0;
   for (let start = 0; start < bytes.length && times.length > 0; ) {
-    const lineEnd = bytes.indexOf(newline, start);
+    const lineEnd = bytes.indexOf(NEWLINE, start);
     start = lineEnd === -1 ? bytes.length : lineEnd + 1;
     while ((times[index]?.[0] ?? Number.POSITIVE_INFINITY) < from + start) index += 1;
     found.push(times[index]?.[1]);
@@ -64,7 +64,7 @@ function timedSpans(bytes: Uint8Array, times: readonly (number | undefined)[]): 
   }
   const spans = spansOfGroups(groups);
   const length = spans.reduce((sum, span) => sum + markupLength(span), 0);
-  if (length <= bytes.length * mostGrowth + alwaysAllowed) return spans;
+  if (length <= bytes.length * MOST_GROWTH + ALWAYS_ALLOWED) return spans;
   return spansOfGroups(groups.map(({ at, lines }) => ({ at, lines: lines.map(stripControls) })));
 }
 
@@ -85,14 +85,14 @@ function markupLength({ text, classes, color, background, href }: AnsiSpan): num
 
 /** A line that is cut in two is omitted; of a single long line a cut character is. */
 function upToLineEnd(bytes: Uint8Array): Uint8Array {
-  const end = bytes.lastIndexOf(newline);
+  const end = bytes.lastIndexOf(NEWLINE);
   if (end !== -1) return bytes.subarray(0, end + 1);
   const start = bytes.findLastIndex((byte) => !isContinuation(byte));
   return start !== -1 && (bytes[start] ?? 0) >= 0xc0 ? bytes.subarray(0, start) : bytes;
 }
 
 function fromLineStart(bytes: Uint8Array): Uint8Array {
-  const end = bytes.indexOf(newline);
+  const end = bytes.indexOf(NEWLINE);
   if (end !== -1 && end < bytes.length - 1) return bytes.subarray(end + 1);
   return bytes.subarray(
     Math.max(
@@ -110,21 +110,21 @@ function isContinuation(byte: number): boolean {
 export type LogSize = { readonly bytes: number; readonly isUrgent: boolean };
 
 /** At most this much of one log, a quarter from its start and the rest from its end, in bytes. */
-const mostOfOne = 256 * 1024;
+const MOST_OF_ONE = 256 * 1024;
 /** At most this much of all logs together, in bytes. */
-const mostOfAll = 12 * 1024 * 1024;
+const MOST_OF_ALL = 12 * 1024 * 1024;
 
 /** How many bytes of each log to show: long ones are cut to the same length, the less important ones first. */
 export function shareLogBudget(logs: readonly LogSize[]): readonly number[] {
-  const wanted = logs.map(({ bytes }) => Math.min(bytes, mostOfOne));
+  const wanted = logs.map(({ bytes }) => Math.min(bytes, MOST_OF_ONE));
   const urgentCap = fairCap(
     wanted.filter((_, index) => logs[index]?.isUrgent),
-    mostOfAll,
+    MOST_OF_ALL,
   );
   const used = wanted.reduce((sum, bytes, index) => sum + (logs[index]?.isUrgent ? Math.min(bytes, urgentCap) : 0), 0);
   const otherCap = fairCap(
     wanted.filter((_, index) => !logs[index]?.isUrgent),
-    mostOfAll - used,
+    MOST_OF_ALL - used,
   );
   return wanted.map((bytes, index) => Math.min(bytes, logs[index]?.isUrgent ? urgentCap : otherCap));
 }
@@ -138,5 +138,5 @@ function fairCap(wanted: readonly number[], room: number): number {
     if (bytes > share) return share;
     left -= bytes;
   }
-  return mostOfOne;
+  return MOST_OF_ONE;
 }

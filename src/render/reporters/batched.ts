@@ -1,4 +1,4 @@
-const fullBatch = 64 * 1024;
+const FULL_BATCH = 64 * 1024;
 
 /** Collects lines and writes them when `defer` calls back, or earlier if there are many. The caller flushes at the end. */
 export function createBatch(write: (text: string) => void, defer: (callback: () => void) => void) {
@@ -11,7 +11,7 @@ export function createBatch(write: (text: string) => void, defer: (callback: () 
   };
   const add = (line: string) => {
     text += `${line}\n`;
-    if (text.length >= fullBatch) return flush();
+    if (text.length >= FULL_BATCH) return flush();
     if (deferred) return;
     deferred = true;
     defer(() => {

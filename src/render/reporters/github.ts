@@ -32,8 +32,8 @@ type Finished = Extract<StoredEvent, { type: 'step.finished' }>;
 /** A failed step, with the text for the end of the run. */
 type FailedStep = { readonly title: string; readonly text: string };
 
-const silenceMs = 30_000;
-const mostNamed = 5;
+const SILENCE_MS = 30_000;
+const MOST_NAMED = 5;
 
 /**
  * Creates the reporter for GitHub Actions: a group per step, when it has ended; at the end the output of failed steps, an
@@ -75,7 +75,7 @@ class GithubLog {
     this.#steps = nodesByName(workflow);
     this.#colors = createColors(terminal.color);
     this.#outputColors = createOutputColors(terminal.stripsColors !== true);
-    this.#heartbeat = createHeartbeat(options.clock, silenceMs, () => this.#beat());
+    this.#heartbeat = createHeartbeat(options.clock, SILENCE_MS, () => this.#beat());
   }
 
   event(event: StoredEvent): void {
@@ -186,8 +186,8 @@ class GithubLog {
     const now = this.#options.clock.now();
     const running = [...this.#startedAt].map(([name, at]) => `${escapeControls(name)} (${formatElapsed(now - at)})`);
     if (running.length === 0) return;
-    const more = running.length > mostNamed ? ` and ${running.length - mostNamed} more` : '';
-    this.#put(`${timeOfDay(now)} running: ${running.slice(0, mostNamed).join(', ')}${more}\n`);
+    const more = running.length > MOST_NAMED ? ` and ${running.length - MOST_NAMED} more` : '';
+    this.#put(`${timeOfDay(now)} running: ${running.slice(0, MOST_NAMED).join(', ')}${more}\n`);
   }
 
   #say(at: number, step: string | null, text: string): void {
@@ -238,9 +238,9 @@ export function createHeartbeat(clock: FrameClock, silenceMs: number, beat: () =
 }
 
 /** The largest graph in characters; GitHub shows an error for a larger one. */
-const largestGraph = 50_000;
-const mostEdges = 500;
-const longestCell = 300;
+const LARGEST_GRAPH = 50_000;
+const MOST_EDGES = 500;
+const LONGEST_CELL = 300;
 
 /**
  * A run for the summary page of a job, as Markdown of at most `mostBytes`, since GitHub refuses a longer one as a whole: the
@@ -300,7 +300,7 @@ function countFitting(rows: readonly string[], room: number): number {
 /** Escapes Markdown, HTML, mentions and emoji, and keeps the text in its table cell. */
 function cell(text: string): string {
   const line = escapeControls(text);
-  const short = line.length > longestCell ? `${line.slice(0, longestCell)}...` : line;
+  const short = line.length > LONGEST_CELL ? `${line.slice(0, LONGEST_CELL)}...` : line;
   return short
     .replace(/[\\`*_~[\]()#!$]/g, '\\$&')
     .replace(/[&<>|@:]/g, (character) => `&#${character.codePointAt(0)};`);
@@ -320,7 +320,7 @@ const fills: { readonly [status in StepStatus]: string | null } = {
 
 function graphBlock({ steps, handlers }: RunSummary, workflow: Workflow): string {
   const graph = buildGraph(workflow);
-  if (graphEdges(graph).length > mostEdges) return '';
+  if (graphEdges(graph).length > MOST_EDGES) return '';
   const statuses = new Map([...steps, ...handlers].map(({ name, status }) => [name, status]));
   const classOf = (name: string) => {
     const status = statuses.get(name);
@@ -329,5 +329,5 @@ function graphBlock({ steps, handlers }: RunSummary, workflow: Workflow): string
   const used = new Set([...statuses.values()].filter((status) => fills[status] !== null));
   const classes = [...used].map((status) => `  classDef ${status} ${fills[status]}\n`).join('');
   const text = mermaidGraph(graph, classOf) + classes;
-  return text.length > largestGraph ? '' : `\n\`\`\`mermaid\n${text}\`\`\`\n`;
+  return text.length > LARGEST_GRAPH ? '' : `\n\`\`\`mermaid\n${text}\`\`\`\n`;
 }

@@ -1,7 +1,7 @@
 /** The size in characters that GitHub's page shows without trouble. */
-const headSize = 256 * 1024;
-const tailSize = 768 * 1024;
-const blockSize = 16 * 1024;
+const HEAD_SIZE = 256 * 1024;
+const TAIL_SIZE = 768 * 1024;
+const BLOCK_SIZE = 16 * 1024;
 
 /** The buffered lines of one step, in bounded memory. */
 export type HeldLines = ReturnType<typeof createHeldLines>;
@@ -13,7 +13,7 @@ export function createHeldLines() {
   let isHeadFull = false;
   return {
     add: (line: string) => {
-      isHeadFull ||= head.length + line.length >= headSize;
+      isHeadFull ||= head.length + line.length >= HEAD_SIZE;
       if (isHeadFull) tail.add(line);
       else head += `${line}\n`;
     },
@@ -36,11 +36,11 @@ function createTail() {
   return {
     add: (line: string) => {
       block += `${line}\n`;
-      if (block.length < blockSize) return;
+      if (block.length < BLOCK_SIZE) return;
       blocks.push(block);
       size += block.length;
       block = '';
-      const oldest = size > tailSize ? (blocks.shift() ?? '') : '';
+      const oldest = size > TAIL_SIZE ? (blocks.shift() ?? '') : '';
       size -= oldest.length;
       if (oldest !== '') dropped += oldest.split('\n').length - 1;
     },

@@ -8,14 +8,14 @@ export type OutputMode = (typeof outputModes)[number] | null;
 /** The output of one attempt that is shown when the attempt has ended, in bounded memory. */
 export type LeftOutput = ReturnType<typeof createLastOutput>;
 
-const mostWhole = 20;
-const lastLines = 10;
+const MOST_WHOLE = 20;
+const LAST_LINES = 10;
 /** The longest shown line in UTF-16 code units; the log contains it completely. */
-const longestLine = 2000;
+const LONGEST_LINE = 2000;
 
 /** Creates the buffer of one attempt. */
 export function createLeftOutput(mode: OutputMode): LeftOutput {
-  return mode === 'full' ? createFullOutput() : createLastOutput(mode === 'last' ? lastLines : mostWhole);
+  return mode === 'full' ? createFullOutput() : createLastOutput(mode === 'last' ? LAST_LINES : MOST_WHOLE);
 }
 
 function createFullOutput(): LeftOutput {
@@ -32,12 +32,12 @@ function createLastOutput(whole: number) {
   return {
     add: (line: string) => {
       count++;
-      lines.push(line.length > longestLine ? `${stripControls(line).slice(0, longestLine)}...` : line);
-      if (lines.length > 2 * mostWhole) lines = lines.slice(-mostWhole);
+      lines.push(line.length > LONGEST_LINE ? `${stripControls(line).slice(0, LONGEST_LINE)}...` : line);
+      if (lines.length > 2 * MOST_WHOLE) lines = lines.slice(-MOST_WHOLE);
     },
     /** Returns the lines to show and the count of lines left out before them. */
     take: () => {
-      const shown = count <= whole ? lines : lines.slice(-lastLines);
+      const shown = count <= whole ? lines : lines.slice(-LAST_LINES);
       return { lines: shown, leftOut: count - shown.length };
     },
   };

@@ -123,7 +123,7 @@ function createTimeColumn(colors: ChalkInstance): (at: number) => string {
 }
 
 /** Longer names are not cut, so that they can be searched; they only move their own lines to the right. */
-const widestPrefix = 26;
+const WIDEST_PREFIX = 26;
 
 /** Formats `[load]  `, padded to the longest step up to a limit, in the colour of the step. */
 export function createPrefix(
@@ -132,7 +132,7 @@ export function createPrefix(
 ): (name: string) => string {
   const names = workflow.steps.map((step) => `[${nameText(step.name)}]`);
   const widest = names.reduce((cells, name) => Math.max(cells, textWidth(name)), 0);
-  const width = Math.min(widestPrefix, widest);
+  const width = Math.min(WIDEST_PREFIX, widest);
   const indexes = new Map(workflow.steps.map((step, index) => [step.name, index]));
   const prefixes = new Map<string, string>();
   const prefixOf = (name: string) => {

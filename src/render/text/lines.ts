@@ -8,7 +8,7 @@ export type PieceSplitter = ReturnType<typeof createPieceSplitter>;
 export type CarriageReturn = 'overwrite' | 'keep';
 
 /** Longer lines, in UTF-16 code units, are returned in pieces of this size. */
-export const longestLine = 64 * 1024;
+export const LONGEST_LINE = 64 * 1024;
 
 /** Splits a stream at `\n`, whatever the size of its chunks, in bounded memory. Bytes that are not UTF-8 become U+FFFD. */
 export function createPieceSplitter(carriageReturn: CarriageReturn) {
@@ -49,7 +49,7 @@ function createPlainLine(): Line {
   return {
     add: (text, into) => {
       held = (held ?? '') + text;
-      while (held.length > longestLine) held = held.slice(pushPiece(held, into));
+      while (held.length > LONGEST_LINE) held = held.slice(pushPiece(held, into));
     },
     take: () => {
       const taken = held;
@@ -86,8 +86,8 @@ function createOverwrittenLine(): Line {
 
 /** Returns the length of a piece: `longestLine`, or one less where that would cut a surrogate pair. */
 function pushPiece(text: string, into: LinePiece[]): number {
-  const last = text.charCodeAt(longestLine - 1);
-  const length = last >= 0xd800 && last <= 0xdbff ? longestLine - 1 : longestLine;
+  const last = text.charCodeAt(LONGEST_LINE - 1);
+  const length = last >= 0xd800 && last <= 0xdbff ? LONGEST_LINE - 1 : LONGEST_LINE;
   into.push({ text: text.slice(0, length), continues: true });
   return length;
 }

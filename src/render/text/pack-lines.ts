@@ -5,7 +5,7 @@ import { textWidth } from './width.ts';
 /** A part of a line that is never broken: text without control characters, and its colour. */
 export type LinePart = { readonly text: string; readonly paint: (text: string) => string };
 
-const narrowestRow = 8;
+const NARROWEST_ROW = 8;
 
 /** Packs parts into lines of `columns` cells, `gap` spaces apart; further lines are indented by two. */
 export function packLines(parts: readonly LinePart[], gap: number, columns: number): readonly string[] {
@@ -23,7 +23,7 @@ export function packLines(parts: readonly LinePart[], gap: number, columns: numb
 
 /** Breaks a line of output into rows narrower than `columns`, each behind `gutter`. */
 export function behindGutter(line: string, gutter: string, columns: number): readonly string[] {
-  const room = Math.max(narrowestRow, columns - 1 - textWidth(stripControls(gutter)));
+  const room = Math.max(NARROWEST_ROW, columns - 1 - textWidth(stripControls(gutter)));
   return breakRows(line, room).map((row) => (gutter + row).trimEnd());
 }
 

@@ -4,7 +4,7 @@
  */
 
 /** Matches most names and messages; much faster than a search for unsafe characters. */
-export const harmless = /^[\x20-\x7e]*$/;
+export const HARMLESS = /^[\x20-\x7e]*$/;
 
 /** Matches every character that must not reach a terminal. Created per call: most processes never need it, and it has state. */
 export function controlCharacters(): RegExp {
@@ -14,7 +14,7 @@ export function controlCharacters(): RegExp {
 
 /** Makes control characters visible in one line: `^[` for ESC, `<U+202E>` beyond ASCII, a space for tabs and line ends. */
 export function escapeControls(text: string): string {
-  return harmless.test(text) ? text : text.replace(controlCharacters(), escapeControl);
+  return HARMLESS.test(text) ? text : text.replace(controlCharacters(), escapeControl);
 }
 
 /** Like `escapeControls`, but keeps line breaks: for messages of several lines that contain names of users. */
@@ -32,7 +32,7 @@ export function escapeControl(character: string): string {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: see above
-const anyControl = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
+const ANY_CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
 const sequences = new RegExp(
   [
     '\\u001b\\[[0-9;:]*m', // colours and other attributes: the only ones to keep
@@ -46,13 +46,13 @@ const sequences = new RegExp(
 
 /** Removes all control characters and sequences from a line of output except tabs and colours (SGR). */
 export function keepColors(line: string): string {
-  if (!anyControl.test(line)) return line;
+  if (!ANY_CONTROL.test(line)) return line;
   return line.replace(sequences, (found) => (found.startsWith('\u001b[') && found.endsWith('m') ? keepSgr(found) : ''));
 }
 
 /** Like `keepColors`, but also removes colours and replaces tabs by spaces, so that the text can be measured and cut. */
 export function stripControls(line: string): string {
-  const text = anyControl.test(line) ? line.replace(sequences, '') : line;
+  const text = ANY_CONTROL.test(line) ? line.replace(sequences, '') : line;
   return text.includes('\t') ? text.replaceAll('\t', '  ') : text;
 }
 

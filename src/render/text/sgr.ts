@@ -4,13 +4,13 @@ import { clusters, textWidth } from './width.ts';
 export type SgrState = Map<string, string>;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
-const pattern = /\u{1b}\[([0-9;:]*)m/gu;
+const PATTERN = /\u{1b}\[([0-9;:]*)m/gu;
 /** Larger numbers are undefined; keeping them would let a program fill the memory. */
-const highestCode = 107;
-const reset = '\u001b[0m';
-const tabWidth = 8;
+const HIGHEST_CODE = 107;
+const RESET = '\u001b[0m';
+const TAB_WIDTH = 8;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences themselves
-const separators = /(\u{1b}\[[0-9;:]*m|\t)/u;
+const SEPARATORS = /(\u{1b}\[[0-9;:]*m|\t)/u;
 
 /** The attributes that each closing code resets. */
 const closers: { readonly [code: number]: readonly string[] } = {
@@ -31,27 +31,27 @@ const closers: { readonly [code: number]: readonly string[] } = {
 export function isolateColors(line: string, open: SgrState): string {
   if (open.size === 0 && !line.includes('\u001b')) return line;
   const before = opening(open);
-  for (const found of line.matchAll(pattern)) applySgr(found[1] ?? '', open);
-  return open.size > 0 ? `${before}${line}${reset}` : before + line;
+  for (const found of line.matchAll(PATTERN)) applySgr(found[1] ?? '', open);
+  return open.size > 0 ? `${before}${line}${RESET}` : before + line;
 }
 
 /** Breaks a line of output into rows of at most `cells`, each with its own colours; tabs become spaces. */
 export function breakRows(line: string, cells: number): string[] {
-  if (!separators.test(line) && textWidth(line) <= cells) return [line];
+  if (!SEPARATORS.test(line) && textWidth(line) <= cells) return [line];
   const rows: string[] = [];
   const open: SgrState = new Map();
   let row = '';
   let column = 0;
   let width = 0;
-  for (const part of line.split(separators)) {
+  for (const part of line.split(SEPARATORS)) {
     if (part.startsWith('\u001b')) {
       applySgr(part.slice(2, -1), open);
       row += part;
       continue;
     }
-    for (const cluster of clusters(part === '\t' ? ' '.repeat(tabWidth - (column % tabWidth)) : part)) {
+    for (const cluster of clusters(part === '\t' ? ' '.repeat(TAB_WIDTH - (column % TAB_WIDTH)) : part)) {
       if (width + cluster.width > cells) {
-        rows.push(open.size > 0 ? row + reset : row);
+        rows.push(open.size > 0 ? row + RESET : row);
         row = opening(open);
         width = 0;
       }
@@ -91,7 +91,7 @@ function applyOne(code: number, text: string, open: SgrState): void {
   else if (closed) for (const attribute of closed) open.delete(attribute);
   else if (isForeground(code)) open.set('fg', text);
   else if (isBackground(code)) open.set('bg', text);
-  else if (code <= highestCode) open.set(String(code), text);
+  else if (code <= HIGHEST_CODE) open.set(String(code), text);
 }
 
 function isForeground(code: number): boolean {

@@ -1,6 +1,6 @@
 import type { RunSummary } from '#core/summary/summary.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
-import { controlCharacters, escapeControls, harmless } from './sanitize.ts';
+import { controlCharacters, escapeControls, HARMLESS } from './sanitize.ts';
 import { shortId } from './value-text.ts';
 import { textWidth } from './width.ts';
 
@@ -68,7 +68,7 @@ export function neededInputs(inputs: readonly Input[] = []): string {
 
 /** Quotes a word for a POSIX shell if needed; with control characters as `$'...'`, as in bash, zsh, ksh and POSIX.1-2024. */
 export function shellQuote(word: string): string {
-  if (harmless.test(word) || !controlCharacters().test(word)) return quoteWord(word);
+  if (HARMLESS.test(word) || !controlCharacters().test(word)) return quoteWord(word);
   const quoted = word.replace(/[\\']/g, '\\$&').replace(controlCharacters(), escapeInQuotes);
   return `$'${quoted}'`;
 }

@@ -44,12 +44,12 @@ function widthOf(widths: readonly number[]): number {
 }
 
 /** The widest first column that is never cut: an id. */
-const idWidth = 14;
+const ID_WIDTH = 14;
 
 /** Takes cells from the widest column, without the last, until the others fit. */
 function narrow(widths: number[], columns: number): void {
   for (let excess = widthOf(widths) - 2 - columns; excess > 0; excess -= 1) {
-    const cuttable = widths.slice(0, -1).map((width, at) => (at === 0 && width <= idWidth ? 0 : width));
+    const cuttable = widths.slice(0, -1).map((width, at) => (at === 0 && width <= ID_WIDTH ? 0 : width));
     const most = Math.max(...cuttable);
     if (most <= 3) return;
     widths[cuttable.indexOf(most)] = most - 1;

@@ -63,12 +63,12 @@ export function byteText(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * Shortens the id of a run for display and typing: the first 13 characters of a UUIDv7 are its time in milliseconds (the first
  * 8 are equal for all runs within 65 seconds). Ids given by the caller are not shortened.
  */
 export function shortId(runId: string): string {
-  return uuid.test(runId) ? runId.slice(0, 13) : runId;
+  return UUID.test(runId) ? runId.slice(0, 13) : runId;
 }

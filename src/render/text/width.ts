@@ -12,7 +12,7 @@ export type Cluster = { readonly text: string; readonly width: number };
  * Matches text in which each code unit is one character of one cell: ASCII, Latin, Greek, Cyrillic, punctuation, arrows, lines
  * and blocks, Braille, our own symbols. Most text is, and creating an `Intl.Segmenter` takes ten milliseconds.
  */
-const narrow =
+const NARROW =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u03ff\u0400-\u0482\u048a-\u04ff\u2010-\u2027\u2190-\u21ff\u2298\u2500-\u259f\u25a0\u25b6\u25cb\u25cf\u2713-\u2718\u2800-\u28ff]*$/;
 
 /** Blocks of wide and full-width characters (East Asian Width W and F of Unicode 16) other than emoji: first, last. */
@@ -40,7 +40,7 @@ const wideBlocks: readonly (readonly [number, number])[] = [
 
 /** Returns the width of `text` in cells. The text must not contain control characters. */
 export function textWidth(text: string): number {
-  if (narrow.test(text)) return text.length;
+  if (NARROW.test(text)) return text.length;
   let width = 0;
   for (const cluster of clusters(text)) width += cluster.width;
   return width;
@@ -50,7 +50,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** Splits text into user-perceived characters. */
 export function* clusters(text: string): Generator<Cluster> {
-  if (narrow.test(text)) {
+  if (NARROW.test(text)) {
     for (const character of text) yield { text: character, width: 1 };
     return;
   }
@@ -133,9 +133,9 @@ function fitting(text: string, cells: number): string {
 }
 
 /** The longest name in cells: enough to search for, and short enough to leave room for the rest of the line. */
-const widestName = 100;
+const WIDEST_NAME = 100;
 
 /** Returns the name of a workflow, step or handler for a line: escaped, and cut if it is too long. */
 export function nameText(name: string, ellipsis = '...'): string {
-  return name.length <= widestName ? escapeControls(name) : cut(escapeControls(name), widestName, ellipsis);
+  return name.length <= WIDEST_NAME ? escapeControls(name) : cut(escapeControls(name), WIDEST_NAME, ellipsis);
 }

@@ -10,7 +10,7 @@ import { type Cluster, clusters } from '../text/width.ts';
 /** The style of diagnostics. File names are relative to `cwd`. */
 type DiagnosticOptions = { readonly color: boolean; readonly unicode: boolean; readonly cwd: string };
 
-const frameWidth = 100;
+const FRAME_WIDTH = 100;
 
 /** Renders every problem with frames of the source, in the order of files and positions, then a line of counts. */
 export function renderDiagnostics(
@@ -45,7 +45,7 @@ function diagnosticLines(
 ): readonly string[] {
   const { severity, message, position, related, importedFrom, help } = diagnostic;
   const colors = createColors(color);
-  const style = { colors, glyphs: chooseGlyphs(unicode), cwd, width: frameWidth, gutter: gutterOf(diagnostic) };
+  const style = { colors, glyphs: chooseGlyphs(unicode), cwd, width: FRAME_WIDTH, gutter: gutterOf(diagnostic) };
   const paint = severity === 'error' ? colors.red : colors.yellow;
   const indent = ' '.repeat(style.gutter + 1);
   const frames = [
@@ -178,15 +178,15 @@ function sourceLines(source: Source): SourceLines {
 type LineRange = { readonly from: number; readonly to: number };
 
 /** Only this many code units on either side of a mark are processed, so that a huge line costs little. */
-const reach = 2000;
+const REACH = 2000;
 
 /**
  * Fits a line into `width` cells; a longer one is cut around the mark, with `ellipsis` (ASCII or one cell). Returns the cells
  * `before` the mark and its `length`, at least one.
  */
 function markLine(line: string, range: LineRange, width: number, ellipsis: string) {
-  const first = characterStart(line, Math.max(0, range.from - reach));
-  const last = characterStart(line, Math.min(line.length, range.from + reach));
+  const first = characterStart(line, Math.max(0, range.from - REACH));
+  const last = characterStart(line, Math.min(line.length, range.from + REACH));
   const cells = lineCells(line.slice(first, last), first);
   const before = widthOf(cells.filter((cell) => cell.end <= range.from));
   const length = Math.max(1, widthOf(cells.filter((cell) => cell.end > range.from && cell.start < range.to)));
@@ -234,7 +234,7 @@ type LineCell = {
   readonly end: number;
 };
 
-const tabWidth = 4;
+const TAB_WIDTH = 4;
 
 /** Converts a line of source, whose positions count from `from`: tabs become spaces, control characters visible. */
 function lineCells(line: string, from: number): readonly LineCell[] {
@@ -253,7 +253,7 @@ function lineCells(line: string, from: number): readonly LineCell[] {
 
 function shown(cluster: Cluster, column: number): Cluster {
   if (cluster.text === '\t') {
-    const width = tabWidth - (column % tabWidth);
+    const width = TAB_WIDTH - (column % TAB_WIDTH);
     return { text: ' '.repeat(width), width };
   }
   const text = escapeControls(cluster.text);

@@ -71,7 +71,7 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
   ];
   const noted = [last, ...notes].filter((text) => text !== '').join('  ');
   const values = Object.entries(step.values).flatMap(([name, value]) =>
-    wrapped(cut(valueLine(name, value), longestValue, '...'), columns - 2),
+    wrapped(cut(valueLine(name, value), LONGEST_VALUE, '...'), columns - 2),
   );
   return [
     ...command,
@@ -83,7 +83,7 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
 /** In place of a tab, which a terminal would align by itself. */
 const TAB = '    ';
 
-const longestValue = 200;
+const LONGEST_VALUE = 200;
 
 function valueLine(name: string, value: string): string {
   return `${/^\d/.test(name) ? '$' : ''}${name}=${paramValueText(value)}`;

@@ -131,8 +131,8 @@ type RecapStyle = RecapOptions & {
   readonly columns: number;
 };
 
-const tailLines = 10;
-const widestTail = 500;
+const TAIL_LINES = 10;
+const WIDEST_TAIL = 500;
 
 /** Renders each failure, and the number of those that are left out. */
 function failureLines({ summary }: Recap, style: RecapStyle): readonly string[] {
@@ -148,8 +148,8 @@ function oneFailure(failure: Failure, style: RecapStyle): readonly string[] {
   return [
     ...packLines(factsOf(failure, style), 3, style.columns),
     ...failure.lines
-      .slice(-tailLines)
-      .map((line) => cut(stripControls(line), widestTail, glyphs.ellipsis))
+      .slice(-TAIL_LINES)
+      .map((line) => cut(stripControls(line), WIDEST_TAIL, glyphs.ellipsis))
       .flatMap((line) => behindGutter(line, `  ${colors.dim(glyphs.bar)} `, style.columns)),
     ...logsLines(failure, style),
   ];
@@ -188,7 +188,7 @@ function logsLines(failure: Failure, { commands, colors, cwd, columns }: RecapSt
 }
 
 /** Parameters can have any size; longer ones are cut. */
-const widestParams = 500;
+const WIDEST_PARAMS = 500;
 
 /** Renders the first line of a run: `▶ nightly-etl  01997c3e-1a2b  env=prod`, with the parameters as given. */
 export function headerLine(
@@ -204,7 +204,7 @@ export function headerLine(
   const parts = [
     { text: `${glyphs.run} ${name}`, paint: () => `${colors.cyan(glyphs.run)} ${colors.bold(name)}` },
     { text: escapeControls(shortId(created.runId)), paint: colors.dim },
-    ...(params === '' ? [] : [{ text: cut(params, widestParams, glyphs.ellipsis), paint: plain }]),
+    ...(params === '' ? [] : [{ text: cut(params, WIDEST_PARAMS, glyphs.ellipsis), paint: plain }]),
   ];
   return packLines(parts, 2, columnsOf(terminal)).join('\n');
 }

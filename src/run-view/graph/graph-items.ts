@@ -45,12 +45,12 @@ export const drawing = {
   icon: 34,
 } as const;
 
-const fewestSiblings = 8;
-const mostNamed = 60;
-const longestName = 26;
-const shortestName = 9;
-const square = 14;
-const mostMeasured = 200;
+const FEWEST_SIBLINGS = 8;
+const MOST_NAMED = 60;
+const LONGEST_NAME = 26;
+const SHORTEST_NAME = 9;
+const SQUARE = 14;
+const MOST_MEASURED = 200;
 
 /** The boxes of a drawing of the steps, and which leads to which; `labels` are in the order of the steps. */
 export function graphItems(
@@ -83,7 +83,7 @@ function siblings(graph: Dependencies, labels: readonly GraphLabel[]): readonly 
     groups.set(key, group);
   }
   return [...groups.values()].flatMap((nodes) =>
-    nodes.length >= fewestSiblings ? [nodes] : nodes.map((node) => [node]),
+    nodes.length >= FEWEST_SIBLINGS ? [nodes] : nodes.map((node) => [node]),
   );
 }
 
@@ -103,14 +103,14 @@ function box(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem
 
 /** Several steps in one block; without labels as squares. */
 export function block(nodes: readonly number[], labels: readonly GraphLabel[]): GraphItem {
-  const isNamed = labels.length > 0 && nodes.length <= mostNamed;
+  const isNamed = labels.length > 0 && nodes.length <= MOST_NAMED;
   const grid = isNamed
     ? { isNamed, columns: Math.ceil(nodes.length / 12), cellWidth: roomOfNames(labels) + drawing.icon, cellHeight: 26 }
     : {
         isNamed,
         columns: Math.min(40, Math.ceil(Math.sqrt(nodes.length * 1.6))),
-        cellWidth: square,
-        cellHeight: square,
+        cellWidth: SQUARE,
+        cellHeight: SQUARE,
       };
   const rows = Math.ceil(nodes.length / grid.columns);
   const { padding, cellGap, titleHeight } = drawing;
@@ -125,9 +125,9 @@ export function block(nodes: readonly number[], labels: readonly GraphLabel[]): 
 /** The room that the widest of the names gets. */
 function roomOfNames(labels: readonly GraphLabel[]): number {
   const widest = labels
-    .map(({ name }) => roomOfName(name.slice(0, mostMeasured)))
-    .reduce((most, width) => Math.max(most, width), shortestName * drawing.character);
-  return Math.ceil(Math.min(longestName * drawing.character, widest));
+    .map(({ name }) => roomOfName(name.slice(0, MOST_MEASURED)))
+    .reduce((most, width) => Math.max(most, width), SHORTEST_NAME * drawing.character);
+  return Math.ceil(Math.min(LONGEST_NAME * drawing.character, widest));
 }
 
 /** Common names get a little more than their estimated width. */
@@ -140,8 +140,8 @@ function roomOfName(name: string): number {
  * too. They are those of DejaVu Sans, the widest of the usual fonts, so that names are rather cut than clipped.
  */
 
-const plain = 8.3;
-const wide = 15;
+const PLAIN = 8.3;
+const WIDE = 15;
 /** Characters of a similar width, in pixels. */
 const classes: readonly (readonly [RegExp, number])[] = [
   [/[ijlfrtI.,:;'|!()[\]/ -]/, 5.4],
@@ -167,12 +167,12 @@ export function fitName(name: string, pixels: number): string {
     width += widthOf(cluster);
     if (width > pixels) return `${text.slice(0, fitting)}…`;
     whole += cluster.text.length;
-    if (width <= pixels - wide) fitting = whole;
+    if (width <= pixels - WIDE) fitting = whole;
   }
   return text;
 }
 
 function widthOf({ text, width }: { readonly text: string; readonly width: number }): number {
-  if (width !== 1) return (width * wide) / 2;
-  return classes.find(([pattern]) => pattern.test(text))?.[1] ?? plain;
+  if (width !== 1) return (width * WIDE) / 2;
+  return classes.find(([pattern]) => pattern.test(text))?.[1] ?? PLAIN;
 }

@@ -26,20 +26,20 @@ export type GraphLayout = {
 };
 
 /** The limit of vertices: a larger graph would be unreadable and too slow to lay out. */
-const mostVertices = 12_000;
+const MOST_VERTICES = 12_000;
 /** The approximate width of a page, in pixels. */
-const pageWidth = 1100;
-const margin = 12;
+const PAGE_WIDTH = 1100;
+const MARGIN = 12;
 /** Gaps between layers, and between boxes of a layer, in pixels. */
 const gaps = { horizontal: { along: 56, across: 12 }, vertical: { along: 40, across: 20 } };
 
 /** Lays out a graph from left to right or, if that fits the page better, downwards; null: it is too large. */
 export function layOutGraph({ sizes, edges }: GraphShape): GraphLayout | null {
-  const layers = assignLayers(sizes.length, edges, mostVertices);
+  const layers = assignLayers(sizes.length, edges, MOST_VERTICES);
   if (layers === null) return null;
   const ordered = orderLayers(layers);
   const across = toTheRight(ordered, sizes, gaps.horizontal);
-  if (across.width <= pageWidth) return across;
+  if (across.width <= PAGE_WIDTH) return across;
   const down = turned(toTheRight(ordered, sizes.map(turnedSize), gaps.vertical));
   return down.width < across.width ? down : across;
 }
@@ -49,7 +49,7 @@ function toTheRight(layers: Layers, sizes: GraphShape['sizes'], gap: typeof gaps
   const sizeOf = (vertex: number) => sizes[vertices[vertex]?.item ?? -1] ?? { width: 0, height: 0 };
   const heights = vertices.map((_, vertex) => sizeOf(vertex).height);
   const positions = positionsAcross(layers, heights, gap.across);
-  const top = Math.min(...positions.map((position, vertex) => position - (heights[vertex] ?? 0) / 2)) - margin;
+  const top = Math.min(...positions.map((position, vertex) => position - (heights[vertex] ?? 0) / 2)) - MARGIN;
   const y = (vertex: number) => Math.round((positions[vertex] ?? 0) - top);
   const widths = layers.order.map((layer) => Math.max(...layer.map((vertex) => sizeOf(vertex).width)));
   const starts = startsOf(widths, gap.along);
@@ -58,8 +58,8 @@ function toTheRight(layers: Layers, sizes: GraphShape['sizes'], gap: typeof gaps
   const isLeft = new Set(edges.map(([from]) => from));
   return {
     isVertical: false,
-    width: (starts.at(-1) ?? 0) - gap.along + margin,
-    height: Math.max(...heights.map((height, vertex) => y(vertex) + height / 2)) + margin,
+    width: (starts.at(-1) ?? 0) - gap.along + MARGIN,
+    height: Math.max(...heights.map((height, vertex) => y(vertex) + height / 2)) + MARGIN,
     boxes: sizes.map(({ height }, item) => ({ x: start(item), y: y(item) - height / 2 })),
     bends: edges.map(([from, to]) => ({ x1: end(from), y1: y(from), x2: start(to), y2: y(to) })),
     links: edges,
@@ -71,7 +71,7 @@ function toTheRight(layers: Layers, sizes: GraphShape['sizes'], gap: typeof gaps
 
 /** The start of each layer, and the end of the last one. */
 function startsOf(widths: readonly number[], gap: number): readonly number[] {
-  let start = margin;
+  let start = MARGIN;
   const starts = widths.map((width) => {
     const here = start;
     start += width + gap;
@@ -107,7 +107,7 @@ function turnedSegment({ x1, y1, x2, y2 }: Segment): Segment {
   return { x1: y1, y1: x1, x2: y2, y2: x2 };
 }
 
-const sweeps = 12;
+const SWEEPS = 12;
 
 /** Orders the vertices of each layer to reduce crossings: each near the mean position of its neighbours. */
 function orderLayers(layers: Layers): Layers {
@@ -116,7 +116,7 @@ function orderLayers(layers: Layers): Layers {
   const backward = neighbours(count, layers.edges.map(flipped));
   let order = layers.order;
   let best = { order, crossings: crossings(order, forward) };
-  for (let sweep = 0; sweep < sweeps && best.crossings > 0; sweep++) {
+  for (let sweep = 0; sweep < SWEEPS && best.crossings > 0; sweep++) {
     order = sweep % 2 === 0 ? sortedBy(order, backward) : sortedBy(order.toReversed(), forward).toReversed();
     const found = crossings(order, forward);
     if (found < best.crossings) best = { order, crossings: found };
@@ -170,9 +170,9 @@ function inversions(numbers: readonly number[], limit: number): number {
   return count;
 }
 
-const rounds = 6;
+const ROUNDS = 6;
 /** Weight of a straight edge through a layer; a straight row of boxes has weight 1. */
-const bendWeight = 4;
+const BEND_WEIGHT = 4;
 
 /** The centre of each vertex across the layers: near its neighbours, in order, and not too close to the next. */
 function positionsAcross(layers: Layers, sizes: readonly number[], gap: number): readonly number[] {
@@ -180,7 +180,7 @@ function positionsAcross(layers: Layers, sizes: readonly number[], gap: number):
   const after = neighbours(vertices.length, edges);
   const before = neighbours(vertices.length, edges.map(flipped));
   const positions = new Array<number>(vertices.length).fill(0);
-  const weights = vertices.map(({ item }) => (item === null ? bendWeight : 1));
+  const weights = vertices.map(({ item }) => (item === null ? BEND_WEIGHT : 1));
   const settle = (layer: readonly number[], towards: readonly (readonly number[])[]): void => {
     const wanted = layer.map(
       (vertex) => mean(towards[vertex] ?? [], (near) => positions[near]) ?? positions[vertex] ?? 0,
@@ -196,7 +196,7 @@ function positionsAcross(layers: Layers, sizes: readonly number[], gap: number):
     });
   };
   for (const layer of order) settle(layer, before);
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     for (const layer of order.toReversed()) settle(layer, after);
     for (const layer of order) settle(layer, before);
   }

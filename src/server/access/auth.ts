@@ -135,11 +135,11 @@ function tooManyTries(waitMs: number): HttpError {
 
 type Tries = { readonly count: number; readonly last: string; readonly until: number; readonly at: number };
 
-const freeTries = 5;
-const firstWaitMs = 1000;
-const longestWaitMs = 5 * 60_000;
-const forgottenAfterMs = 60 * 60_000;
-const mostAddresses = 10_000;
+const FREE_TRIES = 5;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+const FORGOTTEN_AFTER_MS = 60 * 60_000;
+const MOST_ADDRESSES = 10_000;
 
 /**
  * Counts a wrong login and returns the pause before the next attempt from the address, in milliseconds: 0 for the first
@@ -156,11 +156,11 @@ export function createLoginTries(now: () => number): LoginTries {
   return (address, fingerprint) => {
     const network = networkOf(address);
     const known = byNetwork.get(network);
-    const before = known !== undefined && now() - known.at < forgottenAfterMs ? known : undefined;
+    const before = known !== undefined && now() - known.at < FORGOTTEN_AFTER_MS ? known : undefined;
     const waitMs = Math.max(0, (before?.until ?? 0) - now());
     if (waitMs > 0 || before?.last === fingerprint) return waitMs;
     const count = (before?.count ?? 0) + 1;
-    const wait = count <= freeTries ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (count - freeTries - 1));
+    const wait = count <= FREE_TRIES ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - FREE_TRIES - 1));
     byNetwork.delete(network);
     byNetwork.set(network, { count, last: fingerprint, until: now() + wait, at: now() });
     forgetOldest(byNetwork);
@@ -171,7 +171,7 @@ export function createLoginTries(now: () => number): LoginTries {
 /** Removes the oldest entry: a map keeps the order of insertion. */
 function forgetOldest(byNetwork: Map<string, Tries>): void {
   const [oldest] = byNetwork.keys();
-  if (byNetwork.size > mostAddresses && oldest !== undefined) byNetwork.delete(oldest);
+  if (byNetwork.size > MOST_ADDRESSES && oldest !== undefined) byNetwork.delete(oldest);
 }
 
 function networkOf(address: string): string {

@@ -40,7 +40,7 @@ function isLink(method: string | undefined, headers: IncomingHttpHeaders): boole
   return isPage && headers.origin === undefined && (method === 'GET' || method === 'HEAD');
 }
 
-const requestHeaders = 'Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID';
+const REQUEST_HEADERS = 'Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID';
 
 /** Returns the headers that let a page of an allowed origin read a response; empty for other origins. */
 export function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
@@ -63,7 +63,7 @@ export function preflightReply({ headers }: IncomingMessage): Reply {
     status: 204,
     headers: {
       'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',
-      'Access-Control-Allow-Headers': requestHeaders,
+      'Access-Control-Allow-Headers': REQUEST_HEADERS,
       'Access-Control-Max-Age': '600',
       ...(isLocal ? { 'Access-Control-Allow-Private-Network': 'true' } : {}),
     },
@@ -85,7 +85,7 @@ export type HostNames = {
  * Names and addresses of the browser's own machine, to which no foreign page can bind its own name. Any port is
  * accepted, since `ssh -L 9000:localhost:8080` and port forwards of containers change it.
  */
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Rejects requests for unknown host names: a web page could bind its own name to this address and would then have the
@@ -105,7 +105,7 @@ export function checkHost({ headers, rawHeaders, socket }: IncomingMessage, name
 function isAllowed(host: string, address: string, { port, usualPort, allowed }: HostNames): boolean {
   const name = host.replace(/:\d*$/, '');
   if (allowed.includes(host) || allowed.includes(name)) return true;
-  if (loopback.test(name)) return true;
+  if (LOOPBACK.test(name)) return true;
   const given = host.slice(name.length + 1);
   return name === address && (given === '' ? usualPort : Number(given)) === port;
 }

@@ -39,7 +39,7 @@ export type Gate = {
  * not learn which paths exist.
  */
 export function createListener(gate: Gate): RequestListener {
-  const takeTurns = createTurns(mostInATurn);
+  const takeTurns = createTurns(MOST_IN_A_TURN);
   return (request, response) => {
     const work = () => {
       if (request.socket.destroyed) return;
@@ -54,7 +54,7 @@ export function createListener(gate: Gate): RequestListener {
 }
 
 /** Reading requests handled per turn of the event loop: some milliseconds. */
-const mostInATurn = 20;
+const MOST_IN_A_TURN = 20;
 
 async function serve(request: IncomingMessage, response: ServerResponse, gate: Gate): Promise<void> {
   const gone = new AbortController();

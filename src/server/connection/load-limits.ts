@@ -32,12 +32,12 @@ export const defaultLimits = {
 export type Limits = Readonly<typeof defaultLimits>;
 
 /** The files reserved for journals, processes being started, and watched directories. */
-const reserved = 1000;
+const RESERVED = 1000;
 
 /** Returns the number of connections that leaves room for other open files; unlimited if the system's limit is unknown. */
 export function connectionsThatFit(): number {
   const limit = openFilesLimit();
-  return limit === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(limit / 2), limit - reserved);
+  return limit === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(limit / 2), limit - RESERVED);
 }
 
 function openFilesLimit(): number | null {
@@ -49,7 +49,7 @@ function openFilesLimit(): number | null {
   }
 }
 
-const patienceMs = 1000;
+const PATIENCE_MS = 1000;
 
 /**
  * Limits the number of connections: surplus connections get an error response unread, and beyond a second limit they are
@@ -73,7 +73,7 @@ export function limitConnections(server: Server, limits: Limits, isPlain: boolea
     socket.on('error', () => socket.destroy());
     if (!isPlain || refused >= limits.refusedConnections) return void socket.destroy();
     refused += 1;
-    const timer = setTimeout(() => socket.destroy(), patienceMs);
+    const timer = setTimeout(() => socket.destroy(), PATIENCE_MS);
     socket.once('close', () => {
       refused -= 1;
       clearTimeout(timer);
@@ -123,12 +123,12 @@ export function slowRequests(server: Server | TlsServer): (socket: Socket, refus
 /** The delay of the event loop, in milliseconds, over the last seconds. */
 export type LoopLag = { readonly mean: number; readonly p99: number; readonly max: number };
 
-const resolutionMs = 50;
-const windowMs = 10_000;
+const RESOLUTION_MS = 50;
+const WINDOW_MS = 10_000;
 
 /** Watches the event loop until it is closed. */
 export function watchLoopLag(now: () => number): { readonly read: () => LoopLag; readonly close: () => void } {
-  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   let since = now();
   return {
@@ -138,7 +138,7 @@ export function watchLoopLag(now: () => number): { readonly read: () => LoopLag;
         p99: beyondResolution(delays.percentile(99)),
         max: beyondResolution(delays.max),
       };
-      if (now() - since >= windowMs) {
+      if (now() - since >= WINDOW_MS) {
         delays.reset();
         since = now();
       }
@@ -150,6 +150,6 @@ export function watchLoopLag(now: () => number): { readonly read: () => LoopLag;
 
 /** Converts a measured interval to a delay; NaN before the first measurement. */
 function beyondResolution(nanoseconds: number): number {
-  const ms = nanoseconds / 1e6 - resolutionMs;
+  const ms = nanoseconds / 1e6 - RESOLUTION_MS;
   return Number.isFinite(ms) && ms > 0 ? Math.round(ms * 10) / 10 : 0;
 }

@@ -8,7 +8,7 @@ type DocsPage = { readonly text: string; readonly headers: Readonly<Record<strin
 
 /** Renders the document as an HTML page: one file without scripts or further resources. */
 export function docsPage(document: OpenApiDocument): DocsPage {
-  const hash = createHash('sha256').update(pageStyle).digest('base64');
+  const hash = createHash('sha256').update(PAGE_STYLE).digest('base64');
   return {
     text: pageText(document),
     headers: {
@@ -41,7 +41,7 @@ function pageText(document: OpenApiDocument): string {
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(info.title)} API</title><style>${pageStyle}</style></head>
+<title>${escapeHtml(info.title)} API</title><style>${PAGE_STYLE}</style></head>
 <body><nav aria-label="Routes"><p class="home"><b>${escapeHtml(info.title)}</b> ${escapeHtml(info.version)}</p>
 ${toc.join('')}<h2>Schemas</h2><ul>${schemas.map(([name]) => `<li><a href="#schema-${name}">${name}</a></li>`).join('')}</ul></nav>
 <main><h1>The API of ${escapeHtml(info.title)}</h1>
@@ -136,7 +136,7 @@ function schemaText([name, schema]: [string, JsonObject]): string {
 }
 
 /** The style of the API page, light and dark. */
-const pageStyle = `
+const PAGE_STYLE = `
 :root{color-scheme:light dark;--text:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--block:#f6f8fa;--link:#0550ae;--ok:#1a7f37;--error:#b3261e;--get:#0550ae;--post:#1a7f37;--delete:#b3261e}
 @media (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--line:#3d444d;--back:#0d1117;--block:#161b22;--link:#6cb6ff;--ok:#57ab5a;--error:#ff7b72;--get:#6cb6ff;--post:#57ab5a;--delete:#ff7b72}}
 *{box-sizing:border-box}

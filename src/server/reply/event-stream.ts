@@ -3,9 +3,9 @@ import type { Clock } from '#system/clock.ts';
 import type { Reply } from '../route.ts';
 
 /** The interval of heartbeats, which keep proxies from closing the connection. */
-const heartbeatMs = 15_000;
+const HEARTBEAT_MS = 15_000;
 /** The time after which a disconnected client reconnects. */
-const comeBackMs = 1000;
+const COME_BACK_MS = 1000;
 
 /** The headers of a stream of server-sent events. */
 export const eventStreamHeaders = {
@@ -14,7 +14,7 @@ export const eventStreamHeaders = {
 } as const;
 
 /** The first line of a stream. */
-export const comeBackLine = `retry: ${comeBackMs}\n\n`;
+export const comeBackLine = `retry: ${COME_BACK_MS}\n\n`;
 
 /** Formats one event; its data is JSON, which contains no line end. */
 export function eventFrame({ id, event, data }: { id?: string; event: string; data: string }): string {
@@ -28,7 +28,7 @@ export function eventFrame({ id, event, data }: { id?: string; event: string; da
 export function beat(writer: StreamWriter, clock: Clock, frame: () => string = () => ': still here\n\n'): () => void {
   let cancelTimer = () => {};
   const next = () => {
-    cancelTimer = clock.setTimer(clock.now() + heartbeatMs, () => {
+    cancelTimer = clock.setTimer(clock.now() + HEARTBEAT_MS, () => {
       if (!writer.isBehind()) writer.write(frame());
       next();
     });
@@ -48,9 +48,9 @@ export type StreamWriter = {
   readonly isClosed: () => boolean;
 };
 
-const mostPendingBytes = 256 * 1024;
+const MOST_PENDING_BYTES = 256 * 1024;
 /** The time after which a client that reads nothing is disconnected. */
-const stuckMs = 60_000;
+const STUCK_MS = 60_000;
 
 /** Creates the reply of a stream that `send` writes; a quiet one may be silent for longer than a connection may be idle. */
 export function streamReply(
@@ -69,11 +69,11 @@ export function createStreamWriter(output: Writable, signal: AbortSignal, clock:
     write: (chunk) => {
       if (!isClosed()) output.write(typeof chunk === 'string' ? chunk : Buffer.from(chunk));
     },
-    isBehind: () => output.writableLength > mostPendingBytes,
+    isBehind: () => output.writableLength > MOST_PENDING_BYTES,
     isClosed,
     caughtUp: async () => {
       if (isClosed() || !output.writableNeedDrain) return;
-      const cancelTimer = clock.setTimer(clock.now() + stuckMs, () => output.destroy());
+      const cancelTimer = clock.setTimer(clock.now() + STUCK_MS, () => output.destroy());
       await ended(output, signal);
       cancelTimer();
     },

@@ -16,7 +16,7 @@ const usualHeaders: Readonly<Record<string, string>> = {
 };
 
 /** The idle time of a connection before the system probes the peer. */
-const probeMs = 30_000;
+const PROBE_MS = 30_000;
 
 /** The context of sending a reply. */
 type Sending = {
@@ -51,7 +51,7 @@ export async function send(reply: Reply, { request, response, headers, signal }:
 /** Lets the system probe an idle peer. The normal limit is restored for the next request. */
 function keepOpen({ socket }: IncomingMessage): void {
   socket.setTimeout(0);
-  socket.setKeepAlive(true, probeMs);
+  socket.setKeepAlive(true, PROBE_MS);
 }
 
 /** Returns the entity tag of a body, for conditional requests. */

@@ -141,10 +141,10 @@ async function refreshed({ runIndex }: V1Parts): Promise<void> {
 }
 
 /** Lines of context around a match. */
-const around = 2;
-const mostMatches = 20;
+const AROUND = 2;
+const MOST_MATCHES = 20;
 /** The longest time of one slice of a search, in milliseconds. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
@@ -176,7 +176,7 @@ export const showSpec: V1Handler = ({ params: { name = '' }, headers, access }, 
 export const searchDags: V1Handler = async ({ query, access }, parts) => {
   const { q } = readQuery('v1SearchDags', query);
   const find = lineFinder(q, { ignoreCase: true }, parts.searchLines);
-  const pause = createSlices(sliceMs);
+  const pause = createSlices(SLICE_MS);
   const Results: object[] = [];
   for (const listed of parts.workflows.list()) {
     await pause();
@@ -197,10 +197,10 @@ export const listTags: V1Handler = (_, { workflows }) => {
 
 async function matchesIn(text: string, find: FindLines): Promise<readonly object[]> {
   const lines = text.split(/\r?\n/);
-  const found = (await find(lines.join('\n'))).slice(0, mostMatches);
+  const found = (await find(lines.join('\n'))).slice(0, MOST_MATCHES);
   return found.map((index) => {
-    const first = Math.max(0, index - around);
-    const Line = lines.slice(first, index + around + 1).join('\n');
+    const first = Math.max(0, index - AROUND);
+    const Line = lines.slice(first, index + AROUND + 1).join('\n');
     return { Line, LineNumber: index + 1, StartLine: first + 1 };
   });
 }

@@ -89,7 +89,7 @@ function readTexts(listed: ListedWorkflow, parts: V1Parts): { dag: string; param
 type Tab = Queries['v1ShowDag']['tab'];
 
 /** The number of past runs in a history. */
-const pastRuns = 30;
+const PAST_RUNS = 30;
 
 /** The fields of every response, for any tab. */
 const empty = { Definition: '', Graph: '', LogUrl: '', LogData: null, StepLog: null, ScLog: null };
@@ -164,7 +164,7 @@ async function tabView(tab: Tab, { listed, run, step, access }: Shown, parts: V1
     case 'spec':
       return { Definition: shownSource(listed, access, parts.workflows) ?? '' };
     case 'history': {
-      const ids = parts.runIndex.runIdsOf(listed.file, pastRuns);
+      const ids = parts.runIndex.runIdsOf(listed.file, PAST_RUNS);
       const runs = await Promise.all(ids.map((runId) => readShown(runId, parts)));
       return { LogData: gridOf(runs.filter((each) => each !== null)) };
     }
@@ -193,8 +193,8 @@ function gridOf(runs: readonly ShownRun[]): object {
 /** The bytes shown of the beginning and end of a longer output. */
 const size = { head: 256 * 1024, tail: 256 * 1024 };
 /** The maximum number and total length of the shown attempts; earlier attempts are left out. */
-const mostAttempts = 100;
-const mostCharacters = 1024 * 1024;
+const MOST_ATTEMPTS = 100;
+const MOST_CHARACTERS = 1024 * 1024;
 
 /**
  * Returns the output of all attempts at a step of a run, in order; a handler may have its v1 name. Throws a `WfError`
@@ -219,7 +219,7 @@ async function contentOf(past: PastRun, step: string): Promise<string> {
   const texts: string[] = [];
   let characters = 0;
   for (const { step: own, attempt } of [...attempts].reverse()) {
-    if (texts.length === mostAttempts || characters > mostCharacters) break;
+    if (texts.length === MOST_ATTEMPTS || characters > MOST_CHARACTERS) break;
     let output = '';
     for (const stream of await stored.logs.streams(own, attempt)) {
       output += text(await readExcerpt(stored.logs.file(own, attempt, stream), size));

@@ -113,7 +113,7 @@ const untouched: StepSummary = {
   log: null,
 };
 
-const nanosecondsPerMs = 1_000_000;
+const NANOSECONDS_PER_MS = 1_000_000;
 
 /** Converts a step or handler as written in the file, without evaluation; `dir`: the default directory of steps. */
 export function stepView(step: Step, dir: string): object {
@@ -130,8 +130,8 @@ export function stepView(step: Step, dir: string): object {
     // Clients treat an empty list as an edge of the graph.
     Depends: step.depends.length === 0 ? null : step.depends,
     ContinueOn: { Failure: step.continueOn.failure, Skipped: step.continueOn.skipped },
-    RetryPolicy: { Limit: step.retry.limit, Interval: step.retry.intervalMs * nanosecondsPerMs },
-    RepeatPolicy: { Repeat: step.repeat !== null, Interval: (step.repeat?.intervalMs ?? 0) * nanosecondsPerMs },
+    RetryPolicy: { Limit: step.retry.limit, Interval: step.retry.intervalMs * NANOSECONDS_PER_MS },
+    RepeatPolicy: { Repeat: step.repeat !== null, Interval: (step.repeat?.intervalMs ?? 0) * NANOSECONDS_PER_MS },
     MailOnError: step.mailOn.failure,
     Preconditions: preconditionViews(step.preconditions),
     SignalOnStop: step.signalOnStop,

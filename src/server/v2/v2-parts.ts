@@ -126,7 +126,7 @@ export function requirePeriod<At extends number | null>({ from, to }: Period<At>
   throw new HttpError(400, '"to" is before "from"', { help: '"from" is the start of the period, "to" its end' });
 }
 
-const named = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/;
+const NAMED = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/;
 
 type Given = NonNullable<Bodies['startRun']['params']>;
 
@@ -145,6 +145,6 @@ function entryOfList(entry: List[number]): Param {
     const { name = null, value, masked } = entry;
     return { name, value, ...given({ masked }) };
   }
-  const [, name = null, value = entry] = named.exec(entry) ?? [];
+  const [, name = null, value = entry] = NAMED.exec(entry) ?? [];
   return { name, value };
 }

@@ -131,7 +131,7 @@ type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & {
 };
 
 /** The interval of the check that the owner of the run is alive. */
-const pollMs = 1000;
+const POLL_MS = 1000;
 
 /**
  * Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. If its owner
@@ -152,7 +152,7 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
     end();
   };
   const lookLater = () => {
-    if (!over.signal.aborted) cancelTimer = clock.setTimer(clock.now() + pollMs, () => void look().catch(fail));
+    if (!over.signal.aborted) cancelTimer = clock.setTimer(clock.now() + POLL_MS, () => void look().catch(fail));
   };
   lookLater();
   try {
@@ -222,17 +222,17 @@ type SelectTools = {
 };
 
 /** The number of newest runs without a file that are read to learn their directory. */
-const mostWithoutFile = 50;
+const MOST_WITHOUT_FILE = 50;
 
 /** The maximum time of reading runs per turn of the event loop. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 /** Yields the selected runs, newest first. Reads only as many as needed. */
 export async function* selectRuns(filter: RunFilter, { archive, reach, read }: SelectTools): AsyncIterable<PastRun> {
   const { statuses, limit, waiting = false, active = false } = filter;
   const ids = archive.list();
   const known = statuses === null ? null : archive.statuses(ids);
-  const pause = createSlices(sliceMs);
+  const pause = createSlices(SLICE_MS);
   let left = limit;
   try {
     for (const runId of placedRuns(ids, filter, { archive, reach })) {
@@ -262,7 +262,7 @@ async function* statusesSince(
 ): AsyncIterable<{ readonly at: number; readonly status: RunStatus }> {
   const ids = archive.list();
   const known = archive.statuses(ids);
-  const pause = createSlices(sliceMs);
+  const pause = createSlices(SLICE_MS);
   try {
     for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, reach })) {
       const turn = pause();
@@ -310,7 +310,7 @@ function* placedRuns(
 /** Returns a test whether a run is of a file below the directory, or without a file and started there. */
 function startedBelow(directory: string, archive: RunArchive): (runId: string, label: RunLabel | null) => boolean {
   const isBelow = liesBelow(directory);
-  let unread = mostWithoutFile;
+  let unread = MOST_WITHOUT_FILE;
   return (runId, label) => {
     if (label === null || label.file !== null) return isBelow(label);
     unread -= 1;
@@ -347,22 +347,22 @@ function remember({ runId, state, stored }: PastRun, known: RunStatuses | null):
 /** The number of runs that were created in one hour, by status. `from`: milliseconds since 1970-01-01 UTC. */
 type RunsOfHour = { readonly from: number; readonly statuses: Readonly<Partial<Record<RunStatus, number>>> };
 
-export const hourMs = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** Counts the runs of each of the last hours of UTC, the oldest first. The last one is the hour of `now`. */
 export async function countByHour(
   { now, hours }: { readonly now: number; readonly hours: number },
   tools: SelectTools,
 ): Promise<readonly RunsOfHour[]> {
-  const last = Math.floor(now / hourMs);
+  const last = Math.floor(now / HOUR_MS);
   const counts = Array.from({ length: hours }, (_, index) => ({
-    from: (last - hours + 1 + index) * hourMs,
+    from: (last - hours + 1 + index) * HOUR_MS,
     statuses: {} as Partial<Record<RunStatus, number>>,
   }));
   const [first] = counts;
   if (first === undefined) return [];
   for await (const { at, status } of statusesSince(first.from, tools)) {
-    const hour = counts[Math.floor((at - first.from) / hourMs)];
+    const hour = counts[Math.floor((at - first.from) / HOUR_MS)];
     if (hour !== undefined) hour.statuses[status] = (hour.statuses[status] ?? 0) + 1;
   }
   return counts;

@@ -27,9 +27,9 @@ export type LostRunTools = {
 };
 
 /** The grace period for the remaining processes of a lost run. */
-const longestGraceMs = 5000;
-const lookAgainMs = 50;
-const longestWaitMs = 15_000;
+const LONGEST_GRACE_MS = 5000;
+const LOOK_AGAIN_MS = 50;
+const LONGEST_WAIT_MS = 15_000;
 
 /** Whether a run is lost: unfinished, and its owner is gone. */
 export async function isLost(run: PastRun, { judge }: Pick<LostRunTools, 'judge'>): Promise<boolean> {
@@ -47,14 +47,14 @@ export function referenceTo({ runId, state: { owner, promise } }: PastRun): RunR
  */
 export async function settleLostRun(run: PastRun, tools: LostRunTools): Promise<PastRun> {
   const { archive, clock } = tools;
-  const deadline = clock.now() + longestWaitMs;
+  const deadline = clock.now() + LONGEST_WAIT_MS;
   for (let found = run; ; ) {
     const journal = takeOver(found, tools);
     if (journal === 'impossible') return asLost(found, clock.now());
     if (journal !== 'taken') return (await settle(journal, found, tools)) ?? found;
     // A run without a recorded owner is new.
     if (found.state.owner === null || clock.now() > deadline) return found;
-    await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+    await new Promise<void>((resolve) => clock.setTimer(clock.now() + LOOK_AGAIN_MS, resolve));
     found = readPastRun(archive, run.runId) ?? found;
     if (isFinished(found.state) || !hasSameOwner(found.state, run.state)) return found;
   }
@@ -141,7 +141,7 @@ async function endLeftovers(
   const spared = sparedSteps(state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
   const left = processes.find({ runId, logs: stored.logs.directory }, { recorded, spared, since: null });
-  const graceMs = Math.min(stored.workflow.graceMs, longestGraceMs);
+  const graceMs = Math.min(stored.workflow.graceMs, LONGEST_GRACE_MS);
   if (left.length > 0) await processes.end(left, { signal: 'SIGTERM', graceMs });
   return [];
 }
@@ -196,7 +196,7 @@ function hasSameOwner({ owner: one }: RunState, { owner: other }: RunState): boo
   return one.pid === other.pid && one.startTime === other.startTime && one.namespace === other.namespace;
 }
 
-const mostRestarts = 3;
+const MOST_RESTARTS = 3;
 
 /**
  * Returns the event by which a lost run waits for a daemon again, or null if the run ends as lost. A run waits again
@@ -212,6 +212,6 @@ function waitAgain(run: PastRun, tools: LostRunTools, at: number): RunEvent | nu
   const queued = stored.events.find(({ type }) => type === 'run.queued');
   if (queued?.type !== 'run.queued' || !queued.lasting) return null;
   const starts = stored.events.filter(({ type }) => type === 'run.owned').length;
-  if (starts > mostRestarts || (tools.queue?.readLaunch(runId) ?? null) === null) return null;
+  if (starts > MOST_RESTARTS || (tools.queue?.readLaunch(runId) ?? null) === null) return null;
   return { type: 'run.queued', at, by: queued.by, lasting: true };
 }

@@ -23,9 +23,9 @@ export type RetentionRequest = {
 };
 
 /** The maximum time of removals per turn of the event loop. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 /** The maximum number of runs whose files are removed at once, which keeps the thread pool of Node busy. */
-const mostAtOnce = 16;
+const MOST_AT_ONCE = 16;
 
 /** A removed run; of a dry run, a run that would be removed. */
 export type RemovedRun = {
@@ -65,8 +65,8 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
     return candidatesOf(group, isTooMany, tools).map((candidate) => ({ candidate, isTooMany }));
   });
   const removed = new Map<number, RemovedRun>();
-  const pause = createSlices(sliceMs);
-  await someAtOnce(mostAtOnce, surplus.entries(), async ([position, { candidate, isTooMany }]) => {
+  const pause = createSlices(SLICE_MS);
+  await someAtOnce(MOST_AT_ONCE, surplus.entries(), async ([position, { candidate, isTooMany }]) => {
     request.progress?.(position, surplus.length);
     // Most of the work is synchronous: without a pause no signal would be handled.
     await pause();
@@ -183,8 +183,8 @@ export type RetentionRule =
 type IsTooMany = (position: number, ageMs: number) => boolean;
 
 /** The default of `histRetentionDays`, for workflows of which no stored file is left. */
-const usualDays = 30;
-const dayMs = 86_400_000;
+const USUAL_DAYS = 30;
+const DAY_MS = 86_400_000;
 
 /** Returns the rule for the runs of one workflow, newest first. The last run is never surplus. */
 function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunArchive): IsTooMany {
@@ -197,7 +197,7 @@ function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunAr
     case 'settings': {
       const { days, runs } = retentionIn(ids, archive);
       // As in Dagu: no run is too old.
-      const limitMs = days < 0 || runs !== null ? Number.POSITIVE_INFINITY : days * dayMs;
+      const limitMs = days < 0 || runs !== null ? Number.POSITIVE_INFINITY : days * DAY_MS;
       const most = Math.min(rule.keepRuns ?? Number.POSITIVE_INFINITY, runs ?? Number.POSITIVE_INFINITY);
       return (position, ageMs) => position > 0 && (ageMs > limitMs || position >= most);
     }
@@ -213,7 +213,7 @@ function retentionIn(
     const workflow = readPastRun(archive, runId)?.stored?.workflow;
     if (workflow !== undefined) return { days: workflow.histRetentionDays, runs: workflow.histRetentionRuns ?? null };
   }
-  return { days: usualDays, runs: null };
+  return { days: USUAL_DAYS, runs: null };
 }
 
 /**

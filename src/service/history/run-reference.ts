@@ -18,7 +18,7 @@ export type Reach = {
 };
 
 /** Runs listed in the message about an ambiguous reference. */
-const mostCandidates = 5;
+const MOST_CANDIDATES = 5;
 
 /**
  * Returns the id of the run that a reference names: an id or a unique prefix of one, or the last run of a workflow, by
@@ -174,7 +174,7 @@ export function unreadable({ directoryOf }: RunArchive, runId: string, problems:
 function onlyOne(ids: readonly string[], word: string, archive: RunArchive): string {
   const [only, other] = ids;
   if (only !== undefined && other === undefined) return only;
-  const shown = ids.slice(0, mostCandidates);
+  const shown = ids.slice(0, MOST_CANDIDATES);
   const named = shown.map((id) => `${id} (${archive.readCreated(id)?.workflow ?? 'unknown'})`);
   const more = ids.length > shown.length ? ', ...' : '';
   throw new WfError('usage', `"${word}" is the prefix of ${ids.length} run ids`, {

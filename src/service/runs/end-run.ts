@@ -14,7 +14,7 @@ import type { StepMark, StopAnswer, StopOptions } from '../service.ts';
 import { cancelQueued, type QueueTools } from './queued-run.ts';
 
 /** The pause before a run is read again whose last event was not its end, in milliseconds. */
-const lookAgainMs = 50;
+const LOOK_AGAIN_MS = 50;
 
 /** The dependencies of stopping a run. */
 export type StopTools = QueueTools & {
@@ -44,7 +44,7 @@ export async function untilOver(runId: string, tools: Pick<StopTools, 'history' 
     for await (const _ of history.follow(run, new AbortController().signal));
     run = requireRun(runId, await history.read(runId));
     if (!isFinished(run.state)) {
-      await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookAgainMs, resolve));
+      await new Promise<void>((resolve) => clock.setTimer(clock.now() + LOOK_AGAIN_MS, resolve));
     }
   }
 }

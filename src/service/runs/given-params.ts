@@ -39,9 +39,9 @@ const steeringPatterns = [
 /** The size of patterns and values that are checked in one turn of the event loop. */
 const MOST_CHECKED_AT_ONCE = 1000;
 /** Faults listed in one message. */
-const mostFaults = 20;
-const mostNames = 20;
-const longestName = 60;
+const MOST_FAULTS = 20;
+const MOST_NAMES = 20;
+const LONGEST_NAME = 60;
 
 /** A rejected parameter, and how the file could accept it. */
 type Fault = { readonly message: string; readonly help: string };
@@ -78,14 +78,14 @@ function checkParams(
   const { params, paramSchema } = workflow;
   if (given.length === 0 && paramSchema === undefined && !params.some(({ rule }) => rule?.required === true)) return;
   const names = refusedNames(workflow, given);
-  const shown = names.slice(0, mostFaults).map((name) => nameFault(name, workflow));
+  const shown = names.slice(0, MOST_FAULTS).map((name) => nameFault(name, workflow));
   const refused = new Set<string | null>(names);
   const taken = given.filter(({ name }) => !refused.has(name));
   const alone = [...shown, ...positionFaults(workflow, taken), ...valueFaults(workflow, taken, isComplete)];
   const faults = alone.length > 0 || !isComplete ? alone : schemaFaults(workflow, taken);
   const [first] = faults;
   if (first === undefined) return;
-  const more = names.length > mostFaults ? [`and ${names.length - mostFaults} more names`] : [];
+  const more = names.length > MOST_FAULTS ? [`and ${names.length - MOST_FAULTS} more names`] : [];
   const help = isFromJson && names.length > 0 ? jsonHelp(workflow) : first.help;
   throw new WfError('invalid-params', [...faults.map(({ message }) => message), ...more].join('\n'), {
     ...(help === '' ? {} : { help }),
@@ -134,7 +134,7 @@ export function refuseReplacements(run: GivenRun, processEnv: Environment): void
     });
   if (faults.length === 0) return;
   const help = 'declare it under "params" in the file to let callers set it';
-  throw new WfError('invalid-params', faults.slice(0, mostFaults).join('\n'), { help });
+  throw new WfError('invalid-params', faults.slice(0, MOST_FAULTS).join('\n'), { help });
 }
 
 /** What sets a variable besides parameters; null if nothing does. */
@@ -183,7 +183,7 @@ function takenText(workflow: Workflow): string {
   const names = declaredNames(workflow);
   const positional = workflow.params.length - names.length;
   const byPosition = positional === 0 ? [] : [`${positional} by position`];
-  const shown = [...names.slice(0, mostNames), ...(names.length > mostNames ? ['...'] : []), ...byPosition];
+  const shown = [...names.slice(0, MOST_NAMES), ...(names.length > MOST_NAMES ? ['...'] : []), ...byPosition];
   return shown.length === 0 ? 'no declared parameters' : shown.join(', ');
 }
 
@@ -261,7 +261,7 @@ function declaredNames({ params }: Workflow): readonly string[] {
 }
 
 function cut(name: string): string {
-  return name.length > longestName ? `${name.slice(0, longestName)}...` : name;
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
 }
 
 /**

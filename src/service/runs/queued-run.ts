@@ -21,12 +21,12 @@ export type RunContext = {
 
 /** The data that the carrier needs to run it, secrets included. */
 type Launch = {
-  readonly format: typeof launchFormat;
+  readonly format: typeof LAUNCH_FORMAT;
   readonly request: RunRequest;
   readonly context: RunContext;
 };
 
-const launchFormat = 1;
+const LAUNCH_FORMAT = 1;
 
 /** How new runs are stored, and how a stored run is started or waits for its turn. */
 export type StartOfRuns = {
@@ -45,7 +45,7 @@ export async function storeRun(
 ): Promise<AcceptedRun> {
   const { runId } = request;
   const env = withoutRun(context.env);
-  const launch: Launch = { format: launchFormat, request, context: { ...context, env } };
+  const launch: Launch = { format: LAUNCH_FORMAT, request, context: { ...context, env } };
   try {
     await store(request, { processEnv: env, launch: JSON.stringify(launch) });
     return { runId, isNew: true };
@@ -91,7 +91,7 @@ export async function claimRun(runId: string, tools: QueueTools): Promise<Claime
   const refuse = (message: string) => end(taken, tools, { type: 'refuse', reason: 'error', message });
   const text = queue.readLaunch(runId);
   const launch = text === null ? null : (JSON.parse(text) as Launch);
-  if (launch?.format !== launchFormat) {
+  if (launch?.format !== LAUNCH_FORMAT) {
     const message = 'its launch data is lost, or was written by another version of wf';
     await refuse(message);
     throw new WfError('storage', `run ${runId} cannot start: ${message}`);

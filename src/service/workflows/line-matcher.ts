@@ -8,8 +8,8 @@ export type FindLines = (text: string) => readonly number[] | Promise<readonly n
 export type SearchLines = (pattern: string, text: string) => Promise<readonly number[]>;
 
 /** The largest expression to search for, as `patternSize` measures it. */
-const mostPatternSize = 10_000;
-const metaCharacters = /[\\^$.|?*+()[\]{}]/;
+const MOST_PATTERN_SIZE = 10_000;
+const META_CHARACTERS = /[\\^$.|?*+()[\]{}]/;
 
 /**
  * Creates a search for a regular expression in RE2 syntax. Throws a `WfError` `usage` if the expression is invalid or
@@ -20,8 +20,8 @@ export function lineFinder(
   { ignoreCase }: { readonly ignoreCase: boolean },
   search: SearchLines,
 ): FindLines {
-  if (!metaCharacters.test(expression)) return textFinder(expression, { ignoreCase });
-  if (patternSize(expression) > mostPatternSize) throw new WfError('usage', 'the regular expression is too large');
+  if (!META_CHARACTERS.test(expression)) return textFinder(expression, { ignoreCase });
+  if (patternSize(expression) > MOST_PATTERN_SIZE) throw new WfError('usage', 'the regular expression is too large');
   const problem = patternProblem(expression);
   if (problem !== null) throw new WfError('usage', `"${expression}" is not a valid regular expression: ${problem}`);
   const pattern = ignoreCase ? `(?i)${expression}` : expression;

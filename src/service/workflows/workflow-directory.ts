@@ -65,7 +65,7 @@ export function pathKind(path: string): 'file' | 'directory' | null {
 }
 
 /** The bytes at the start of a file in which its `name` and `steps` are looked for. */
-const headBytes = 65_536;
+const HEAD_BYTES = 65_536;
 
 /**
  * Returns the workflow file that a word names relative to a directory: by its path, whose extension is optional, or by the
@@ -100,13 +100,13 @@ export function defaultWorkflow(directory: string, command: string): string {
     throw new WfError('usage', `no workflow is named, and there is none in ${directory}`, { help });
   }
   if (files.length === 1 || file.startsWith('workflow.')) return file;
-  const listed = files.length > mostListed ? [...files.slice(0, mostListed), '...'] : files;
+  const listed = files.length > MOST_LISTED ? [...files.slice(0, MOST_LISTED), '...'] : files;
   const count = `no workflow is named, and there are ${files.length} here`;
   throw new WfError('usage', `${count}: ${listed.join(', ')}`, { help: `wf ${command} ${quoteWord(file)}` });
 }
 
 /** Files listed in a message. */
-const mostListed = 20;
+const MOST_LISTED = 20;
 
 function hasSteps(file: string): boolean {
   return /^(?:\{\s*)?(["']?)steps\1\s*:/m.test(headOf(file));
@@ -123,8 +123,8 @@ function headOf(file: string): string {
   try {
     if (!statSync(file).isFile()) return '';
     fd = openSync(file, 'r');
-    const bytes = Buffer.alloc(headBytes);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, headBytes, 0));
+    const bytes = Buffer.alloc(HEAD_BYTES);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, HEAD_BYTES, 0));
   } catch {
     return '';
   } finally {

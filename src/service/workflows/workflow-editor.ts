@@ -52,13 +52,13 @@ type EditorParts = {
 };
 
 /** Letters and digits of any script, and common separators; no character that is special in paths or shells. */
-const usableName = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*$/u;
-const longestNameBytes = 200;
-const mostGroupLevels = 8;
+const USABLE_NAME = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+ -]*$/u;
+const LONGEST_NAME_BYTES = 200;
+const MOST_GROUP_LEVELS = 8;
 /** Characters of a too long name in a message. */
-const shownOfLong = 40;
+const SHOWN_OF_LONG = 40;
 
-const firstText = 'steps:\n  - name: hello\n    command: echo hello\n';
+const FIRST_TEXT = 'steps:\n  - name: hello\n    command: echo hello\n';
 
 /**
  * Creates an editor that notifies the catalog of each change. Every method rejects with a `WfError` `storage` if the disk
@@ -99,12 +99,12 @@ export function createWorkflowEditor({
     /** Creates a workflow and returns its file. Rejects with a `WfError`: `usage` for an invalid name, `conflict` for a taken one. */
     create: async (
       name: string,
-      { text = firstText, allowInvalid = false, group = '' }: CreateOptions = {},
+      { text = FIRST_TEXT, allowInvalid = false, group = '' }: CreateOptions = {},
     ): Promise<string> => {
       const directory = groupDirectory(group, directories);
       const file = join(directory, `${freeName(name, catalog)}.yaml`);
       await inDirectory(directory, async () => {
-        if (!allowInvalid && text !== firstText) await refuseInvalid(file, text);
+        if (!allowInvalid && text !== FIRST_TEXT) await refuseInvalid(file, text);
         await change(`create "${file}"`, () => createFile(file, text));
       });
       return file;
@@ -157,10 +157,10 @@ function freeName(given: string, catalog: Pick<ListedFiles, 'list'>, own: string
 function groupDirectory(given: string, { dagsDir }: ListingPaths): string {
   if (dagsDir === null) throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
   const names = given.trim() === '' ? [] : given.trim().split('/');
-  const unusable = names.find((name) => !usableName.test(name) || Buffer.byteLength(name) > longestNameBytes);
-  if (unusable !== undefined || names.length > mostGroupLevels) {
-    throw new WfError('usage', `"${given.slice(0, longestNameBytes)}" cannot be a group`, {
-      help: `a group is up to ${mostGroupLevels} names separated by "/", such as "ops/nightly"; each has letters, digits, spaces and _ . + -`,
+  const unusable = names.find((name) => !USABLE_NAME.test(name) || Buffer.byteLength(name) > LONGEST_NAME_BYTES);
+  if (unusable !== undefined || names.length > MOST_GROUP_LEVELS) {
+    throw new WfError('usage', `"${given.slice(0, LONGEST_NAME_BYTES)}" cannot be a group`, {
+      help: `a group is up to ${MOST_GROUP_LEVELS} names separated by "/", such as "ops/nightly"; each has letters, digits, spaces and _ . + -`,
     });
   }
   const paths = names.map((_, index) => join(dagsDir, ...names.slice(0, index + 1)));
@@ -198,13 +198,13 @@ function removeEmpty(directory: string, top: string): void {
 /** Throws a `WfError` `usage` for an invalid name; the message shortens a long name. */
 function requireUsable(name: string): void {
   const bytes = Buffer.byteLength(name);
-  if (bytes > longestNameBytes) {
-    const start = [...name].slice(0, shownOfLong).join('');
+  if (bytes > LONGEST_NAME_BYTES) {
+    const start = [...name].slice(0, SHOWN_OF_LONG).join('');
     throw new WfError('usage', `"${start}..." cannot be the name of a workflow: it has ${bytes} bytes`, {
-      help: `a name has at most ${longestNameBytes} bytes`,
+      help: `a name has at most ${LONGEST_NAME_BYTES} bytes`,
     });
   }
-  if (usableName.test(name)) return;
+  if (USABLE_NAME.test(name)) return;
   throw new WfError('usage', `"${name}" cannot be the name of a workflow`, {
     help: 'a name has letters, digits, spaces and _ . + -, and begins with a letter, a digit or _',
   });

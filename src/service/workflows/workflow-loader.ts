@@ -57,7 +57,7 @@ const MAX_LOAD_SECONDS = 5;
 const MAX_TASK_SECONDS = 2;
 
 /** A client searches one text after the other. */
-const searchLullMs = 500;
+const SEARCH_LULL_MS = 500;
 
 type Waiting = {
   readonly task: ThreadTask;
@@ -102,7 +102,7 @@ export function createTaskThread(start: () => Worker, secondsFor = longest) {
       }
     }
     isBusy = false;
-    if (wasSearch) lull = setTimeout(close, searchLullMs).unref();
+    if (wasSearch) lull = setTimeout(close, SEARCH_LULL_MS).unref();
     else close();
   };
   return {

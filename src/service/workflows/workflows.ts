@@ -141,12 +141,12 @@ function notFound(name: string, cwd: string, dagsDir: string | null, listed: rea
 }
 
 /** Files listed in a message; of more, only one is named. */
-const mostNamed = 5;
+const MOST_NAMED = 5;
 
 function directoryNamed(name: string, cwd: string): WfError {
   const files = filesOf(resolve(cwd, name)).map((file) => join(name, file));
   const several =
-    files.length > mostNamed ? `one of ${files.length} files in it, such as ${files[0]}` : files.join(' or ');
+    files.length > MOST_NAMED ? `one of ${files.length} files in it, such as ${files[0]}` : files.join(' or ');
   const help = files.length === 0 ? 'name a workflow file; there is none in it' : `name ${several}`;
   return new WfError('not-found', `"${name}" is a directory, not a workflow`, { help });
 }

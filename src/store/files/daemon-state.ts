@@ -40,11 +40,11 @@ function hashOf(text: string): string {
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex');
 }
 
-const suffix = '.json';
+const SUFFIX = '.json';
 
 /** Notes in files of a directory, which is created on the first write. Each note is written atomically. */
 function createRunNotes(directory: string): RunNotes {
-  const pathOf = (runId: string) => join(directory, `${runId}${suffix}`);
+  const pathOf = (runId: string) => join(directory, `${runId}${SUFFIX}`);
   return {
     // Not flushed: after a crash of the machine, the process it describes is gone.
     write: (runId, text) =>
@@ -55,9 +55,9 @@ function createRunNotes(directory: string): RunNotes {
         renameSync(draft, pathOf(runId));
       }),
     all: () => {
-      const names = ifThere(() => readdirSync(directory))?.filter((name) => name.endsWith(suffix)) ?? [];
+      const names = ifThere(() => readdirSync(directory))?.filter((name) => name.endsWith(SUFFIX)) ?? [];
       return names.flatMap((name) => {
-        const runId = name.slice(0, -suffix.length);
+        const runId = name.slice(0, -SUFFIX.length);
         const text = readIfThere(pathOf(runId));
         return text === null ? [] : [{ runId, text }];
       });

@@ -118,8 +118,8 @@ function giveName(from: string, to: string): void {
 }
 
 /** Minimum age of leftovers of dead processes, and of processes that cannot be checked from here. */
-const youngestLeftoverMs = 10_000;
-const youngestUnknownMs = 3_600_000;
+const YOUNGEST_LEFTOVER_MS = 10_000;
+const YOUNGEST_UNKNOWN_MS = 3_600_000;
 
 /**
  * Opens a hidden directory in which a run is assembled before it gets its name, and removes those of dead processes. Its own
@@ -149,8 +149,8 @@ function removeLeftover(path: string, name: string, isAlive: Processes['isAlive'
   const maker = makerOf(name);
   if (maker === null) return;
   const made = statSync(path, { throwIfNoEntry: false });
-  if (made === undefined || Date.now() - made.mtimeMs < youngestLeftoverMs) return;
-  if (isAlive(maker) && Date.now() - made.mtimeMs < youngestUnknownMs) return;
+  if (made === undefined || Date.now() - made.mtimeMs < YOUNGEST_LEFTOVER_MS) return;
+  if (isAlive(maker) && Date.now() - made.mtimeMs < YOUNGEST_UNKNOWN_MS) return;
   // One of another user stays, and is no reason to refuse a run.
   removeDirectory(path);
 }

@@ -64,7 +64,7 @@ export function timeOfId(runId: string): number | null {
   return uuid === null ? null : Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
 }
 
-const format = 1;
+const FORMAT = 1;
 
 /** The content of `snapshot.json`. */
 export type SnapshotFile = {
@@ -80,7 +80,7 @@ export type SnapshotFile = {
 /** Writes the snapshot of a run into its new directory. */
 export function writeSnapshot(directory: string, snapshot: Snapshot, logs: string | null): void {
   const { sources, ...rest } = snapshot;
-  const file: SnapshotFile = { format, ...rest, logs };
+  const file: SnapshotFile = { format: FORMAT, ...rest, logs };
   writePrivate(snapshotPath(directory), sealedLine(file));
   writePrivate(sourcesPath(directory), sealedLine(sources));
 }
@@ -90,7 +90,7 @@ export function readSnapshot(directory: string): SnapshotFile | null {
   const path = snapshotPath(directory);
   const file = readOrMissing(path) as SnapshotFile | undefined;
   if (file === undefined) return null;
-  if (file.format === format) return file;
+  if (file.format === FORMAT) return file;
   throw new WfError('storage', `"${path}" was written by a later version of wf`, { help: 'Update wf to read it.' });
 }
 
@@ -153,11 +153,11 @@ function changedAt(path: string): number | null {
 }
 
 /** Resolution of file times, in milliseconds: a second change within it may leave the time unchanged. */
-const coarsestMs = 50;
+const COARSEST_MS = 50;
 
 /** Whether something changed so recently that another change may leave its time unchanged. */
 export function mayHideChange(changedAt: number, now: number): boolean {
-  return Math.abs(now - changedAt) < coarsestMs;
+  return Math.abs(now - changedAt) < COARSEST_MS;
 }
 
 /** Changes with the list of runs; null while a further change could be missed, because one was just made. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { bootstrap, supervisedLine } from '#executors/ssh/code.ts';
+import { BOOTSTRAP, supervisedLine } from '#executors/ssh/code.ts';
 import { describeWith, isInstalled } from '../../support/require.ts';
 import { failed, program, runs, succeeded, temporaryDirectory, until } from '../attempt.ts';
 import { isSshThere, runRemote, type SshServer, startRemote, startSshd } from './sshd.ts';
@@ -71,7 +71,7 @@ describe.each(shells)('the supervisor in %s %s', (file, ...options) => {
 
 /** Runs code like a server does: in its own session, until every process has closed the output. */
 async function supervised([file = '', ...options]: readonly (string | undefined)[], code: string, spare: boolean) {
-  const inner = /'(.*)'$/.exec(bootstrap)?.[1] ?? '';
+  const inner = /'(.*)'$/.exec(BOOTSTRAP)?.[1] ?? '';
   const args = [...options.filter((option) => option !== undefined), '-c', inner];
   const child = spawn(file, args, { detached: true });
   const output = { stdout: '', stderr: '' };

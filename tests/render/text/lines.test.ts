@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CarriageReturn, createPieceSplitter, longestLine } from '#render/text/lines.ts';
+import { type CarriageReturn, createPieceSplitter, LONGEST_LINE } from '#render/text/lines.ts';
 import fc from '../../support/fast-check.ts';
 
 function createLineSplitter(carriageReturn: CarriageReturn) {
@@ -52,12 +52,12 @@ test('a splitter that was flushed starts on a new line', () => {
 
 describe('a line without end', () => {
   test('is returned in pieces to limit memory', () => {
-    const text = 'x'.repeat(longestLine * 2 + 10);
-    expect(linesOf([text]).map((line) => line.length)).toEqual([longestLine, longestLine, 10]);
+    const text = 'x'.repeat(LONGEST_LINE * 2 + 10);
+    expect(linesOf([text]).map((line) => line.length)).toEqual([LONGEST_LINE, LONGEST_LINE, 10]);
   });
 
   test('is never cut inside a character', () => {
-    const text = `x${'👍'.repeat(longestLine)}`;
+    const text = `x${'👍'.repeat(LONGEST_LINE)}`;
     const lines = linesOf([text]);
     expect([lines.join(''), lines.some((line) => /\p{Surrogate}/u.test(line))]).toEqual([text, false]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogLines, type LogLinesOptions } from '#render/log-lines.ts';
 import type { OutputChunk } from '#render/reporters/reporter.ts';
-import { longestLine } from '#render/text/lines.ts';
+import { LONGEST_LINE } from '#render/text/lines.ts';
 
 type Printed = readonly [step: string, attempt: number, stream: OutputChunk['stream'], text: string];
 
@@ -22,7 +22,7 @@ function written(chunks: readonly Printed[], options: Partial<LogLinesOptions> =
   return texts.join('');
 }
 
-const long = 'x'.repeat(longestLine * 2 + 10);
+const long = 'x'.repeat(LONGEST_LINE * 2 + 10);
 
 test('a long line is written whole', () => {
   expect(written([['a', 1, 'stdout', `${long}\nnext\n`]])).toBe(`[a] ${long}\n[a] next\n`);
@@ -32,11 +32,11 @@ test('a long line is written whole', () => {
 
 test('a long line that another stream interrupts continues in a line of its own', () => {
   const text = written([
-    ['a', 1, 'stdout', long.slice(0, longestLine + 5)],
+    ['a', 1, 'stdout', long.slice(0, LONGEST_LINE + 5)],
     ['b', 1, 'stdout', 'between\n'],
     ['a', 1, 'stdout', 'rest\n'],
   ]);
-  expect(text).toBe(`[a] ${long.slice(0, longestLine)}\n[b] between\n[a] xxxxxrest\n`);
+  expect(text).toBe(`[a] ${long.slice(0, LONGEST_LINE)}\n[b] between\n[a] xxxxxrest\n`);
 });
 
 test('in JSON each piece of a long line but the last is marked as continued', () => {
@@ -46,8 +46,8 @@ test('in JSON each piece of a long line but the last is marked as continued', ()
     .map((line) => JSON.parse(line));
   const piece = { step: 'a', attempt: 1, stream: 'stdout' };
   expect(objects).toEqual([
-    { ...piece, text: 'x'.repeat(longestLine), continues: true },
-    { ...piece, text: 'x'.repeat(longestLine), continues: true },
+    { ...piece, text: 'x'.repeat(LONGEST_LINE), continues: true },
+    { ...piece, text: 'x'.repeat(LONGEST_LINE), continues: true },
     { ...piece, text: 'x'.repeat(10) },
     { ...piece, text: 'next' },
   ]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FinishedStatus } from '#core/run/run.ts';
-import { countByHour, hourMs } from '#service/history/history.ts';
+import { countByHour, HOUR_MS } from '#service/history/history.ts';
 import { readPastRun } from '#service/history/past-run.ts';
 import { fileStore } from '../../store/world.ts';
 import { step, workflow } from '../../support/workflow.ts';
@@ -44,10 +44,10 @@ test('runs are counted by the hour of their creation and their status', async ()
   await make(noon + 1, 'succeeded');
   await make(noon + 2, null);
   // The clock was set back since.
-  await make(noon + hourMs, 'succeeded');
+  await make(noon + HOUR_MS, 'succeeded');
 
   const hours = [
-    { from: noon - hourMs, statuses: { succeeded: 1, failed: 1 } },
+    { from: noon - HOUR_MS, statuses: { succeeded: 1, failed: 1 } },
     { from: noon, statuses: { succeeded: 2, queued: 1 } },
   ];
   expect((await count(noon + 3, 2)).counted).toEqual(hours);

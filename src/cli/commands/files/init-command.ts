@@ -80,7 +80,7 @@ function listTemplates(isJson: boolean, { out, outTerminal }: Console): number {
 /** The address of the published JSON Schema of workflow files, its `$id`. */
 const SCHEMA_URL = 'https://raw.githubusercontent.com/wfrun/wf/main/docs/reference/schemas/workflow.json';
 
-const inProject = 'node_modules/wfrun/dist/workflow.schema.json';
+const IN_PROJECT = 'node_modules/wfrun/dist/workflow.schema.json';
 
 /** Returns the comment by which editors find the schema: a path in a project with this package, else the published address. */
 function schemaComment(file: string, published: string): string {
@@ -94,7 +94,7 @@ function schemaComment(file: string, published: string): string {
 
 function pathInProject(directory: string): string | null {
   for (let above = directory; ; above = dirname(above)) {
-    const path = join(above, inProject);
+    const path = join(above, IN_PROJECT);
     const relativePath = relative(directory, path);
     if (existsSync(path)) return relativePath.startsWith('.') ? relativePath : `./${relativePath}`;
     if (dirname(above) === above) return null;

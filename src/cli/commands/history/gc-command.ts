@@ -79,17 +79,17 @@ function createdAt(time: number): string | null {
 }
 
 /** Short commands show nothing. */
-const firstAfterMs = 300;
-const intervalMs = 100;
+const FIRST_AFTER_MS = 300;
+const INTERVAL_MS = 100;
 
 /** A progress counter on a terminal; elsewhere it writes nothing. */
 function createCountLine({ write, isTerminal }: Pick<Terminal, 'write' | 'isTerminal'>, what: string) {
-  let next = performance.now() + firstAfterMs;
+  let next = performance.now() + FIRST_AFTER_MS;
   let isShown = false;
   return {
     show: (done: number, total: number) => {
       if (!isTerminal || performance.now() < next) return;
-      next = performance.now() + intervalMs;
+      next = performance.now() + INTERVAL_MS;
       isShown = true;
       write(`\r${what} ${done} of ${total} runs\u001b[K`);
     },

@@ -56,11 +56,11 @@ async function printLogs(logs: LogAnswer, printing: LogsOptions, { out, outTermi
 }
 
 /** The interval of checks whether the reader is still there. */
-const pollMs = 100;
+const POLL_MS = 100;
 
 async function whileRead(out: Output, read: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const unread = new AbortController();
-  const looks = setInterval(() => out.isClosed() && unread.abort(), pollMs).unref();
+  const looks = setInterval(() => out.isClosed() && unread.abort(), POLL_MS).unref();
   try {
     await read(unread.signal);
   } finally {

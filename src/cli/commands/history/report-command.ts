@@ -17,7 +17,7 @@ import { version } from '../../version.ts';
 /** The options of `wf report`; `run` is null for the last run of all. */
 export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
 
-const longestName = 100;
+const LONGEST_NAME = 100;
 
 /** Writes the HTML report of one run and prints the name of the file. */
 export async function reportCommand(
@@ -74,5 +74,5 @@ function target(output: string | null, { workflow, runId }: Pick<RunSummary, 'wo
 /** The name of a workflow may contain any character, even a slash. */
 function fileName(text: string): string {
   const plain = text.replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[-.]+|-+$/g, '');
-  return plain.slice(0, longestName) || 'run';
+  return plain.slice(0, LONGEST_NAME) || 'run';
 }

@@ -36,14 +36,14 @@ export function statusCommand(options: StatusOptions, console: Console): Promise
 }
 
 /** The largest number of child runs in a recap. */
-const mostChildren = 20;
+const MOST_CHILDREN = 20;
 
 /** Returns the recap of a past run, with those of its running child runs, which may wait for approval. */
 async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promise<Recap> {
   const { summary, masked } = view;
   const running = summary.steps.flatMap((step) => [step, ...(step.items ?? [])]).filter(isRunningChild);
   const children = new Map<string, Recap>();
-  for (const { name, child } of running.slice(0, mostChildren)) {
+  for (const { name, child } of running.slice(0, MOST_CHILDREN)) {
     const run = child === undefined ? null : await viewIfThere(child, runs);
     if (run !== null) children.set(name, await recapOfPast(run, runs));
   }

@@ -20,7 +20,7 @@ type StopOptions = AccessOptions & {
 };
 
 /** After this time wf prints what it waits for. */
-const hintAfterMs = 1000;
+const HINT_AFTER_MS = 1000;
 
 /** Stops a run, or all runs of a workflow, and prints how each ended: at once, or as JSON at the end. */
 export async function stopCommand(options: StopOptions, console: Console): Promise<number> {
@@ -83,7 +83,7 @@ function endText({ status, error }: RunSummary): string {
 }
 
 async function withHint<T>(hint: string, write: (text: string) => void, wait: () => Promise<T>): Promise<T> {
-  const cancel = systemClock.setTimer(systemClock.now() + hintAfterMs, () => write(hint));
+  const cancel = systemClock.setTimer(systemClock.now() + HINT_AFTER_MS, () => write(hint));
   try {
     return await wait();
   } finally {

@@ -123,7 +123,7 @@ async function serve(
       onBegun();
       for (const line of exposedFiles([...settings.secretFiles, ...(kept === null ? [] : [kept.path])]))
         log.warning(line);
-      if (process.pid === 1) log.warning(firstProcessNote);
+      if (process.pid === 1) log.warning(FIRST_PROCESS_NOTE);
       logAccess(settings.login, { url: server.url, kept, isTerminal }, log);
       const { dagsDir } = config;
       const absent = dagsDir === null || existsSync(dagsDir) ? '' : ', which does not exist yet';
@@ -142,7 +142,7 @@ async function serve(
   }
 }
 
-const firstProcessNote =
+const FIRST_PROCESS_NOTE =
   'wf is process 1 and does not reap orphaned processes: start it under an init process (tini -- wf serve, or docker run --init)';
 
 /** Logs who can run commands through the daemon, and how to log in; a generated token is printed on a terminal only. */
@@ -193,8 +193,8 @@ function problemText(error: unknown): string {
   return stackOf(error);
 }
 
-const pauseMs = 60_000;
-const mostKnown = 1000;
+const PAUSE_MS = 60_000;
+const MOST_KNOWN = 1000;
 
 /** Writes each text at most once a minute: a full disk makes a check fail every second, and its log may be on that disk. */
 export function withoutRepeats(write: (text: string) => void, elapsed: () => number): (text: string) => void {
@@ -202,8 +202,8 @@ export function withoutRepeats(write: (text: string) => void, elapsed: () => num
   return (text) => {
     const now = elapsed();
     const before = writtenAt.get(text);
-    if (before !== undefined && now - before < pauseMs) return;
-    if (writtenAt.size >= mostKnown) writtenAt.clear();
+    if (before !== undefined && now - before < PAUSE_MS) return;
+    if (writtenAt.size >= MOST_KNOWN) writtenAt.clear();
     writtenAt.set(text, now);
     write(text);
   };

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type MaskStream, mask, type Secrets } from '#core/secrets/secrets.ts';
+import { MASK, type MaskStream, type Secrets } from '#core/secrets/secrets.ts';
 import type { AttemptLog } from '#executors/executor.ts';
 import type { OpenLogs, ProgramStream } from '#store/logs.ts';
 import { errorCode } from '#system/errors.ts';
@@ -144,9 +144,9 @@ type MaskedStreamOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-const bufferBytes = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 /** Capacity of the largest pipe: bytes that a process wrote before it ended are within this many. */
-const maxBacklogBytes = 1024 * 1024;
+const MAX_BACKLOG_BYTES = 1024 * 1024;
 
 /** Loads `node:net` on demand: most runs have no secrets. */
 function readingSocket(fd: number): Socket {
@@ -239,7 +239,7 @@ class MaskedStream {
     this.#put(this.#options.masking.flush());
     if (!this.#options.isWithheld || !this.#hasWritten || this.#hasLoggedMask) return;
     this.#hasLoggedMask = true;
-    this.#log(Buffer.from(`${mask}\n`));
+    this.#log(Buffer.from(`${MASK}\n`));
   }
 
   /** Reads without blocking. Returns true if no process can write any more. */
@@ -247,8 +247,8 @@ class MaskedStream {
     const { pipe } = this.#options;
     // The socket closes the descriptor at its end.
     if (pipe === null || !this.#isOpen || this.#isPipeAtEnd) return true;
-    const buffer = Buffer.allocUnsafe(bufferBytes);
-    for (let taken = 0; taken < maxBacklogBytes; ) {
+    const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+    for (let taken = 0; taken < MAX_BACKLOG_BYTES; ) {
       const read = readNow(pipe.readFd, buffer);
       if (read === null) return false;
       if (read === 0) return true;

@@ -140,11 +140,11 @@ function closeLogs({ log, kept }: OpenLogs): void {
   directOutput(log, 0).close();
 }
 
-const devNull = '/dev/null';
+const DEV_NULL = '/dev/null';
 
 function nullLog(): AttemptLog {
-  const files = { stdoutPath: devNull, stderrPath: devNull };
-  const fd = openSync(devNull, 'a');
+  const files = { stdoutPath: DEV_NULL, stderrPath: DEV_NULL };
+  const fd = openSync(DEV_NULL, 'a');
   return { ...files, isDirect: true, files, stdoutFd: fd, stderrFd: fd };
 }
 

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { EndSignal } from '#processes/end-signal.ts';
 import { errorCode, messageOf } from '#system/errors.ts';
 
-const pollIntervalMs = 100;
-const chunkBytes = 64 * 1024;
+const POLL_INTERVAL_MS = 100;
+const CHUNK_BYTES = 64 * 1024;
 
 /** Non-blocking: opening a named pipe without a reader, or writing to a full one, would block this process. */
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
@@ -20,7 +20,7 @@ export class OutputCopy {
   readonly #from: number;
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
-  readonly #chunk = Buffer.allocUnsafe(chunkBytes);
+  readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   /** Null for a named pipe without a reader. */
   #to: number | null = null;
   /** The part of the chunk that is read but not yet written. */
@@ -38,7 +38,7 @@ export class OutputCopy {
       if (this.#to !== null) closeSync(this.#to);
       throw new OutputCopy.Problem(problemWith(path, error));
     }
-    this.#timer = setInterval(() => this.#copy(), pollIntervalMs);
+    this.#timer = setInterval(() => this.#copy(), POLL_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -90,7 +90,7 @@ function afterInterval(signal: EndSignal): Promise<void> {
       forget();
       resolve();
     };
-    const timer = setTimeout(goOn, pollIntervalMs);
+    const timer = setTimeout(goOn, POLL_INTERVAL_MS);
     const forget = signal.onAbort(goOn);
   });
 }

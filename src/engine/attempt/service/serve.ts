@@ -28,8 +28,8 @@ export type BackgroundAttempt = {
 };
 
 /** The time limit of one check, and the minimum for the last one before the deadline. */
-const probeTimeoutMs = 10_000;
-const lastProbeTimeoutMs = 1000;
+const PROBE_TIMEOUT_MS = 10_000;
+const LAST_PROBE_TIMEOUT_MS = 1000;
 
 /** Makes an attempt at a service, and checks from its start on whether it is ready. */
 export async function serve(parts: BackgroundAttempt): Promise<Outcome> {
@@ -83,7 +83,7 @@ async function untilReady(
   const { intervalMs, timeoutMs } = service;
   const deadline = clock.elapsed() + timeoutMs;
   for (;;) {
-    const limit = Math.min(probeTimeoutMs, Math.max(lastProbeTimeoutMs, deadline - clock.elapsed()));
+    const limit = Math.min(PROBE_TIMEOUT_MS, Math.max(LAST_PROBE_TIMEOUT_MS, deadline - clock.elapsed()));
     const why = await withTimeLimit(limit, ended, probe).catch(String);
     if (why === null || ended.aborted) return null;
     const leftMs = deadline - clock.elapsed();
@@ -130,7 +130,7 @@ type ProbeParts = {
 };
 
 /** Time in which a published port without a server behind it is closed again, in milliseconds. */
-const closedAfterMs = 100;
+const CLOSED_AFTER_MS = 100;
 
 /** Creates the probe for a condition. Throws an `EvaluationProblem` or a `PathProblem` for a value that cannot be evaluated. */
 async function createProbe(readyWhen: Readiness, parts: ProbeParts): Promise<Probe> {
@@ -147,7 +147,7 @@ async function createProbe(readyWhen: Readiness, parts: ProbeParts): Promise<Pro
       const address = addressOf(attempt.expand(readyWhen.port));
       return address === null
         ? async () => `${JSON.stringify(attempt.expand(readyWhen.port))} is not a port`
-        : (signal) => connectTo(address, containment() === null ? 0 : closedAfterMs, signal);
+        : (signal) => connectTo(address, containment() === null ? 0 : CLOSED_AFTER_MS, signal);
     }
     case 'http': {
       const url = attempt.expand(readyWhen.url);

@@ -3,11 +3,11 @@ import { clusters, cut, textWidth } from '../../text/width.ts';
 import type { Terminal } from '../reporter.ts';
 import type { TreeView } from './tree-view.ts';
 
-const showCursor = '\u001b[?25h';
-const hideCursor = '\u001b[?25l';
-const eraseRight = '\u001b[K';
+const SHOW_CURSOR = '\u001b[?25h';
+const HIDE_CURSOR = '\u001b[?25l';
+const ERASE_RIGHT = '\u001b[K';
 /** Not from the first cell: some terminals take an erasure of the whole window for clearing and move it to their history. */
-const eraseBelow = `${eraseRight}\u001b[C\u001b[J\r`;
+const eraseBelow = `${ERASE_RIGHT}\u001b[C\u001b[J\r`;
 
 /**
  * The lower end of a terminal: lines that scroll up and stay, above a block that is repainted. Lines of the block must be
@@ -23,7 +23,7 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
     if (scrolled === '' && isSame(block, drawn)) return;
     const { columns } = terminal.size();
     const up = cursorUp(wrappedRows(drawn, columns));
-    const hide = block.length > 0 && !isHidden ? hideCursor : '';
+    const hide = block.length > 0 && !isHidden ? HIDE_CURSOR : '';
     isHidden ||= block.length > 0;
     // Rows that the terminal has wrapped stay marked as such until they are erased.
     const isSameSize = columns === drawnColumns;
@@ -36,7 +36,7 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
     terminal.write(abandon());
   };
   const abandon = () => {
-    const text = isHidden ? showCursor : '';
+    const text = isHidden ? SHOW_CURSOR : '';
     isHidden = false;
     return text;
   };
@@ -47,7 +47,7 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
 
 /** Overwrites line by line, so that nothing flickers. */
 function paintOver(block: readonly string[]): string {
-  return block.map((line) => `${line}${eraseRight}\n`).join('') + eraseBelow;
+  return block.map((line) => `${line}${ERASE_RIGHT}\n`).join('') + eraseBelow;
 }
 
 /** Scrolled lines can be wider than the terminal, where erasing to the right would remove the last character. */
@@ -89,9 +89,9 @@ export type FrameClock = {
   readonly setTimer: (at: number, callback: () => void) => () => void;
 };
 
-const betweenFramesMs = 100;
-const betweenTicksMs = 1000;
-const settlingMs = 300;
+const BETWEEN_FRAMES_MS = 100;
+const BETWEEN_TICKS_MS = 1000;
+const SETTLING_MS = 300;
 
 /** Paints at most ten times a second, and once a second without a request while `paint` returns that a time is visible. */
 export function createFrames(clock: FrameClock, paint: () => { readonly showsTime: boolean }) {
@@ -109,22 +109,22 @@ export function createFrames(clock: FrameClock, paint: () => { readonly showsTim
     next = null;
     if (stopped) return;
     paintedAt = clock.now();
-    if (paint().showsTime) schedule(paintedAt + betweenTicksMs);
+    if (paint().showsTime) schedule(paintedAt + BETWEEN_TICKS_MS);
   };
   return {
     request: () => {
       const now = clock.now();
       // A clock that was set back must not delay the frame.
-      schedule(Math.max(now, Math.min(paintedAt, now) + betweenFramesMs, Math.min(heldUntil, now + settlingMs)));
+      schedule(Math.max(now, Math.min(paintedAt, now) + BETWEEN_FRAMES_MS, Math.min(heldUntil, now + SETTLING_MS)));
     },
     /** Delays frames until 300 ms have passed without a call: the size of a window that is being resized is not reported at once. */
     hold: () => {
-      heldUntil = clock.now() + settlingMs;
+      heldUntil = clock.now() + SETTLING_MS;
       next?.cancel();
       next = null;
       schedule(heldUntil);
     },
-    isHeld: () => heldUntil - settlingMs <= clock.now() && clock.now() < heldUntil,
+    isHeld: () => heldUntil - SETTLING_MS <= clock.now() && clock.now() < heldUntil,
     stop: () => {
       stopped = true;
       next?.cancel();
@@ -138,13 +138,13 @@ export type TerminalSigns = { readonly title: boolean; readonly progress: boolea
 
 type RunProgress = Pick<TreeView, 'done' | 'total' | 'failed' | 'isStopping'>;
 
-const widestTitle = 60;
-const keepTitle = '\u001b[22;0t';
-const giveTitleBack = '\u001b[23;0t';
+const WIDEST_TITLE = 60;
+const KEEP_TITLE = '\u001b[22;0t';
+const GIVE_TITLE_BACK = '\u001b[23;0t';
 
 /** The title and the progress of a terminal; one that cannot save its title gets an empty one at the end. */
 export function createTerminalTitle(workflow: string, { title, progress }: TerminalSigns) {
-  const name = cut(escapeControls(workflow), widestTitle, '...');
+  const name = cut(escapeControls(workflow), WIDEST_TITLE, '...');
   let shown = '';
   const osc = (text: string) => `\u001b]${text}\u0007`;
   return {
@@ -154,14 +154,14 @@ export function createTerminalTitle(workflow: string, { title, progress }: Termi
         ...(progress ? [osc(`9;4;${stateOf(run)};${percentOf(run)}`)] : []),
       ].join('');
       if (texts === shown) return '';
-      const before = shown === '' && title ? keepTitle : '';
+      const before = shown === '' && title ? KEEP_TITLE : '';
       shown = texts;
       return before + texts;
     },
     restore: () => {
       if (shown === '') return '';
       shown = '';
-      return (progress ? osc('9;4;0;0') : '') + (title ? osc('0;') + giveTitleBack : '');
+      return (progress ? osc('9;4;0;0') : '') + (title ? osc('0;') + GIVE_TITLE_BACK : '');
     },
   };
 }

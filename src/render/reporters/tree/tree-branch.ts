@@ -33,7 +33,7 @@ export type BranchRun = {
 };
 
 /** After this many lines only failed steps get a line; the others are counted. */
-const mostFinished = 100;
+const MOST_FINISHED = 100;
 
 /** One run in the tree; a sub-workflow step has a branch of its own, whose lines follow the line of the step. */
 export class TreeBranch {
@@ -152,7 +152,7 @@ export class TreeBranch {
       this.#forget(step);
       return;
     }
-    if (status !== 'failed' && this.#finished >= mostFinished) {
+    if (status !== 'failed' && this.#finished >= MOST_FINISHED) {
       this.#folded.set(status, (this.#folded.get(status) ?? 0) + 1);
       this.#forget(step);
       return;

@@ -172,29 +172,29 @@ export type TreeRoom = {
   readonly width?: number;
 };
 
-const indentPerLevel = 2;
-const timeWidth = 6;
-const widestName = 32;
-const narrowestDetail = 8;
+const INDENT_PER_LEVEL = 2;
+const TIME_WIDTH = 6;
+const WIDEST_NAME = 32;
+const NARROWEST_DETAIL = 8;
 
 /**
  * `  ✔ extract            1.2s  attempt 2 of 3`, always narrower than the terminal. In a narrow terminal the detail is
  * left out first, then the time, then the end of the name.
  */
 export function treeLine(line: TreeLine, { columns, names, ellipsis, depth = 0, width = columns }: TreeRoom): string {
-  const indent = indentPerLevel * (depth + 1);
+  const indent = INDENT_PER_LEVEL * (depth + 1);
   const head = indent + textWidth(line.glyph) + 1;
   const whole = columns - 1 - head;
   const room = width - 1 - head;
   const start = `${' '.repeat(indent)}${line.paintGlyph(line.glyph)} `;
-  const most = Math.max(8, Math.min(Math.floor(whole / 2), room - 1 - timeWidth));
-  const widest = Number.isFinite(columns) ? widestName : most;
+  const most = Math.max(8, Math.min(Math.floor(whole / 2), room - 1 - TIME_WIDTH));
+  const widest = Number.isFinite(columns) ? WIDEST_NAME : most;
   const nameWidth = Math.min(Math.max(names, textWidth(line.name)), widest, most);
   if (room < 1) return cut(`${line.glyph}${line.name}`, Math.max(0, room + head), ellipsis);
-  if (nameWidth + 1 + timeWidth > room) return start + cut(line.name, room, ellipsis);
+  if (nameWidth + 1 + TIME_WIDTH > room) return start + cut(line.name, room, ellipsis);
   const name = padEnd(cut(line.name, nameWidth, ellipsis), nameWidth);
-  const left = room - nameWidth - 1 - timeWidth - 2;
+  const left = room - nameWidth - 1 - TIME_WIDTH - 2;
   const detail =
-    left < narrowestDetail || line.detail === '' ? '' : `  ${line.paintDetail(cut(line.detail, left, ellipsis))}`;
-  return `${start}${name} ${line.time.padStart(timeWidth)}${detail}`.trimEnd();
+    left < NARROWEST_DETAIL || line.detail === '' ? '' : `  ${line.paintDetail(cut(line.detail, left, ellipsis))}`;
+  return `${start}${name} ${line.time.padStart(TIME_WIDTH)}${detail}`.trimEnd();
 }

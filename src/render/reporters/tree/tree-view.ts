@@ -133,20 +133,20 @@ export class TreeView {
   }
 }
 
-const keptBytes = 1024;
-const newline = 10;
+const KEPT_BYTES = 1024;
+const NEWLINE = 10;
 
 /** The last line of output. Keeps a copy of the last kilobyte and decodes it only on request, so that fast output costs little. */
 function createLastLine() {
   let kept = Buffer.alloc(0);
   return {
     push: (bytes: Uint8Array) => {
-      kept = Buffer.concat([kept.subarray(-Math.max(1, keptBytes - bytes.length)), bytes.subarray(-keptBytes)]);
+      kept = Buffer.concat([kept.subarray(-Math.max(1, KEPT_BYTES - bytes.length)), bytes.subarray(-KEPT_BYTES)]);
     },
     /** Returns the last line that is not blank, without colours; empty before there is one. */
     text: () => lastText(kept.toString('utf8')),
     /** Returns the last line only if it is unfinished, like a progress bar; else empty. */
-    unfinished: () => (kept.at(-1) === newline ? '' : lastText(kept.toString('utf8'))),
+    unfinished: () => (kept.at(-1) === NEWLINE ? '' : lastText(kept.toString('utf8'))),
   };
 }
 

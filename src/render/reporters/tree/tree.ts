@@ -31,7 +31,7 @@ export type TreeOptions = RecapOptions & {
 };
 
 /** Scrolled lines are written with the next frame, or earlier at this many characters. */
-const fullScroll = 64 * 1024;
+const FULL_SCROLL = 64 * 1024;
 
 /** Shows a line and the output of each finished step above a live block of running ones; of a single step as it arrives. */
 export function createTreeReporter(terminal: Terminal, options: TreeOptions): Reporter {
@@ -165,7 +165,8 @@ class Tree {
       now: this.#options.clock.now(),
       frame: this.#frame++,
       rows: rows - prompt.length,
-      above: this.#options.pushesRows === true ? this.#above - wrappedRows(prompt, leastColumns) + prompt.length : null,
+      above:
+        this.#options.pushesRows === true ? this.#above - wrappedRows(prompt, LEAST_COLUMNS) + prompt.length : null,
       usualMs: this.#usualMs,
     };
     this.#region.draw(scrolled, [...treeBlock(this.#root, moment), ...prompt.slice(-Math.max(1, rows - 2))]);
@@ -190,7 +191,7 @@ class Tree {
 
   #scroll(line: string): void {
     this.#scrolled += `${line}\n`;
-    if (this.#scrolled.length >= fullScroll) this.#region.draw(this.#takeScrolled(), []);
+    if (this.#scrolled.length >= FULL_SCROLL) this.#region.draw(this.#takeScrolled(), []);
   }
 
   #takeScrolled(): string {
@@ -222,11 +223,11 @@ type TreeMoment = {
 };
 
 /** Only the next few pending steps and the last few finished steps of a child run get a line. */
-const mostPending = 5;
-const mostEnded = 5;
+const MOST_PENDING = 5;
+const MOST_ENDED = 5;
 
 /** A window may become as narrow as this where rows are pushed, and else half as wide. */
-const leastColumns = 40;
+const LEAST_COLUMNS = 40;
 
 /**
  * Renders the live block: running steps, waiting steps, the next ones, and a line of counts for the rest. Its details are cut
@@ -236,7 +237,7 @@ const leastColumns = 40;
 function treeBlock(root: TreeBranch, moment: TreeMoment): readonly string[] {
   if (moment.rows < 3) return [];
   const { columns } = root.room();
-  const least = Math.min(columns, leastColumns);
+  const least = Math.min(columns, LEAST_COLUMNS);
   const narrowest = moment.above === null ? Math.max(Math.floor(columns / 2), least) : least;
   const fits = (block: readonly string[]) => {
     const wrapped = wrappedRows(block, narrowest);
@@ -259,7 +260,7 @@ function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
   addRunning(root, moment, lines, isFull);
   let pending = 0;
   for (const name of root.view.isStopping ? [] : root.view.pending) {
-    if (isFull() || pending++ === mostPending) break;
+    if (isFull() || pending++ === MOST_PENDING) break;
     lines.push(treeLine(pendingLine(name, root.view, root.style), root.room(moment.width)));
   }
   return [...lines, countLine(root, moment)];
@@ -277,7 +278,7 @@ function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], is
     lines.push(treeLine(child?.isFanOut === true ? withCount(line, child.view) : line, room));
     if (child === undefined) continue;
     const inner = child.room(moment.width);
-    for (const row of child.rows.slice(-mostEnded)) if (!isFull()) lines.push(treeLine(row, inner));
+    for (const row of child.rows.slice(-MOST_ENDED)) if (!isFull()) lines.push(treeLine(row, inner));
     addRunning(child, moment, lines, isFull);
   }
   for (const step of view.waiting.values()) {

@@ -37,7 +37,7 @@ function queueJson({ queue, runIndex }: V2Parts): object {
   return { limit: Number.isFinite(limit) ? limit : null, running: heads(running), waiting: heads(waiting) };
 }
 
-const weekMs = 7 * 86_400_000;
+const WEEK_MS = 7 * 86_400_000;
 const MAX_MOMENTS = 1000;
 /** The number of scheduled times in an event of the stream of all changes. */
 const MAX_NEXT_MOMENTS = 50;
@@ -46,14 +46,14 @@ const MAX_NEXT_MOMENTS = 50;
 export const showSchedule: V2Handler = async ({ query }, parts) => {
   const given = readQuery('showSchedule', query);
   const start = readMoment('from', given.from) ?? parts.clock.now();
-  const { from, to } = requirePeriod({ from: start, to: readMoment('to', given.to) ?? start + weekMs });
+  const { from, to } = requirePeriod({ from: start, to: readMoment('to', given.to) ?? start + WEEK_MS });
   return jsonReply(await scheduleView(from, to, MAX_MOMENTS, parts));
 };
 
 /** The next times of all schedules; the stream of all changes sends fewer of them than a request returns. */
 export function nextMoments(parts: V2Parts): Promise<object> {
   const from = parts.clock.now();
-  return scheduleView(from, from + weekMs, MAX_NEXT_MOMENTS, parts);
+  return scheduleView(from, from + WEEK_MS, MAX_NEXT_MOMENTS, parts);
 }
 
 async function scheduleView(from: number, to: number, limit: number, parts: V2Parts): Promise<object> {

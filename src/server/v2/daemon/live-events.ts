@@ -17,7 +17,7 @@ import { nextMoments } from './daemon-routes.ts';
 import { RunPart } from './run-part.ts';
 
 /** The shortest interval between two batches of changes to a reader, in milliseconds. */
-const pauseMs = 100;
+const PAUSE_MS = 100;
 
 /** `GET /api/v2/events`. */
 export function followAll(parts: V2Parts): Handler {
@@ -52,7 +52,7 @@ async function sendLive(reading: Reading, frames: LiveFrames, parts: V2Parts): P
   const { run, given, instances, isEndless, writer, signal } = reading;
   const { changes, clock } = parts;
   const cursor = given === null ? null : readLiveCursor(given, changes);
-  const wakeups = createPacedWakeups(signal, clock, pauseMs);
+  const wakeups = createPacedWakeups(signal, clock, PAUSE_MS);
   const options = { onlyChanged: instances === 'changed', signal, wake: wakeups.wake };
   const part = run && new RunPart({ ...options, run, after: runAfter(cursor, run) }, parts);
   const leave = await changes.join(wakeups.wake, part);

@@ -210,7 +210,7 @@ function changeOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): StepC
 /** The current size of a stream of an attempt, in bytes. */
 type StreamSize = AttemptReference & { readonly runId: string; readonly stream: LogStream; readonly size: number };
 
-const pollMs = 250;
+const POLL_MS = 250;
 /** Attempts checked at a time; the others are checked next. */
 const MAX_ATTEMPTS_PER_LOOK = 200;
 
@@ -267,7 +267,7 @@ export class LogSizes {
   #lookLater(): void {
     if (this.#running.size === 0) return;
     const { clock, fail } = this.#tools;
-    this.#cancelTimer ??= clock.setTimer(clock.now() + pollMs, () => void this.#look().catch(fail));
+    this.#cancelTimer ??= clock.setTimer(clock.now() + POLL_MS, () => void this.#look().catch(fail));
   }
 
   async #look(): Promise<void> {

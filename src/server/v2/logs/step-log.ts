@@ -164,7 +164,7 @@ async function joinedLog(sections: readonly { header: string; file: LogFile }[])
     const text = Buffer.from(`${isLineOpen ? '\n' : ''}${header}\n`);
     add(text.length, (from, to) => bytesOf(text.subarray(from, to)));
     add(size, file.read);
-    isLineOpen = (await lastByte(file, size)) !== lineEnd;
+    isLineOpen = (await lastByte(file, size)) !== LINE_END;
   }
   return {
     path: null,
@@ -237,7 +237,7 @@ function knownDeltas(deltas: readonly number[], after: number): number {
 const LINES_PER_DELTA = 512;
 /** Number of cached indexes. */
 const MAX_KEPT = 32;
-const lineEnd = 0x0a;
+const LINE_END = 0x0a;
 
 /** The positions of lines in the part of a log that was read. */
 class LineIndex {
@@ -283,7 +283,7 @@ class LineIndexes {
 async function grow(index: LineIndex, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) {
     const start = index.size;
-    for (let at = chunk.indexOf(lineEnd); at !== -1; at = chunk.indexOf(lineEnd, at + 1)) {
+    for (let at = chunk.indexOf(LINE_END); at !== -1; at = chunk.indexOf(LINE_END, at + 1)) {
       index.lineEnds += 1;
       if (index.lineEnds % LINES_PER_DELTA !== 0) continue;
       const next = start + at + 1;
@@ -291,6 +291,6 @@ async function grow(index: LineIndex, chunks: AsyncIterable<Uint8Array>): Promis
       index.lastStart = next;
     }
     index.size += chunk.length;
-    index.endsWithLine = chunk.at(-1) === lineEnd;
+    index.endsWithLine = chunk.at(-1) === LINE_END;
   }
 }

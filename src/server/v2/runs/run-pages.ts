@@ -169,7 +169,7 @@ const letters: { readonly [status in StepStatus]: string } = {
   pending: 'P',
 };
 /** Symbol for a step missing from the run. */
-const noStep = '-';
+const NO_STEP = '-';
 
 /** `GET /api/v2/workflows/{name}/grid`. */
 export const workflowGrid: V2Handler = async ({ params: { name = '' }, query }, { workflows, history }) => {
@@ -187,7 +187,7 @@ export const workflowGrid: V2Handler = async ({ params: { name = '' }, query }, 
   const { names, statusesOf } = stepGrid(runs);
   const columns = runs.map((run) => {
     const { runId, status, createdAt, durationMs } = run;
-    const cells = statusesOf(run).map((own) => (own === null ? noStep : letters[own]));
+    const cells = statusesOf(run).map((own) => (own === null ? NO_STEP : letters[own]));
     return { runId, status, createdAt, durationMs, cells: cells.join('') };
   });
   return jsonReply({ steps: names, runs: columns, nextCursor });

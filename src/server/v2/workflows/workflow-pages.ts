@@ -82,7 +82,7 @@ type WorkflowItems = (
 ) => { readonly text: string; readonly validUntil: number };
 
 /** Schedules are read a little later than files. */
-const scheduleDelayMs = 1000;
+const SCHEDULE_DELAY_MS = 1000;
 
 /** Keeps the serialized data of files as long as the catalog keeps the files. */
 export function createWorkflowItems(parts: V2Parts): WorkflowItems {
@@ -93,7 +93,7 @@ export function createWorkflowItems(parts: V2Parts): WorkflowItems {
     const id = JSON.stringify(parts.workflows.nameOf(listed));
     const present = presentView(listed, parts);
     const isAwaited = listed.workflow !== null && listed.workflow.schedule.start.length > 0;
-    const soon = isAwaited ? parts.clock.now() + scheduleDelayMs : Number.POSITIVE_INFINITY;
+    const soon = isAwaited ? parts.clock.now() + SCHEDULE_DELAY_MS : Number.POSITIVE_INFINITY;
     return {
       text: `{"id":${id},${text.slice(1, -1)},${JSON.stringify(presentJson(listed, present, parts)).slice(1)}`,
       validUntil: present.next?.getTime() ?? soon,

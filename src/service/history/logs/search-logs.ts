@@ -34,8 +34,8 @@ const MAX_TEXT_LENGTH = 1000;
 /** A longer line is searched in pieces of this size. */
 const MAX_LINE_BYTES = 1024 * 1024;
 /** The longest time, in milliseconds, after which other work gets a turn. */
-const sliceMs = 10;
-const lineEnd = 0x0a;
+const SLICE_MS = 10;
+const LINE_END = 0x0a;
 
 /**
  * Yields the matching lines of a run, attempt after attempt. Throws a `WfError` `not-found` for a step that the run
@@ -71,11 +71,11 @@ async function* searchChunks(chunks: AsyncIterable<Uint8Array>, query: LogQuery)
   let left: Buffer = Buffer.alloc(0);
   let [line, offset] = [1, 0];
   await ownTurn();
-  const pause = createSlices(sliceMs);
+  const pause = createSlices(SLICE_MS);
   for await (const chunk of chunks) {
     await pause();
     const bytes = Buffer.concat([left, chunk]);
-    const lastEnd = bytes.lastIndexOf(lineEnd) + 1;
+    const lastEnd = bytes.lastIndexOf(LINE_END) + 1;
     const end = lastEnd === 0 && bytes.length > MAX_LINE_BYTES ? bytes.length : lastEnd;
     const whole = bytes.subarray(0, end);
     yield* searchLines(whole, query, { line, offset });
@@ -99,11 +99,15 @@ function* findText(bytes: Buffer, text: string, start: Position): Generator<Foun
   if (text.includes('\n')) return;
   let [line, lineStart] = [start.line, 0];
   for (let at = bytes.indexOf(text); at !== -1; ) {
-    for (let end = bytes.indexOf(lineEnd, lineStart); end !== -1 && end < at; end = bytes.indexOf(lineEnd, lineStart)) {
+    for (
+      let end = bytes.indexOf(LINE_END, lineStart);
+      end !== -1 && end < at;
+      end = bytes.indexOf(LINE_END, lineStart)
+    ) {
       line += 1;
       lineStart = end + 1;
     }
-    const found = bytes.indexOf(lineEnd, at);
+    const found = bytes.indexOf(LINE_END, at);
     const end = found === -1 ? bytes.length : found;
     yield { line, offset: start.offset + lineStart, text: shownText(bytes.subarray(lineStart, end)) };
     at = bytes.indexOf(text, end);
@@ -114,8 +118,8 @@ function* findText(bytes: Buffer, text: string, start: Position): Generator<Foun
 function* linesAt(bytes: Buffer, indexes: readonly number[], start: Position): Generator<Found> {
   let [index, at] = [0, 0];
   for (const wanted of indexes) {
-    for (; index < wanted; index += 1) at = bytes.indexOf(lineEnd, at) + 1;
-    const found = bytes.indexOf(lineEnd, at);
+    for (; index < wanted; index += 1) at = bytes.indexOf(LINE_END, at) + 1;
+    const found = bytes.indexOf(LINE_END, at);
     const text = shownText(bytes.subarray(at, found === -1 ? bytes.length : found));
     yield { line: start.line + index, offset: start.offset + at, text };
   }
@@ -131,6 +135,6 @@ function shownText(bytes: Buffer): string {
 
 function countLineEnds(bytes: Buffer): number {
   let count = 0;
-  for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + 1)) count += 1;
+  for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) count += 1;
   return count;
 }

@@ -79,7 +79,7 @@ function isSocket(path: string): boolean {
  * any namespace has the file open for writing. Node has no such call. Exits with 0: not open, 1: open, 2 or more:
  * unknown.
  */
-const probe = `
+const PROBE = `
 import fcntl, signal, sys
 signal.signal(signal.SIGIO, signal.SIG_IGN)
 try: file = open(sys.argv[1])
@@ -93,7 +93,7 @@ async function isOpenForWriting(path: string): Promise<boolean | null> {
   if (process.platform !== 'linux') return null;
   const { spawn } = process.getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
-    const child = spawn('python3', ['-I', '-S', '-c', probe, path], { stdio: 'ignore' });
+    const child = spawn('python3', ['-I', '-S', '-c', PROBE, path], { stdio: 'ignore' });
     child.once('error', () => resolve(null));
     child.once('exit', (code) => resolve(code === 0 ? false : code === 1 ? true : null));
   });

@@ -78,11 +78,11 @@ function connected(path: string): Promise<Socket | string> {
 }
 
 /** Maximum length of a socket path in bytes: an address holds 108 on Linux, 104 elsewhere, including a final zero. */
-const longestPath = 103;
+const LONGEST_PATH = 103;
 
 /** Uses a socket by a path that fits an address: by a link in a private directory that exists only during this call. */
 async function withShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
-  if (Buffer.byteLength(path) <= longestPath) return use(path);
+  if (Buffer.byteLength(path) <= LONGEST_PATH) return use(path);
   const short = makeShortDirectory(basename(path));
   try {
     const link = join(short, 'd');
@@ -94,7 +94,7 @@ async function withShortPath<T>(path: string, use: (path: string) => Promise<T>)
 }
 
 function makeShortDirectory(name: string): string {
-  const room = longestPath - Buffer.byteLength(`/wf-XXXXXX/d/${name}`);
+  const room = LONGEST_PATH - Buffer.byteLength(`/wf-XXXXXX/d/${name}`);
   const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';
   return mkdtempSync(join(parent, 'wf-'));
 }

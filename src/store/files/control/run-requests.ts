@@ -64,7 +64,7 @@ export function createRunControl(runsDir: string): RunControl {
 /**
  * The poll interval where a socket does not reach every process that may write a request, and the pause after an error.
  */
-const pollMs = 500;
+const POLL_MS = 500;
 
 /**
  * Reports each request in a run's directory once. Another process writes its request before it connects,
@@ -83,7 +83,7 @@ export function createRequestListener(directory: string, ownerPath: string) {
       closeSocket = await listenAt(ownerSocketPath(ownerPath), look);
     } catch {}
     // A process on another machine with the same files cannot reach the socket.
-    if (closeSocket === null || !isOnLocalDisk(directory)) timer = setInterval(look, pollMs).unref();
+    if (closeSocket === null || !isOnLocalDisk(directory)) timer = setInterval(look, POLL_MS).unref();
     if (isClosed) close();
   };
   const close = () => {
@@ -114,7 +114,7 @@ export function createRequestListener(directory: string, ownerPath: string) {
           retry ??= setTimeout(() => {
             retry = undefined;
             look();
-          }, pollMs).unref();
+          }, POLL_MS).unref();
         }
       };
       if (isClosed) return;

@@ -24,14 +24,14 @@ export async function readDiskSpace(path: string): Promise<DiskSpace | null> {
 /** The minimum that a start writes. */
 const trial = Buffer.alloc(16 * 1024);
 /** How long a result is kept, so that frequent requests do not load the disk. */
-const keptMs = 1000;
+const KEPT_MS = 1000;
 
 /** Writes and removes a file to see whether a start would fail; null if not. The message contains no path. */
 export function createTrialWrite(directory: string, now: () => number): () => SystemProblem | null {
   let last: { readonly at: number; readonly problem: SystemProblem | null } | null = null;
   return () => {
     const at = now();
-    if (last === null || at < last.at || at - last.at >= keptMs) last = { at, problem: tryOut(directory) };
+    if (last === null || at < last.at || at - last.at >= KEPT_MS) last = { at, problem: tryOut(directory) };
     return last.problem;
   };
 }

@@ -17,18 +17,18 @@ import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
 import { errorCode, messageOf, systemReason, tryOr, WfError } from '#system/errors.ts';
 import { closing } from '#system/files.ts';
 
-const readWrite = 0o600;
-const readWriteSearch = 0o700;
+const READ_WRITE = 0o600;
+const READ_WRITE_SEARCH = 0o700;
 
 /**
  * Opens a file, created with mode 0600 if missing: owner bits that the umask removes are restored. The umask itself
  * belongs to the steps.
  */
 export function openPrivate(path: string, flags: string | number): number {
-  const fd = openSync(path, flags, readWrite);
+  const fd = openSync(path, flags, READ_WRITE);
   if (!umaskTakesOwnerBits()) return fd;
   try {
-    if ((fstatSync(fd).mode & readWrite) !== readWrite) fchmodSync(fd, readWrite);
+    if ((fstatSync(fd).mode & READ_WRITE) !== READ_WRITE) fchmodSync(fd, READ_WRITE);
     return fd;
   } catch (error) {
     closeSync(fd);
@@ -82,20 +82,20 @@ export function makePrivateDirectory(path: string): readonly string[] {
 
 /** Restores the owner bits that the umask removed from a new directory. */
 export function keepOwnerBits(directory: string): void {
-  if ((statSync(directory).mode & readWriteSearch) !== readWriteSearch) chmodSync(directory, readWriteSearch);
+  if ((statSync(directory).mode & READ_WRITE_SEARCH) !== READ_WRITE_SEARCH) chmodSync(directory, READ_WRITE_SEARCH);
 }
 
 let takesOwnerBits: boolean | null = null;
 
 /** Evaluated once: two steps per millisecond make it too expensive to check each file. */
 function umaskTakesOwnerBits(): boolean {
-  takesOwnerBits ??= (process.umask() & readWriteSearch) !== 0;
+  takesOwnerBits ??= (process.umask() & READ_WRITE_SEARCH) !== 0;
   return takesOwnerBits;
 }
 
 function makeOne(path: string): readonly string[] {
   try {
-    mkdirSync(path, readWriteSearch);
+    mkdirSync(path, READ_WRITE_SEARCH);
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return [];
     throw error;
@@ -135,16 +135,16 @@ export function unlessRemoved<T>(path: string, read: () => T): T | null {
   return storing('read', path, () => ifThere(read));
 }
 
-const head = '{"crc":"';
-const middle = '","data":';
-const dataStart = head.length + 8 + middle.length;
+const HEAD = '{"crc":"';
+const MIDDLE = '","data":';
+const dataStart = HEAD.length + 8 + MIDDLE.length;
 
 /**
  * A JSON text with the checksum of its bytes, without line end: `{"crc":"1a2b3c4d","data":...}`. The result is JSON,
  * so that any tool can read it, and the checksum is at a fixed position, so that it is checked before parsing.
  */
 export function seal(json: string): string {
-  return `${head}${inHex(crc32OfText(json))}${middle}${json}}`;
+  return `${HEAD}${inHex(crc32OfText(json))}${MIDDLE}${json}}`;
 }
 
 /** The sealed value; undefined if any bit of it has changed. */
@@ -152,7 +152,7 @@ export function unseal(bytes: Buffer): unknown {
   const end = bytes.length - 1;
   if (end <= dataStart || bytes[end] !== 0x7d) return undefined;
   const data = bytes.subarray(dataStart, end);
-  if (bytes.toString('latin1', 0, dataStart) !== head + inHex(crc32(data)) + middle) return undefined;
+  if (bytes.toString('latin1', 0, dataStart) !== HEAD + inHex(crc32(data)) + MIDDLE) return undefined;
   return tryOr(undefined, () => JSON.parse(data.toString()) as unknown);
 }
 

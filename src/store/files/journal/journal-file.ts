@@ -18,7 +18,7 @@ export type JournalPosition = {
  * A disk that flushes within this time is flushed synchronously: waking a thread takes longer. A slower one blocks
  * nothing.
  */
-const quickFlushMs = 0.5;
+const QUICK_FLUSH_MS = 0.5;
 
 /** The only writer of one journal. Other processes always see whole lines, except after a crash. */
 export class JournalFile {
@@ -70,7 +70,7 @@ export class JournalFile {
       const before = this.#calls.now();
       if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
       else await this.#calls.syncData(this.fd);
-      this.#isDiskQuick = Number(this.#calls.now() - before) < quickFlushMs * 1e6;
+      this.#isDiskQuick = Number(this.#calls.now() - before) < QUICK_FLUSH_MS * 1e6;
     } catch (error) {
       throw storageError('flush', this.path, error);
     }

@@ -5,10 +5,10 @@ import { pause } from '#system/time-limit.ts';
 import { journalPath } from '../run-directory.ts';
 import { decodeEvent, readBytes } from './journal-reader.ts';
 
-const lineEnd = 0x0a;
+const LINE_END = 0x0a;
 /** The position of the checksum in a line. */
-const checksumStart = 8;
-const checksumEnd = 16;
+const CHECKSUM_START = 8;
+const CHECKSUM_END = 16;
 
 /** The file that was read; `ino` and `dev` identify it. */
 type Looked = { readonly fd: number; readonly ino: number; readonly dev: number };
@@ -74,11 +74,11 @@ export class JournalFollower {
   #take(bytes: Buffer, seq: number): StoredEvent[] {
     const events: StoredEvent[] = [];
     for (let start = 0; ; ) {
-      const end = bytes.indexOf(lineEnd, start);
+      const end = bytes.indexOf(LINE_END, start);
       const event = end === -1 ? null : decodeEvent(bytes.subarray(start, end), seq + events.length + 1);
       if (event === null) return events;
       events.push(event);
-      this.#delivered.push(bytes.toString('latin1', start + checksumStart, start + checksumEnd));
+      this.#delivered.push(bytes.toString('latin1', start + CHECKSUM_START, start + CHECKSUM_END));
       this.#offset += end + 1 - start;
       start = end + 1;
     }
@@ -97,7 +97,7 @@ export class JournalFollower {
 
 /** Whether the invalid line at `start` is followed by others: then it is not being written. */
 function isDamaged(bytes: Buffer, start: number): boolean {
-  const end = bytes.indexOf(lineEnd, start);
+  const end = bytes.indexOf(LINE_END, start);
   return end !== -1 && end !== bytes.length - 1;
 }
 
@@ -144,10 +144,10 @@ type JournalWakeups = {
 };
 
 /** Changes within this time are reported once. */
-const gatherMs = 20;
+const GATHER_MS = 20;
 /** Poll interval: not every file system reports changes, and none reports those of another machine. */
-const lookAnywayMs = 500;
-const lookUnwatchedMs = 100;
+const LOOK_ANYWAY_MS = 500;
+const LOOK_UNWATCHED_MS = 100;
 
 /** Watches the files of one directory, but not of its subdirectories; polls if watching is not available. */
 export function openWakeups(directory: string): JournalWakeups {
@@ -170,8 +170,8 @@ export function openWakeups(directory: string): JournalWakeups {
       const listen = (end: () => void) => {
         wake = end;
       };
-      if (!hasChanged) await pause(watcher === null ? lookUnwatchedMs : lookAnywayMs, signal, listen);
-      if (hasChanged) await pause(gatherMs, signal);
+      if (!hasChanged) await pause(watcher === null ? LOOK_UNWATCHED_MS : LOOK_ANYWAY_MS, signal, listen);
+      if (hasChanged) await pause(GATHER_MS, signal);
       hasChanged = false;
     },
     close,

@@ -6,7 +6,7 @@ import type { RunCreated, StoredRun } from '../../store.ts';
 import { sealedLine, storageError, unseal } from '../disk/private-files.ts';
 import { journalPath } from '../run-directory.ts';
 
-const lineEnd = 0x0a;
+const LINE_END = 0x0a;
 
 /** The valid part of a journal. */
 export type JournalContent = {
@@ -47,7 +47,7 @@ function parseLines(
   const events: StoredEvent[] = [];
   let length = 0;
   for (;;) {
-    const end = bytes.indexOf(lineEnd, length);
+    const end = bytes.indexOf(LINE_END, length);
     const event = end === -1 ? null : decodeEvent(bytes.subarray(length, end), seq + events.length);
     if (event === null) return { events, length, isDamaged: end !== -1 && end !== bytes.length - 1 };
     events.push(event);
@@ -81,11 +81,11 @@ export type JournalMark = {
 };
 
 /** Longer than most lines, each of which has its number, its time and its checksum. */
-const endBytes = 256;
+const END_BYTES = 256;
 
 /** The mark of a journal that was read; `length` is that of its `seq` events. */
 export function markOf(bytes: Buffer, { seq, length }: Pick<JournalMark, 'seq' | 'length'>): JournalMark {
-  return { seq, length, end: Buffer.from(bytes.subarray(Math.max(0, length - endBytes), length)) };
+  return { seq, length, end: Buffer.from(bytes.subarray(Math.max(0, length - END_BYTES), length)) };
 }
 
 /** The events after a mark; null if the journal is missing, damaged or replaced, so that all of it has to be read. */
@@ -123,7 +123,7 @@ export function readBytes(fd: number, from: number, count: number): Buffer {
 }
 
 /** Maximum length of a first line read alone, in bytes; for a longer one, with many parameters, the whole journal is read. */
-const usualBytes = 4096;
+const USUAL_BYTES = 4096;
 
 /** The events of the run in a directory, without its snapshot; empty if there is no journal. */
 export function readEvents(directory: string): Pick<StoredRun, 'events' | 'damage'> {
@@ -141,9 +141,9 @@ export function readCreated(directory: string): RunCreated | null {
 
 function readFirstLine(path: string): Buffer | null {
   return tryOr(null, () => {
-    const start = closing(openSync(path, 'r'), (fd) => readBytes(fd, 0, usualBytes));
-    const bytes = start.length < usualBytes || start.includes(lineEnd) ? start : readJournalBytes(path);
-    const end = bytes?.indexOf(lineEnd) ?? -1;
+    const start = closing(openSync(path, 'r'), (fd) => readBytes(fd, 0, USUAL_BYTES));
+    const bytes = start.length < USUAL_BYTES || start.includes(LINE_END) ? start : readJournalBytes(path);
+    const end = bytes?.indexOf(LINE_END) ?? -1;
     return bytes === null || end === -1 ? null : bytes.subarray(0, end);
   });
 }

@@ -14,7 +14,7 @@ import { journalPath, logsPath, scratchPath } from '../run-directory.ts';
 import { createSync, JournalFile } from './journal-file.ts';
 
 /** How often the owner checks that its files still exist: a run without them cannot be found or stopped by any command. */
-const removalPollMs = 5000;
+const REMOVAL_POLL_MS = 5000;
 
 /** The owner's hold on a run in files. */
 export function createRunJournal(run: OpenRun): RunJournal {
@@ -67,7 +67,7 @@ export function createRunJournal(run: OpenRun): RunJournal {
         clearInterval(looks);
         listener.gone(removal);
       };
-      if (closing === null) looks = setInterval(look, removalPollMs).unref();
+      if (closing === null) looks = setInterval(look, REMOVAL_POLL_MS).unref();
       return requests.listen(listener);
     },
     close: () => {

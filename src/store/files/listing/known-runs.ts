@@ -6,7 +6,7 @@ import { readSnapshot, timeOfId, timeOfRun } from '../run-directory.ts';
 import { appendToCache, decodeGroups, encodeGroups, readCache, replaceCache } from './cache.ts';
 
 /** This many surplus lines are cheaper to read than to remove. */
-const spareLines = 500;
+const SPARE_LINES = 500;
 
 /**
  * A cache of the labels of runs, compared with the directory at each use: `["workflow","group","file"]<tab>id id=time`. A new
@@ -45,7 +45,7 @@ export function knownRuns(runsDir: string, ids: readonly string[]): IndexedRuns 
   const gone = index.labels.size - (ids.length - missing.length);
   for (const [runId, label] of found.labels) index.labels.set(runId, label);
   for (const [runId, time] of found.times) index.times.set(runId, time);
-  if (isContested || lines > 2 * spareLines || gone > spareLines + ids.length) {
+  if (isContested || lines > 2 * SPARE_LINES || gone > SPARE_LINES + ids.length) {
     // A line that another process adds meanwhile is lost, and its run is read again.
     tryOr(null, () => replaceCache(runsDir, INDEX, encode(index, ids)));
   } else if (found.labels.size > 0) addToIndex(runsDir, found);

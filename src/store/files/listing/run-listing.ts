@@ -12,9 +12,9 @@ import { knownRuns } from './known-runs.ts';
 const LISTING = '.listing';
 
 /** Up to this number of entries, the directory itself is read as fast as a file. */
-const manyRuns = 1000;
+const MANY_RUNS = 1000;
 /** A listing that becomes stale sooner than this is not worth writing. */
-const rewriteMs = 5000;
+const REWRITE_MS = 5000;
 
 /**
  * The ids of all runs, as `list` reads them from the directory, cached in `<runs>/.listing`: the directory is read only
@@ -26,7 +26,7 @@ export function listingOf(runsDir: string, list: () => readonly string[]): reado
   if (written !== null) return written;
   const ids = list();
   const isSettled = stamp !== null && !mayHideChange(stamp.changedAt, Date.now());
-  if (isSettled && ids.length >= manyRuns && stampOf(runsDir)?.text === stamp.text)
+  if (isSettled && ids.length >= MANY_RUNS && stampOf(runsDir)?.text === stamp.text)
     writeListing(runsDir, stamp.text, ids);
   return ids;
 }
@@ -53,7 +53,7 @@ function writeListing(runsDir: string, stamp: string, ids: readonly string[]): v
   tryOr(null, () => {
     const before = statSync(path, { throwIfNoEntry: false });
     if (before === undefined) closeSync(openPrivate(path, 'a'));
-    if (before === undefined || (before.size > 0 && Math.abs(Date.now() - before.mtimeMs) < rewriteMs)) return;
+    if (before === undefined || (before.size > 0 && Math.abs(Date.now() - before.mtimeMs) < REWRITE_MS)) return;
     const text = withChecksum(`${stamp} ${ids.join(' ')}`);
     const flags = constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW;
     closing(openSync(path, flags), (fd) => writeFileSync(fd, text, 'latin1'));
@@ -61,9 +61,9 @@ function writeListing(runsDir: string, stamp: string, ids: readonly string[]): v
 }
 
 /** Longer than any time of a clock in microseconds since 1970. */
-const timeDigits = 17;
+const TIME_DIGITS = 17;
 /** Up to this number of runs, reading the times of their files is faster than reading the index. */
-const fewRuns = 20;
+const FEW_RUNS = 20;
 
 /** The ids of all runs in a directory, newest first: by the time in the id, or else of the file. */
 export function listRunIds(runsDir: string): readonly string[] {
@@ -71,7 +71,7 @@ export function listRunIds(runsDir: string): readonly string[] {
   const entries = ifThere(() => readdirSync(runsDir, { withFileTypes: true })) ?? [];
   for (const entry of entries) if (entry.isDirectory()) put(found, entry.name);
   const { uuids, given } = found;
-  const known = given.length > fewRuns ? knownRuns(runsDir, [...uuids, ...given]) : null;
+  const known = given.length > FEW_RUNS ? knownRuns(runsDir, [...uuids, ...given]) : null;
   return newestFirst(runsDir, found, known?.times);
 }
 
@@ -103,12 +103,12 @@ function newestFirst(runsDir: string, { uuids, given }: RunIds, times?: Readonly
   if (given.length === 0) return uuids.sort().reverse();
   const keys = [...uuids, ...given].flatMap((runId) => {
     const time = timeOfId(runId) ?? times?.get(runId) ?? timeOfRun(runsDir, runId);
-    return time === null ? [] : [`${Math.floor(time * 1000)}`.padStart(timeDigits, '0') + runId];
+    return time === null ? [] : [`${Math.floor(time * 1000)}`.padStart(TIME_DIGITS, '0') + runId];
   });
   return keys
     .sort()
     .reverse()
-    .map((key) => key.slice(timeDigits));
+    .map((key) => key.slice(TIME_DIGITS));
 }
 
 function isPlainUuid(runId: string): boolean {

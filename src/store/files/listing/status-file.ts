@@ -13,9 +13,9 @@ import { appendToCache, decodeGroups, encodeGroups, readCache, replaceCache } fr
 const STATUSES = '.statuses';
 
 /** This many surplus lines or runs are cheaper to read than to remove. */
-const spare = 1000;
+const SPARE = 1000;
 /** Runs found by reading are added in batches, so that an interrupted reader loses little. */
-const batchSize = 1000;
+const BATCH_SIZE = 1000;
 
 /** Adds the status of a run that has just finished; `fd` is its open journal. If it fails, the next reader adds the status. */
 export function addStatus(
@@ -34,7 +34,7 @@ export function openStatuses(runsDir: string, ids: readonly string[]): RunStatus
   const table = new StatusTable(ids);
   // Valid lines are ASCII, which is read fastest as Latin-1; any other byte makes the checksum wrong.
   const { lines, entries } = table.load(readCache(runsDir, STATUSES, 'latin1'));
-  const isLarge = lines > 2 * spare || entries > 2 * ids.length + spare;
+  const isLarge = lines > 2 * SPARE || entries > 2 * ids.length + SPARE;
   let at = 0;
   let unknown: JournalStats | null = null;
   let found: StatusEntry[] = [];
@@ -61,7 +61,7 @@ export function openStatuses(runsDir: string, ids: readonly string[]): RunStatus
       table.set(at, entry);
       if (isLarge) return;
       found.push(entry);
-      if (found.length >= batchSize) save();
+      if (found.length >= BATCH_SIZE) save();
     },
     save: () => {
       // Lines that other processes add meanwhile are lost, and added again by the next reader.

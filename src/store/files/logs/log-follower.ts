@@ -5,11 +5,11 @@ import { openRegular } from '#system/files.ts';
 import type { LogFollower, LogFollowerOptions, LogOffsets, LogPace, LogStream } from '../../logs.ts';
 
 /** Most steps end before the second look: the first one comes soon, so that a short step shows no delay. */
-const firstPollMs = 10;
-const pollMs = 100;
+const FIRST_POLL_MS = 10;
+const POLL_MS = 100;
 /** Maximum number of bytes that one step delivers per look, so that none delays the others and the run itself. */
-const mostBytesAtOnce = 1024 * 1024;
-const bufferBytes = 64 * 1024;
+const MOST_BYTES_AT_ONCE = 1024 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 const start: LogOffsets = { stdout: 0, stderr: 0 };
 
 /** The logs of a run. */
@@ -54,20 +54,20 @@ class Follower implements LogFollower {
     const entry = { step, attempt, logs };
     this.#followed.set(key(step, attempt), entry);
     this.#comeSoonTo(entry);
-    this.#timer ??= setTimeout(() => this.#lookAtAll(), pollMs).unref();
+    this.#timer ??= setTimeout(() => this.#lookAtAll(), POLL_MS).unref();
   };
 
   readonly finish = (step: string, attempt: number): boolean => {
     const entry = this.#followed.get(key(step, attempt));
     if (entry === undefined) return true;
-    const hasMore = this.#read(entry, this.#options.pace?.bytes ?? mostBytesAtOnce).left > 0;
+    const hasMore = this.#read(entry, this.#options.pace?.bytes ?? MOST_BYTES_AT_ONCE).left > 0;
     if (!hasMore) this.#forget(entry);
     return !hasMore;
   };
 
   readonly catchUp = (step: string, attempt: number): void => {
     const entry = this.#followed.get(key(step, attempt));
-    if (entry !== undefined) this.#read(entry, mostBytesAtOnce);
+    if (entry !== undefined) this.#read(entry, MOST_BYTES_AT_ONCE);
   };
 
   readonly close = (): void => {
@@ -79,13 +79,13 @@ class Follower implements LogFollower {
   };
 
   #lookAtAll(): void {
-    this.#timer = this.#followed.size === 0 ? undefined : setTimeout(() => this.#lookAtAll(), pollMs).unref();
+    this.#timer = this.#followed.size === 0 ? undefined : setTimeout(() => this.#lookAtAll(), POLL_MS).unref();
     this.#lookAt([...this.#followed.values()].filter((entry) => !this.#early.has(entry)));
   }
 
   #comeSoonTo(entry: Followed): void {
     this.#early.add(entry);
-    this.#earlyTimer ??= setTimeout(() => this.#lookAtEarly(), firstPollMs).unref();
+    this.#earlyTimer ??= setTimeout(() => this.#lookAtEarly(), FIRST_POLL_MS).unref();
   }
 
   #lookAtEarly(): void {
@@ -112,7 +112,7 @@ class Follower implements LogFollower {
   #look(entries: Iterable<Followed>, allowed: number): void {
     let left = allowed;
     for (const entry of entries) {
-      const found = left > 0 ? this.#read(entry, Math.min(left, mostBytesAtOnce)) : { read: 0, left: 1 };
+      const found = left > 0 ? this.#read(entry, Math.min(left, MOST_BYTES_AT_ONCE)) : { read: 0, left: 1 };
       left -= found.read;
       if (found.left > 0) this.#comeSoonTo(entry);
     }
@@ -135,8 +135,8 @@ class Follower implements LogFollower {
   }
 
   #readChunk(file: FollowedFile, mostBytes: number): Uint8Array {
-    this.#buffer ??= Buffer.allocUnsafeSlow(bufferBytes);
-    const length = mostBytes === 0 ? 0 : file.read(this.#buffer, Math.min(mostBytes, bufferBytes));
+    this.#buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    const length = mostBytes === 0 ? 0 : file.read(this.#buffer, Math.min(mostBytes, BUFFER_BYTES));
     return this.#buffer.subarray(0, length);
   }
 

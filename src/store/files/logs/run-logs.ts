@@ -9,7 +9,7 @@ import type { LogFile, LogForm, LogStore, LogStream, LogTime, OpenLogs } from '.
 import { makePrivateDirectory, openPrivate, storageError, storing } from '../disk/private-files.ts';
 import { createLogFollower, type LogPaths } from './log-follower.ts';
 
-const longestSlug = 60;
+const LONGEST_SLUG = 60;
 const oneLog: readonly LogStream[] = ['output'];
 const twoLogs: readonly LogStream[] = ['stdout', 'stderr'];
 
@@ -66,7 +66,7 @@ function instanceStem(name: string, stems: ReadonlyMap<string, string>): string 
 /** A name as a part of a file name: ASCII without spaces and without a leading dot. */
 export function slug(name: string, otherwise: string): string {
   const ascii = name.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[-.]+/, '');
-  return ascii.slice(0, longestSlug).replace(/-+$/, '') || otherwise;
+  return ascii.slice(0, LONGEST_SLUG).replace(/-+$/, '') || otherwise;
 }
 
 /** Steps are numbered from 1 in the order of the file, followed by handlers, so that no two names share a file. */
@@ -109,7 +109,7 @@ function openLogFile(path: string, directory: string): number {
   });
 }
 
-const chunkBytes = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** A step may have replaced its log with a pipe or a device, which must not block. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -143,7 +143,7 @@ async function* readRange(path: string, from: number, to: number): AsyncGenerato
     const stats = await reading(path, () => file.stat());
     // Bytes written while it is read are left to followers.
     const end = stats.isFile() ? Math.min(to, stats.size) : 0;
-    const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(chunkBytes, end - from)));
+    const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(CHUNK_BYTES, end - from)));
     for (let offset = from; offset < end; ) {
       const length = Math.min(buffer.length, end - offset);
       const { bytesRead } = await reading(path, () => file.read(buffer, 0, length, offset));

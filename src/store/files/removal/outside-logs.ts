@@ -104,7 +104,7 @@ function removeFile(path: string): void {
   }
 }
 
-const blockBytes = 512;
+const BLOCK_BYTES = 512;
 
 /**
  * The disk usage of a file, or of a directory with its content, in bytes; links are not followed. 0 if it does not
@@ -120,5 +120,5 @@ export function diskUsage(path: string): number {
 
 /** The disk space of one file, or of a directory without its content, in bytes. */
 export function diskSpace({ blocks }: Pick<Stats, 'blocks'>): number {
-  return blocks * blockBytes;
+  return blocks * BLOCK_BYTES;
 }

@@ -170,9 +170,9 @@ function isThere(path: string): boolean {
 }
 
 /** The maximum number of entries of a directory that are removed at once. */
-const mostAtOnce = 64;
+const MOST_AT_ONCE = 64;
 /** The maximum number of attempts to empty a directory to which others add files. */
-const attempts = 20;
+const ATTEMPTS = 20;
 
 /**
  * Removes a file, or a directory with its content; resolves to the disk space that it took, in bytes. Links are not
@@ -214,7 +214,7 @@ async function emptyAndRemove(directory: string): Promise<number> {
       rmdirSync(directory);
       return bytes;
     } catch (error) {
-      if (errorCode(error) !== 'ENOTEMPTY' || attempt === attempts) throw error;
+      if (errorCode(error) !== 'ENOTEMPTY' || attempt === ATTEMPTS) throw error;
     }
   }
 }
@@ -223,8 +223,8 @@ async function emptyAndRemove(directory: string): Promise<number> {
 async function removeContent(directory: string): Promise<number> {
   const names = readdirSync(directory);
   let bytes = 0;
-  for (let at = 0; at < names.length; at += mostAtOnce) {
-    const removals = names.slice(at, at + mostAtOnce).map((name) => removeTree(join(directory, name)));
+  for (let at = 0; at < names.length; at += MOST_AT_ONCE) {
+    const removals = names.slice(at, at + MOST_AT_ONCE).map((name) => removeTree(join(directory, name)));
     for (const result of await Promise.allSettled(removals)) {
       if (result.status === 'rejected') throw result.reason;
       bytes += result.value;
