@@ -13,9 +13,6 @@ const root = join(import.meta.dirname, '../..');
 const limits: Figures = {
   // The engine as a contract of data, beside the host of runs in this process.
   files: 587,
-  // Times of output lines, failures on the page, people in reports, and the check of scripts that continue after a failure;
-  // who approved a step in the terminal, and the commands of tools; work in slices and in a thread; times in log viewers;
-  // `wf run --overlap`; new files before a 404, and the forms in the API document.
   lines: 80_000,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   importsPerTenFiles: 62,
