@@ -188,7 +188,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     /** Upcoming scheduled starts. */
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
-    /** The shortage that would make the machine refuse a start now; null if there is none. */
+    /** The shortage for which the machine would refuse a start now; null: none. */
     refusal: state.refusal,
     /** The life cycle of the daemon; it does nothing before these are called. */
     life: {

@@ -116,7 +116,7 @@ export type CancelReason =
 /** Why a run ended with its status; null if there is nothing to add to the status. */
 export type RunReason = 'step' | 'handler' | 'precondition' | 'stop' | 'timeout' | 'storage' | 'lost' | 'error';
 
-/** How a run ends. `message` is one line of text to go with `reason`, empty if there is none. */
+/** How a run ends. `message`: one line of text to go with `reason`; empty: nothing to add. */
 export type RunEnd = { readonly status: FinishedStatus; readonly reason: RunReason | null; readonly message: string };
 
 /** Identifies a process even after its pid was reused. */

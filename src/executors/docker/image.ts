@@ -157,7 +157,7 @@ function registryOf(image: string): string {
 
 function readConfig(env: Attempt['env']): ClientConfig {
   const folder = env['DOCKER_CONFIG'] || join(env['HOME'] || homedir(), '.docker');
-  // Usually there is none; a broken one is reported by its own program.
+  // Most users have no such file; the program that wrote a broken one reports it.
   return objectIn(tryOr('', () => readRegular(join(folder, 'config.json')).toString('utf8')));
 }
 

@@ -24,7 +24,7 @@ export class Draft {
   /** The text of the file as it was last read or saved. */
   readonly base: Signal<TaggedText>;
   readonly text: Signal<string>;
-  /** The text that another user has saved meanwhile; null if there is none. */
+  /** The text that another user has saved in the meantime; null: no other user has. */
   readonly theirs = signal<TaggedText | null>(null);
   readonly problems = signal<readonly Diagnostic[]>([]);
   readonly failure = signal<ApiProblem | null>(null);

@@ -68,7 +68,7 @@ function listening(server: Server, path: string): Promise<void> {
   });
 }
 
-/** A connection, or the code of the error if there is none. */
+/** A connection, or the code of the error that prevented it. */
 function connected(path: string): Promise<Socket | string> {
   return new Promise((resolve) => {
     const socket = connect(path);
