@@ -14,15 +14,12 @@ import type { RunIndex } from './run-index.ts';
 export type AutoRetryParts = {
   readonly clock: Clock;
   readonly retry: RunActions['retry'];
-  /** Reads a run; null if it was removed. */
   readonly read: (runId: string) => PastRun | null;
-  /** Whether a run has been retried already, by a person. */
   readonly isRetried: (state: RunState) => Promise<boolean>;
   /**
    * The ids of the runs that may be retried, for the next daemon: accepted ones, and failed ones whose retries wait.
    */
   readonly memory: Pick<StoredRunIds, 'read' | 'write'>;
-  /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
   readonly report: (error: unknown) => void;
 };

@@ -21,10 +21,8 @@ type DaemonRunsParts = {
   readonly control: Omit<LocalRunTools, 'engine' | 'read'> & {
     readonly launch: (runId: string) => Carrier;
     readonly store: StartOfRuns['store'];
-    /** Creates the engine that stores runs and begins them in these ways. */
     readonly engineFor: (start: StartOfRuns) => LocalRunTools['engine'];
   };
-  /** Reads the workflow of an order. */
   readonly read: ReadWorkflow;
   readonly limits: QueueLimits;
   readonly judge: LifecycleParts['judge'];
@@ -33,7 +31,6 @@ type DaemonRunsParts = {
   readonly endDeadGroups: () => Promise<void>;
   /** Called once for each finished run. */
   readonly over: (run: PastRun) => void;
-  /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
   readonly report: (error: unknown) => void;
 };
@@ -99,7 +96,6 @@ export function createDaemonRuns(parts: DaemonRunsParts) {
   };
 }
 
-/** Creates an index that keeps the queue up to date. */
 function indexFor(queue: StartQueue, deadGroups: SpacedWork, parts: DaemonRunsParts): RunIndex {
   const { control, log, over } = parts;
   return new RunIndex({

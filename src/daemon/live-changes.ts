@@ -142,7 +142,6 @@ export class DaemonChanges implements LiveChanges {
     if (known !== undefined && known !== state) this.#add(kind, { kind });
   }
 
-  /** Compares all schedules if one may have changed. */
   #compareSchedules(): void {
     const { workflows, clock } = this.#parts;
     const key = `${workflows.version()} ${workflows.suspensionStamp()}`;
@@ -190,7 +189,6 @@ export class ChangeLog<Change> {
     this.#maxChanges = maxChanges;
   }
 
-  /** Returns the number of the newest change. */
   position(): number {
     return this.#count;
   }
@@ -224,7 +222,6 @@ export class ChangeLog<Change> {
   }
 }
 
-/** The maximum number of events in a batch. */
 const MOST_AT_ONCE = 500;
 
 /** Creates feeds of a history's runs. Runs without a follower use no memory. */

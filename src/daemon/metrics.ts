@@ -18,7 +18,6 @@ const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const stepSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400];
 const runSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200, 86_400];
 
-/** The functions that return present values when the metrics are requested. */
 type MetricSources = {
   readonly version: string;
   readonly runsActive: () => number;
@@ -98,7 +97,6 @@ export class Metrics {
     }
   }
 
-  /** Returns the metrics in the text format of Prometheus. */
   readonly read = async (): Promise<{ readonly contentType: string; readonly text: string }> => ({
     contentType: this.#registry.contentType,
     text: await this.#registry.metrics(),

@@ -9,17 +9,14 @@ import { createSlices, nextTurn } from '#system/turns.ts';
 
 export type RecentRunsParts = {
   readonly archive: RunArchive;
-  /** Returns the files of all workflows with runs. */
   readonly files: () => readonly string[];
   /** Returns the ids of the last `most` runs of a workflow, newest first. */
   readonly idsOf: (file: string, most: number) => readonly string[];
-  /** Returns a run if it is known. */
   readonly knownRun: (runId: string) => RunHead | null;
   readonly changed: (file: string) => void;
   readonly report: (error: unknown) => void;
 };
 
-/** Runs kept for each workflow. */
 const MAX_RECENT = 20;
 /** The maximum number of journals for which a request waits. */
 const MAX_AWAITED_READS = 500;
@@ -78,7 +75,6 @@ export class RecentRuns {
     if (this.#runs.size > 2 * MAX_RECENT * (this.#files.size + 100)) this.#forgetOld();
   }
 
-  /** Drops a run that may have changed. */
   forget(runId: string): void {
     this.#runs.delete(runId);
   }
@@ -120,7 +116,6 @@ export class RecentRuns {
     return run;
   }
 
-  /** Adds workflows to those that are read in the background. */
   #readLater(files: readonly string[]): void {
     for (const file of files) this.#later.add(file);
     if (!this.#isReadingLater) void this.#readInBackground().catch(this.#parts.report);

@@ -32,7 +32,6 @@ export class RunIndex implements ServedRuns {
   readonly #listeners: RunListener[] = [];
   #isFirstList = true;
   #isFirstRead = true;
-  /** The last runs of workflows. */
   readonly recent: RecentRuns;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #checkedFinishedAt = Number.NEGATIVE_INFINITY;

@@ -6,7 +6,6 @@ import type { Clock } from '#system/clock.ts';
 import { createSlices } from '#system/turns.ts';
 import { LONGEST_BIRTH_MS } from './run-list.ts';
 
-/** Receives the changes of unfinished runs. */
 type LifecycleListener = {
   /** A daemon has promised to start the run; called at every check. */
   readonly waits: (runId: string) => void;
@@ -32,7 +31,6 @@ export type LifecycleParts = {
   readonly report: (error: unknown) => void;
 };
 
-/** The known state of an unfinished run. */
 type Life =
   /** Its journal has no useful event yet. */
   | { readonly kind: 'new' }
@@ -55,7 +53,6 @@ export class RunLifecycle {
   #remembered: string | null = '';
   #remembering: Promise<void> | null = null;
   readonly #settling = new Set<Promise<void>>();
-  /** The runs whose owners are being checked. */
   readonly #judging = new Set<string>();
   readonly #held: HeldRuns;
   #isOpen = false;
@@ -90,12 +87,10 @@ export class RunLifecycle {
     return [...this.#lives.values()].filter(({ kind }) => kind === 'owned').length;
   }
 
-  /** Adds a run that may be unfinished. */
   add(runId: string): void {
     if (!this.#lives.has(runId)) this.#lives.set(runId, { kind: 'new' });
   }
 
-  /** Drops the runs that no longer exist. */
   keep(exists: (runId: string) => boolean): void {
     for (const runId of this.#lives.keys()) {
       if (exists(runId)) continue;
@@ -288,13 +283,11 @@ class HeldRuns {
   readonly #changed: (runId: string, isHeld: boolean) => void;
   readonly #seen = new Map<string, Seen>();
 
-  /** `changed` receives each change of a run. */
   constructor(archive: RunArchive, changed: (runId: string, isHeld: boolean) => void) {
     this.#archive = archive;
     this.#changed = changed;
   }
 
-  /** Checks a run that a process owns. */
   check(runId: string): void {
     const known = this.#seen.get(runId);
     if (known?.mayHold === false) return;

@@ -48,14 +48,11 @@ export class RunList {
     return this.#runs.get(runId)?.file ?? null;
   }
 
-  /** Returns the ids of the last `most` runs of a workflow, newest first. */
   readonly idsOf = (file: string, most: number): readonly string[] =>
     this.#groups.get(file)?.ids.slice(-most).reverse() ?? [];
 
-  /** Returns the files of all workflows with runs. */
   readonly files = (): readonly string[] => [...this.#groups.keys()];
 
-  /** Returns the newest run of each workflow. */
   lastIds(): readonly string[] {
     return [...this.#groups.values()].flatMap(({ ids }) => ids.at(-1) ?? []);
   }
@@ -94,7 +91,6 @@ export class RunList {
     for (const { file, ids: left } of this.#groups.values()) if (left.length === 0) this.#groups.delete(file);
   }
 
-  /** Adds runs, newest first, to a group. */
   #add(group: Group, runIds: readonly string[]): void {
     const [last, oldest] = [group.ids.at(-1), runIds.at(-1)];
     if (last === undefined || oldest === undefined || this.#isNewer(oldest, last))

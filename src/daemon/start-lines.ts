@@ -3,7 +3,6 @@ export type RunLine = {
   readonly queue: string | null;
   /** The file of its workflow, else its name. */
   readonly workflow: string;
-  /** The maximum number of concurrent runs of the workflow. */
   readonly maxConcurrent: number;
 };
 
@@ -38,7 +37,6 @@ export class RunLines {
     this.#lines.delete(runId);
   }
 
-  /** The maximum number of concurrent runs of a queue. */
   limitOf(queue: string): number {
     return this.#queues.get(queue) ?? 1;
   }

@@ -7,9 +7,7 @@ import { createStartSlots, type RunLine, RunLines, type StartSlots } from './sta
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {
-  /** The maximum number of concurrent runs. */
   readonly running: number;
-  /** The maximum number of waiting runs. */
   readonly waiting: number;
   /** The maximum number of concurrent runs of a queue, by its name; 1 for any other. */
   readonly queues?: ReadonlyMap<string, number>;
@@ -17,23 +15,19 @@ export type QueueLimits = {
   readonly starting?: number;
 };
 
-/** The dependencies of a queue. */
 type StartQueueParts = {
   readonly limits: QueueLimits;
   readonly clock: Clock;
   /** False only if the run is known to have finished. */
   readonly mayGoOn: (runId: string) => boolean;
-  /** Returns the limits of a run. */
   readonly lineOf: (runId: string) => RunLine;
   /** Whether the run still waits for a carrier. False if a process owns it, even one that died: settling it decides. */
   readonly isWaiting: (runId: string) => boolean;
   /** Counts the guests that other programs have started by now. */
   readonly findGuests: () => Promise<void>;
-  /** Starts the process for a run. */
   readonly launch: (runId: string) => Carrier;
   /** Decides when `launch` is called. */
   readonly takeTurn: Turns;
-  /** Fails a run that cannot begin. */
   readonly refuse: (runId: string, message: string) => Promise<unknown>;
   readonly report: (error: unknown) => void;
 };
@@ -150,7 +144,6 @@ export class StartQueue {
     if (this.#slots.size === 0) for (const tell of this.#whenIdle) tell();
   };
 
-  /** Begins to start runs. */
   readonly open = (): void => {
     this.#isOpen = true;
     this.#startNext();
@@ -162,7 +155,6 @@ export class StartQueue {
     for (const [runId, launched] of this.#unowned) if (launched === null) this.leave(runId);
   };
 
-  /** Returns the number of waiting runs. */
   readonly depth = (): number => this.#waiting.size;
 
   /** Returns the limit of a queue, and the number of runs that wait in it. */
@@ -204,7 +196,6 @@ export class StartQueue {
     });
   };
 
-  /** The number of slots that are taken. */
   #taken(): number {
     return this.#held.size === 0 ? this.#slots.size : this.slots().length;
   }

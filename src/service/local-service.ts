@@ -23,7 +23,6 @@ import { findWorkflow, type WorkflowDirectories } from './workflows/workflows.ts
 
 /** The dependencies of the service of this machine. Without a store, `past` and `control` throw. */
 type LocalServiceTools = {
-  /** The location of the workflows for messages. */
   readonly location: string;
   readonly reach: Reach;
   readonly directories: WorkflowDirectories;
@@ -99,10 +98,8 @@ async function viewRun(reference: string, { past }: LocalServiceTools): Promise<
   };
 }
 
-/** The tools that read local logs. */
 type LogTools = Pick<LocalServiceTools, 'directories'> & { readonly history: History; readonly archive: RunArchive };
 
-/** Returns the output of a local run. Throws like `RunService.logs`. */
 async function localLogs(reference: string, request: LogRequest, tools: LogTools): Promise<LogAnswer> {
   const { history } = tools;
   const asked = await (request.follow ? findOrAwait(reference, request, tools) : history.find(reference));
@@ -151,7 +148,6 @@ function hasAttempt(run: PastRun, filter: AttemptFilter): boolean {
   return attemptsOf(run, { ...filter, attempt: null }).some(({ attempt }) => attempt === filter.attempt);
 }
 
-/** Reads the selected logs of one run. */
 async function readPart(
   { run, filter }: ReadPart,
   request: LogRequest,
@@ -204,7 +200,6 @@ function isWorkflow(name: string, directories: WorkflowDirectories): boolean {
   }
 }
 
-/** The dependencies of finding active runs. */
 type ActiveRunTools = { readonly archive: RunArchive; readonly history: History; readonly reach: Reach };
 
 /**
@@ -243,7 +238,6 @@ async function activeOf(workflow: string, { archive, history, reach }: ActiveRun
   return active;
 }
 
-/** Returns a warning about logs on this machine that no longer exist; null if all do. */
 function missingLogs(run: LoggedRun, filter: AttemptFilter): string | null {
   const paths = attemptsOf(run, filter)
     .filter((attempt) => !isGoingOn(run, attempt))

@@ -29,7 +29,6 @@ export type ServedWorkflows = WorkflowEditor & {
    * directory they are relative to; null: the workflows directory.
    */
   readonly check: (text: string, beside: string | null) => Promise<CheckResult>;
-  /** Suspends the schedule of a file until a time, or resumes it. */
   readonly suspend: Suspensions['set'];
   readonly suspendedUntil: Suspensions['suspendedUntil'];
   /** Returns a text that changes with the suspended files. */
@@ -66,7 +65,6 @@ export type ServedRuns = {
   readonly isRunOf: (file: string, runId: string) => boolean;
   /** Returns one run as of the last check, or reads it now if checks skip it; null if it was removed. */
   readonly headOf: (runId: string) => RunHead | null;
-  /** The last runs of workflows. */
   readonly recent: {
     /** Returns the last runs, newest first; null if `read` has not reached the workflow yet. */
     readonly of: (file: string) => readonly RecentRun[] | null;
@@ -97,11 +95,8 @@ export type Change =
 /** The variable state of the daemon. */
 export type DaemonStatus = {
   readonly version: string;
-  /** The number of running runs. */
   readonly running: number;
-  /** The number of queued runs. */
   readonly queued: number;
-  /** The number of runs in which a step waits for approval. */
   readonly awaitingApproval: number;
 };
 

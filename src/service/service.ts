@@ -22,7 +22,6 @@ export type Service = {
   readonly commandOptions: string;
 };
 
-/** The workflows of a service. */
 type WorkflowService = {
   /** The location of the workflows for messages: a directory or an address. */
   readonly location: string;
@@ -43,11 +42,9 @@ export type RunService = RunActions & {
    * `prefer`: the meaning of a reference that is both the id of a run and a workflow. Throws as `find` does.
    */
   readonly active: (reference: string, prefer: 'run' | 'workflow') => Promise<ActiveRuns>;
-  /** Resolves to the run when it has finished. */
   readonly ended: (runId: string) => Promise<RunSummary>;
   /** Throws as `find` does, and `not-found` for an unknown step or attempt. */
   readonly logs: (reference: string, request: LogRequest) => Promise<LogAnswer>;
-  /** Whether a repeated stop kills a run. */
   readonly repeatedStopKills: boolean;
   /** Records a run as lost whose process cannot be checked. Throws as `find` does, and `run-active`. */
   readonly declareLost: (reference: string) => Promise<RunSummary>;
@@ -168,7 +165,6 @@ export type LogRequest = {
   readonly exact: boolean;
   /** Continues until the run has finished; for a workflow without runs, waits for its first run. */
   readonly follow: boolean;
-  /** Receives a line for the waiting user. */
   readonly tell: (line: string) => void;
 };
 
@@ -181,7 +177,6 @@ export type LogAnswer = {
   readonly read: (reader: LogReader, signal: AbortSignal) => Promise<void>;
 };
 
-/** The runs that a reference selects. */
 type ActiveRuns = { readonly active: readonly RunSummary[]; readonly last: RunSummary };
 
 /** Creates a UUID of version 7 (RFC 9562): 48 bits of time in milliseconds and then random bits, so that ids sort by time. */

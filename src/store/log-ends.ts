@@ -5,7 +5,6 @@ import type { LogFile, LogStream, RunLogs } from './logs.ts';
 const MAX_SEARCHED_BYTES = 4 * 1024 * 1024;
 /** Maximum number of bytes that the text of last lines is taken from: a longer line is cut at its start. */
 export const MAX_TEXT_BYTES = 64 * 1024;
-/** Lines of a failed step's output in a recap. */
 const RECAP_LINES = 10;
 const LINE_END = 0x0a;
 
@@ -85,7 +84,6 @@ function lastLines(bytes: Buffer, lines: number): readonly string[] {
 
 /** The start and the end of a log. A small log is entirely in `head`. */
 export type LogExcerpt = {
-  /** The size of the whole log in bytes. */
   readonly size: number;
   readonly head: Uint8Array;
   readonly tail: Uint8Array;

@@ -53,7 +53,6 @@ export type RunJournal = RunFiles & {
 /** A request to the owner of a run to end it. */
 export type StopRequest = {
   readonly at: number;
-  /** The origin of the request, for people. */
   readonly by: string;
   /** Kill at once. */
   readonly force: boolean;
@@ -154,7 +153,6 @@ export type RunStatuses = {
   readonly durationOf: (runId: string) => number | null;
   /** Stores the status of a run that was read after `of` returned null. */
   readonly keep: (runId: string, status: FinishedStatus, durationMs: number | null) => void;
-  /** Writes the remembered statuses. */
   readonly save: () => void;
 };
 
@@ -185,7 +183,6 @@ export type RunRemoval = {
 export type QueuedRun = {
   readonly snapshot: Snapshot;
   readonly logDir: string | null;
-  /** The first events of the run. */
   readonly events: readonly RunEvent[];
   /** Everything the carrier needs to run it, secrets included: only its own user can read it. */
   readonly launch: string;
@@ -306,7 +303,6 @@ export type StoredRunIds = {
 
 /** A daemon's claim on the runs of a store: while it holds, no second daemon can start. */
 export type DaemonClaim = {
-  /** Stores the address of the daemon. */
   readonly tell: (url: string) => void;
   /**
    * The error to end with: `conflict` if another daemon has the claim, `storage` if its directory is gone. Null while
@@ -350,7 +346,6 @@ export type DaemonState = {
   readonly keepToken: () => DaemonToken;
   readonly sessions: SessionStore;
   readonly suspensions: Suspensions;
-  /** What the scheduler has started last. */
   readonly schedule: DurableText;
   /** The runs whose finish is not reported yet. */
   readonly watched: StoredRunIds;

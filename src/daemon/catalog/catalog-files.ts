@@ -25,7 +25,6 @@ export type Look = {
   /** Whether a recent change is left for the next scan. */
   readonly isHeld: boolean;
   readonly stamps: Stamps;
-  /** The entries read for this scan. */
   readonly read: Map<string, CatalogEntry>;
 };
 
@@ -163,7 +162,6 @@ class Holds {
   }
 }
 
-/** A file of the catalog, as last read. */
 type CatalogEntry = {
   readonly listed: ListedWorkflow;
   /** Every file that was read for it, and the base configuration, which may not exist yet. */
@@ -198,7 +196,6 @@ function entryOf(listed: ListedWorkflow, base: string | null, stamps: Stamps, no
   };
 }
 
-/** Whether a file has to be read (again). */
 function isStale(entry: CatalogEntry | undefined, stamps: Stamps, now: number): boolean {
   if (entry === undefined || keyOf(entry.listed, entry.inputs, stamps) !== entry.key) return true;
   if (entry.seenAt >= entry.doubtedUntil) return false;
@@ -250,7 +247,6 @@ class Stamps {
   }
 }
 
-/** Reads a file and compares it with a text. */
 function holdsText(path: string, text: string): boolean {
   return tryOr(false, () => readRegular(path).toString('utf8') === text);
 }

@@ -56,7 +56,6 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   let nextLookAt = Number.POSITIVE_INFINITY;
   let isClosed = false;
   let isScanning = false;
-  /** Whether something changed since the running scan began. */
   let isTouched = false;
   let refreshing: Promise<void> | null = null;
   let isThere = false;
@@ -213,7 +212,6 @@ async function readInSlices(
   return !isClosed() && files.isNewest(look);
 }
 
-/** Notifications of the system about changes in directories. */
 type DirectoryWatch = {
   /** Watches these directories, without their subdirectories, instead of the previous ones. */
   readonly follow: (directories: readonly string[]) => void;

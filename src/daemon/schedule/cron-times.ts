@@ -23,7 +23,6 @@ export type CronTimes = {
   readonly last: (rule: CronRule, until: number, count: number) => readonly number[];
 };
 
-/** The due times of one rule, as in `CronTimes`. */
 type Job = {
   readonly next: (after: number) => number | null;
   readonly last: (until: number, count: number) => readonly number[];
@@ -32,7 +31,6 @@ type Job = {
 /** A rule, and its first due time after a time, which is known from `after` until `next`. */
 type Kept = { readonly job: Job | null; after: number; next: number | null };
 
-/** The maximum number of cached expressions. */
 const MOST_KEPT = 20_000;
 const HOUR_MS = 3_600_000;
 /** A rule without a due time in a century is never due. */

@@ -7,7 +7,6 @@ import type { RunIndex } from '../run-index.ts';
 import type { SchedulerEvent } from './scheduler-event.ts';
 import type { Action, WaitingRun } from './timetable.ts';
 
-/** The dependencies of a dispatcher. */
 type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
@@ -39,7 +38,6 @@ export class Dispatcher {
   /** Files with a started run that is not on the index yet. */
   readonly #justStarted = new Set<string>();
 
-  /** Continues with the waiting runs of an earlier dispatcher. */
   constructor(parts: DispatcherParts, earlier: readonly WaitingRun[]) {
     this.#parts = parts;
     for (const run of earlier) this.#enqueue(run);
@@ -54,7 +52,6 @@ export class Dispatcher {
     return [...this.#waiting.values()].flat().map(({ file, kind, moment }) => ({ file, kind, moment }));
   }
 
-  /** Drops the waiting runs of a file. */
   forget(file: string): void {
     this.#waiting.delete(file);
   }
@@ -182,7 +179,6 @@ export class Dispatcher {
     return waiting;
   }
 
-  /** Drops the starts that wait, for a newer one. */
   #dropStarts(file: string): void {
     for (const run of this.#waiting.get(file) ?? []) {
       if (run.kind !== 'start') continue;

@@ -41,7 +41,6 @@ export type SchedulerParts = {
 const LONGEST_SLEEP_MS = 5000;
 /** The longest timer while an action waits for a run to finish. */
 const WAITING_SLEEP_MS = 1000;
-/** Workflows handled concurrently. */
 const MOST_AT_ONCE = 8;
 
 /** Creates a scheduler that continues where the last scheduler of the same record stopped. */
@@ -102,7 +101,6 @@ export class Scheduler {
     return this.startsOf(entry, 1)[0] ?? null;
   }
 
-  /** Returns the next starts of a workflow in order, `count` at most. */
   startsOf({ workflow, file }: ListedWorkflow, count: number): readonly Date[] {
     const { clock, suspensions } = this.#parts;
     if (workflow === null) return [];

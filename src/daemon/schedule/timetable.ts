@@ -24,7 +24,6 @@ export class Timetable {
   readonly #workflows = new Map<string, Workflow>();
   readonly #broken = new Set<string>();
 
-  /** Continues with the progress of an earlier scheduler. */
   constructor(times: CronTimes, earlier: readonly RuleProgress[]) {
     this.#times = times;
     for (const { rule, done, goneSince } of earlier) {
@@ -178,7 +177,6 @@ export async function momentsBetween(
   return found;
 }
 
-/** The unhandled due times of a workflow, ascending, by kind. */
 type DueMoments = { readonly [kind in ScheduleKind]: readonly number[] };
 
 /** An action for a workflow. `isLate`: it is caught up after its due time, or follows starts that are. */
@@ -189,7 +187,6 @@ export type DueActions = { readonly actions: readonly Action[]; readonly missed:
 
 /** The delay that still counts as on time, for a busy machine or a restart of the daemon. */
 const ON_TIME_MS = 60_000;
-/** The maximum number of runs that are caught up. */
 const MOST_CAUGHT_UP = 100;
 
 const order: readonly ScheduleKind[] = ['stop', 'restart', 'start'];

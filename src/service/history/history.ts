@@ -39,7 +39,6 @@ export type History = {
   readonly positionOf: (run: PastRun) => RunPosition;
   /** Counts the runs of each of the last hours, the oldest first. */
   readonly countByHour: (period: { readonly now: number; readonly hours: number }) => Promise<readonly RunsOfHour[]>;
-  /** Whether the workflow has any run. */
   readonly knowsWorkflow: (name: string) => boolean;
   readonly summarize: (run: PastRun) => RunSummary;
 };
@@ -125,7 +124,6 @@ function readFound(runId: string | null, read: History['read']): Promise<PastRun
   return runId === null ? Promise.resolve(null) : read(runId);
 }
 
-/** The dependencies of following a run; `read` settles a run whose owner has died. */
 type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & {
   readonly read: (runId: string) => Promise<PastRun | null>;
 };
@@ -196,17 +194,14 @@ export type RunFilter = {
   readonly limit: number;
   /** Only runs in which a step waits for approval. */
   readonly waiting?: boolean;
-  /** Only runs that have not finished. */
   readonly active?: boolean;
   /** Only runs that no step of another run started. */
   readonly topLevel?: boolean;
-  /** Only runs of this queue. */
   readonly queue?: string | null;
   /** Only runs of workflows with this tag, ignoring case. */
   readonly tag?: string | null;
   /** Only runs of files below this directory, and those without a file that were started there. */
   readonly below?: string | null;
-  /** Only runs after this position in the list. */
   readonly behind?: RunPosition | null;
   /** Runs whose status is not remembered are selected whatever it is, so that the caller can limit how many are read. */
   readonly unknownToo?: boolean;
@@ -278,7 +273,6 @@ async function* statusesSince(
   }
 }
 
-/** Whether the first event of a run fits the filter. */
 function hasBegunSo(archive: RunArchive, runId: string, filter: RunFilter): boolean {
   const { topLevel = false, queue = null, tag = null } = filter;
   if (!topLevel && queue === null && tag === null) return true;

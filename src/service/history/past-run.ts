@@ -13,7 +13,6 @@ export type PastRun = {
   readonly state: RunState;
   /** Null if the stored workflow of the run cannot be read. */
   readonly stored: StoredRun | null;
-  /** The damage to its files, as sentences. */
   readonly damage: readonly string[];
   /** Present: the run is unfinished, and this process cannot determine whether its owner is alive. */
   readonly isUnjudged?: true;
@@ -55,7 +54,6 @@ export function isUnknown({ stored, state }: PastRun): boolean {
   return stored === null && state.createdAt === 0;
 }
 
-/** Names a run without its first event after its stored workflow. */
 function named(state: RunState, { name, group, file }: Workflow): RunState {
   return state.runId === '' ? { ...state, workflow: name, group, file } : state;
 }

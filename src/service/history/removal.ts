@@ -12,7 +12,6 @@ export type RetentionRequest = {
   readonly rule: RetentionRule;
   /** A workflow, by its name or file; null: all of them. */
   readonly workflow: string | null;
-  /** Changes nothing. */
   readonly dryRun: boolean;
   /** A run that is never removed. */
   readonly spare: string | null;
@@ -204,7 +203,6 @@ function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunAr
   }
 }
 
-/** Returns the keys in the file of the last run. */
 function retentionIn(
   ids: readonly string[],
   archive: RunArchive,

@@ -9,7 +9,6 @@ import { ifRefused } from '#system/errors.ts';
 import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 
-/** Reads past runs. */
 type Reader = Pick<History, 'read' | 'summarize'>;
 
 /** Returns the JSON view of a past run with its failures, those of its child runs included. */

@@ -17,7 +17,6 @@ export type Reach = {
   readonly tell?: (line: string) => void;
 };
 
-/** Runs listed in the message about an ambiguous reference. */
 const MOST_CANDIDATES = 5;
 
 /**
@@ -101,7 +100,6 @@ export function requireRunOf(name: string, run: RunLabel & { readonly runId: str
   throw new WfError('usage', `the run ${run.runId} is of workflow "${run.workflow}", not of "${name}"`);
 }
 
-/** The places of workflows and runs. */
 type KnownSources = {
   readonly history: { readonly knowsWorkflow: (name: string) => boolean };
   readonly archive: RunArchive;

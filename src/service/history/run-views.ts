@@ -15,13 +15,10 @@ import type { History } from './history.ts';
 import type { PastRun } from './past-run.ts';
 import { summarizeWithFailures } from './run-failures.ts';
 
-/** A run with the data that a report or the page draws. */
 type DrawnRun = {
   readonly run: PastRun;
   readonly summary: RunSummary;
-  /** By step. */
   readonly attempts: ReadonlyMap<string, readonly AttemptRecord[]>;
-  /** The positions of steps in the sources. */
   readonly positions: ReadonlyMap<string, Position>;
   /** As stored: secrets in the text of the file are masked. */
   readonly sources: readonly Source[];
@@ -33,7 +30,6 @@ type DrawnRun = {
 /** How the present files of a workflow compare with those of the run; null: they cannot be compared. */
 type FileStatus = 'same' | 'changed' | 'gone' | null;
 
-/** Child runs read per turn of the event loop. */
 const RUNS_PER_TURN = 20;
 
 /** Reads the data that a report or the page draws of a run. */
@@ -121,7 +117,6 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
   };
 }
 
-/** Returns a run without its steps, handlers, warnings and failures. */
 function runHeadJson({ failures: _, moreFailures: __, ...summary }: RunSummary): RunHead {
   return headOf(summary);
 }

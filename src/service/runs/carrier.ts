@@ -33,7 +33,6 @@ type CarrierProcess = {
   readonly unref: () => void;
 };
 
-/** An open file. */
 type OpenFile = { readonly fd: number; readonly path: string };
 
 /** The functions that start carriers; `start` gets the file for all their output. */
@@ -92,7 +91,6 @@ function parseReport(text: string): CarrierReport | null {
   }
 }
 
-/** The dependencies of starting the carrier of a waiting run. */
 type StartTools = {
   readonly launch: (runId: string) => Carrier;
   readonly clock: Clock;
@@ -103,7 +101,6 @@ type StartTools = {
    * Default: at once.
    */
   readonly inTurn?: (attempt: () => Promise<Carrier>) => Promise<Carrier | null>;
-  /** Receives the reason of each restart. */
   readonly report: (error: unknown) => void;
 };
 

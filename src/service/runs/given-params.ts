@@ -38,7 +38,6 @@ const steeringPatterns = [
 
 /** The size of patterns and values that are checked in one turn of the event loop. */
 const MOST_CHECKED_AT_ONCE = 1000;
-/** Faults listed in one message. */
 const MOST_FAULTS = 20;
 const MOST_NAMES = 20;
 const LONGEST_NAME = 60;
@@ -104,12 +103,10 @@ function jsonHelp(workflow: Workflow): string {
   return `the keys of the JSON text are parameters; to give the text itself, name one: -p ${declaredNames(workflow)[0]}='{...}'`;
 }
 
-/** Whether a parameter of this name changes the behavior of programs, so that the file must declare it. */
 function isSteering(name: string): boolean {
   return steeringNames.has(name) || steeringPatterns.some((pattern) => pattern.test(name));
 }
 
-/** A workflow, the parameters of a run, and the dotenv files that were read for it. */
 type GivenRun = {
   readonly workflow: Workflow;
   readonly sources?: readonly Source[];
@@ -153,7 +150,6 @@ function setterOf(name: string, { workflow, sources = [], dotenv }: GivenRun, pr
   return Object.hasOwn(processEnv, name) ? 'a variable of the environment in which the run starts' : null;
 }
 
-/** Returns the names that the workflow does not accept, each once. */
 function refusedNames(workflow: Workflow, given: readonly Param[]): readonly string[] {
   const declared = new Set(declaredNames(workflow));
   const unknown = new Set(given.flatMap(({ name }) => (name === null || declared.has(name) ? [] : [name])));
@@ -178,7 +174,6 @@ function nameFault(name: string, workflow: Workflow): Fault {
   return { message: `unknown parameter "${shown}": ${guess}${start} takes ${takenText(workflow)}`, help };
 }
 
-/** Lists the declared parameters for a message. */
 function takenText(workflow: Workflow): string {
   const names = declaredNames(workflow);
   const positional = workflow.params.length - names.length;
@@ -214,7 +209,6 @@ export function takesPositions(workflow: Workflow): boolean {
   return workflow.params.length > 0 || workflowMentions(workflow).position > 0;
 }
 
-/** Faults of declared parameters, each named in the message. */
 function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: boolean): readonly Fault[] {
   return mergeParams(workflow.params, given).flatMap(({ name, value, rule, isTemplate }) => {
     if (rule === undefined || name === null) return [];
@@ -227,7 +221,6 @@ function valueFaults(workflow: Workflow, given: readonly Param[], isComplete: bo
   });
 }
 
-/** Returns the schema violations of the parameter values, including defaults. */
 function schemaFaults({ params, paramSchema }: Workflow, given: readonly Param[]): readonly Fault[] {
   if (paramSchema === undefined) return [];
   const values = mergeParams(params, given).flatMap(({ name, value, rule, isTemplate }) => {

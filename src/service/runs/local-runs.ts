@@ -23,13 +23,11 @@ export type LocalRunTools = StopTools &
   AnswerTools &
   RequestTools & {
     readonly engine: Engine;
-    /** The environment of the runs. */
     readonly env: Environment;
     /** Checks a request in another way, and completes it; default: it is checked as the run is accepted. */
     readonly checked?: (request: StartRequest) => Promise<StartRequest>;
   };
 
-/** The dependencies of reading the workflow of an order. */
 type RequestTools = Pick<StopTools, 'history'> & {
   readonly directories: WorkflowDirectories;
   readonly read: ReadWorkflow;

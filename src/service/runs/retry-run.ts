@@ -14,7 +14,6 @@ import type { LoadedWorkflow } from '../workflows/workflows.ts';
 import { acceptParams, isLongCheck } from './given-params.ts';
 import type { StartRequest } from './start-run.ts';
 
-/** The steps of a run to retry, and their input. */
 type RetryRequest = {
   readonly selection: RetrySelection;
   /** Replaces the parameters of the run; null: the same parameters. */

@@ -62,7 +62,6 @@ export function runRequest(request: StartRequest): RunRequest {
   };
 }
 
-/** Settles the steps that a selection leaves out before any step starts. */
 function withoutSteps(workflow: Workflow, selection: StepSelection | undefined): readonly Restored[] {
   if (selection === undefined) return [];
   return Array.from(leftOut(buildGraph(workflow), selection), (step) => ({ step, status: 'skipped', outputs: {} }));
@@ -74,7 +73,6 @@ function refuseChosenId(runId: string, { name, runConfig }: Workflow): void {
   throw new WfError('usage', `a run of workflow "${name}" gets its own id: "runConfig" disables others`);
 }
 
-/** Rejects masked parameters: an earlier run does not store the values of secrets. */
 function refuseMasked(params: readonly Param[]): void {
   const masked = params.find((param) => param.masked);
   if (masked === undefined) return;

@@ -75,7 +75,6 @@ function withDotenvHelp(diagnostics: readonly Diagnostic[]): readonly Diagnostic
   });
 }
 
-/** The names that a dotenv file sets; none if it cannot be read. */
 function dotenvNames(path: string): ReadonlySet<string> {
   return new Set(tryOr([], () => parseDotenv(readRegular(path).toString('utf8')).map(({ name }) => name)));
 }

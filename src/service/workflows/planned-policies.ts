@@ -19,7 +19,6 @@ import type {
   Waits,
 } from '#core/workflow.ts';
 
-/** Maximum number of items in a line. */
 const MOST_ITEMS = 20;
 
 /** The keys of numbers that no other line shows. */

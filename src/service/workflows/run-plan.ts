@@ -26,10 +26,8 @@ import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
 import { plannedNumbers, plannedPolicies } from './planned-policies.ts';
 
-/** The input of a plan. */
 type PlanRequest = Pick<StartRequest, 'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv' | 'selection'>;
 
-/** A plan without its dotenv files. */
 type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv'>;
 
 /** Computes the steps that would run, their order and their input, with secrets masked. Throws a `WfError` `invalid-params`. */
@@ -97,7 +95,6 @@ async function plan(
   };
 }
 
-/** Describes the numbers taken from variables, one line each. */
 function limitsOf({ numbers }: Workflow, scope: Scope): Pick<Plan, 'limits'> {
   if (numbers === undefined) return {};
   const { values, left, problems } = plannedNumbers(numbers, scope);

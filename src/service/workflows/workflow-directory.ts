@@ -4,7 +4,6 @@ import { quoteWord } from '#core/words/quote-word.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
 
-/** The contents of the workflows directory, as absolute paths. */
 type DirectoryContents = {
   /** In the order of their paths. */
   readonly files: readonly string[];
@@ -23,7 +22,6 @@ export function findWorkflowFiles(dagsDir: string): DirectoryContents {
   return found;
 }
 
-/** Whether a file name is that of a workflow. */
 function isWorkflowFile(name: string): boolean {
   // Editors and version control use hidden names for their own files: a lock such as ".#deploy.yaml".
   return !name.startsWith('.') && (extname(name) === '.yaml' || extname(name) === '.yml');
@@ -105,7 +103,6 @@ export function defaultWorkflow(directory: string, command: string): string {
   throw new WfError('usage', `${count}: ${listed.join(', ')}`, { help: `wf ${command} ${quoteWord(file)}` });
 }
 
-/** Files listed in a message. */
 const MOST_LISTED = 20;
 
 function hasSteps(file: string): boolean {

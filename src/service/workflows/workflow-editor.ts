@@ -40,7 +40,6 @@ type CreateOptions = { readonly text?: string; readonly allowInvalid?: boolean; 
 /** Options of renaming; `group`: the subdirectory of the new file, by default that of the old one. */
 type RenameOptions = { readonly check?: CheckText; readonly group?: string };
 
-/** The known files of the workflows directory, and how to read them again after a change. */
 type ListedFiles = { readonly list: () => readonly ListedWorkflow[]; readonly refresh: () => Promise<void> };
 
 type EditorParts = {
@@ -195,7 +194,6 @@ function removeEmpty(directory: string, top: string): void {
   }
 }
 
-/** Throws a `WfError` `usage` for an invalid name; the message shortens a long name. */
 function requireUsable(name: string): void {
   const bytes = Buffer.byteLength(name);
   if (bytes > LONGEST_NAME_BYTES) {
@@ -223,7 +221,6 @@ function editableFile({ file }: ListedWorkflow, { dagsDir }: ListingPaths): stri
   });
 }
 
-/** Throws an `InvalidWorkflow` with the diagnostics of a text as those of its file. */
 function requireValid(file: string, { isValid, diagnostics, sources }: CheckResult): void {
   if (isValid) return;
   const inFile = diagnostics.map((diagnostic) => {

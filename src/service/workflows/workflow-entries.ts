@@ -12,7 +12,6 @@ export type EntryTools = {
   /** Null if no runs are stored. */
   readonly past: { readonly archive: RunArchive; readonly history: History } | null;
   readonly suspendedUntil: Suspensions['suspendedUntil'];
-  /** Returns the next starts by file. */
   readonly nextStarts: (
     workflows: readonly ListedWorkflow[],
     suspendedUntil: Suspensions['suspendedUntil'],

@@ -53,7 +53,6 @@ export function readWorkflow(
   return loadWorkflow({ file, group: groupOf(file, directories.dagsDir), ...beside, mayBePipe });
 }
 
-/** Returns the workflows that a step can run from a directory. */
 function targetsFrom({ cwd, dagsDir }: WorkflowDirectories): RunTargets {
   const listed = () => listWorkflowFiles(dagsDir);
   return {

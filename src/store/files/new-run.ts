@@ -37,7 +37,6 @@ import {
 } from './run-directory.ts';
 
 type NewRunRequest = {
-  /** The run's directory, named after its id. */
   readonly directory: string;
   readonly snapshot: Snapshot;
   /** The absolute directory of the logs; null for the run's own. */
@@ -56,7 +55,6 @@ export type WaitingContent = { readonly events: readonly RunEvent[]; readonly la
 export type OwnedRun = {
   readonly position: JournalPosition;
   readonly ownership: Ownership;
-  /** Paths that must be flushed before the run certainly survives a crash. */
   readonly unsynced: readonly string[];
 };
 
@@ -163,7 +161,6 @@ function makerOf(name: string): ProcessIdentity | null {
   return { ...numbers, boot: boot || null, namespace: namespace || null };
 }
 
-/** Writes and flushes the launch data of a waiting run; a directory created for it is not flushed. */
 function writeLaunch(directory: string, launch: string): void {
   makePrivateDirectory(scratchPath(directory));
   closing(openPrivate(launchPath(directory), 'wx'), (fd) => {

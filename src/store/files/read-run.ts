@@ -19,7 +19,6 @@ import { createRunLogs } from './logs/run-logs.ts';
 import type { OwnedRun } from './new-run.ts';
 import { journalPath, logsPath, readSnapshot, readSources, snapshotPath, sourcesPath } from './run-directory.ts';
 
-/** Journals as they were read, of runs without damage. */
 type JournalMarks = WeakMap<StoredRun, JournalMark>;
 
 /**

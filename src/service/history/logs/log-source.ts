@@ -45,7 +45,6 @@ function nodesOf({ steps, handlers }: RunSummary, name: string | null): readonly
   return items.filter((item) => item.name === name || instanceName(instance?.step ?? '', String(item.index)) === name);
 }
 
-/** Whether the result is that of an earlier run. */
 function isKept({ status, attempts }: StepSummary): boolean {
   return attempts === 0 && (status === 'succeeded' || status === 'failed');
 }

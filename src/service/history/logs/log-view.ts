@@ -16,15 +16,12 @@ export type LogReader = {
   readonly end: (step: string) => void;
   /** Called after the stored output; later output comes as it is written. */
   readonly release: () => void;
-  /** Whether the buffer is full, so that no more chunks should be pushed. */
   readonly isBehind: () => boolean;
   /** Resolves when the buffer has room again, or the reader is closed. */
   readonly caughtUp: () => Promise<void>;
-  /** Whether the reader is closed. */
   readonly isClosed: () => boolean;
 };
 
-/** The selection of a run's logs, and their reader. */
 type StoredView = {
   readonly filter: AttemptFilter;
   /** Null: all. */
@@ -38,9 +35,7 @@ type StoredView = {
 
 /** A view that continues with new output. */
 export type LogView = StoredView & {
-  /** Ends following. */
   readonly signal: AbortSignal;
-  /** Yields the events after those in `run`, until the run has finished or the signal is aborted. */
   readonly follow: (run: PastRun, signal: AbortSignal) => AsyncIterable<StoredEvent>;
 };
 
@@ -49,11 +44,9 @@ type LogStart = (attempt: AttemptReference, stream: LogStream) => number | null;
 
 type Read = AttemptReference & { readonly stdout: number; readonly stderr: number };
 
-/** Which logs of a run are read. */
 type LogSelection = Pick<StoredView, 'filter' | 'stream' | 'now'> & {
   /** The number of last stored lines to show; null: all. */
   readonly tail: number | null;
-  /** Whether to continue until the run has finished. */
   readonly follows: boolean;
 };
 
@@ -123,14 +116,12 @@ async function followEvents(run: PastRun, follower: LogFollower | null, view: Lo
   }
 }
 
-/** The logs of an attempt; none if the run cannot be read. */
 async function streamsOf({ stored }: LoggedRun, { step, attempt }: AttemptReference): Promise<readonly LogStream[]> {
   return stored === null ? [] : stored.logs.streams(step, attempt);
 }
 
 type StoredStream = AttemptReference & Pick<LogChunk, 'stream'> & { readonly times: readonly LogTime[] | null };
 
-/** Pushes one stored stream and returns the offset that was reached. */
 async function showStream(
   { stored }: LoggedRun,
   { stream, times, ...attempt }: StoredStream,
@@ -274,7 +265,6 @@ export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly Atte
   return chosen;
 }
 
-/** Whether a filter selects the attempts at a step or an instance. */
 function isSelected({ state }: LoggedRun, { step, only = null }: AttemptFilter): (step: string) => boolean {
   const isWanted = isNamed(state, step);
   return (name) => isWanted(name) && (only === null || only.has(name));

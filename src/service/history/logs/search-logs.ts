@@ -29,7 +29,6 @@ export type LogSearch = {
   readonly isClosed: () => boolean;
 };
 
-/** The characters of a line in a hit. */
 const MAX_TEXT_LENGTH = 1000;
 /** A longer line is searched in pieces of this size. */
 const MAX_LINE_BYTES = 1024 * 1024;
@@ -114,7 +113,6 @@ function* findText(bytes: Buffer, text: string, start: Position): Generator<Foun
   }
 }
 
-/** The lines with these indexes, in ascending order. */
 function* linesAt(bytes: Buffer, indexes: readonly number[], start: Position): Generator<Found> {
   let [index, at] = [0, 0];
   for (const wanted of indexes) {

@@ -83,7 +83,6 @@ function lossOf(directory: string, processes: Processes): WfError {
   });
 }
 
-/** Whether the file still has its name. */
 function isAtPath({ path, fd }: Ownership): boolean {
   const named = statSync(path, { throwIfNoEntry: false });
   const held = fstatSync(fd);

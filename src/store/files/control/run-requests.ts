@@ -180,7 +180,6 @@ function draftIn(directory: string): string {
   return `${stopPath(directory)}.${process.pid}-${Math.random().toString(36).slice(2)}`;
 }
 
-/** Null for a missing or damaged file. */
 function readRequest(path: string): unknown {
   return ifThere(() => readSealed(path)) ?? null;
 }

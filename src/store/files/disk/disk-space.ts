@@ -21,7 +21,6 @@ export async function readDiskSpace(path: string): Promise<DiskSpace | null> {
   }
 }
 
-/** The minimum that a start writes. */
 const trial = Buffer.alloc(16 * 1024);
 /** How long a result is kept, so that frequent requests do not load the disk. */
 const KEPT_MS = 1000;

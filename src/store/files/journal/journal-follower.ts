@@ -10,7 +10,6 @@ const LINE_END = 0x0a;
 const CHECKSUM_START = 8;
 const CHECKSUM_END = 16;
 
-/** The file that was read; `ino` and `dev` identify it. */
 type Looked = { readonly fd: number; readonly ino: number; readonly dev: number };
 
 /**

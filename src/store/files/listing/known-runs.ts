@@ -15,7 +15,6 @@ const SPARE_LINES = 500;
  */
 const INDEX = '.index';
 
-/** Data of runs, so that their files need not be opened. */
 type IndexedRuns = {
   readonly labels: Map<string, RunLabel>;
   /** Creation times of runs whose ids do not contain it, in milliseconds since 1970-01-01 UTC. */

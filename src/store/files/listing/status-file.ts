@@ -14,7 +14,6 @@ const STATUSES = '.statuses';
 
 /** This many surplus lines or runs are cheaper to read than to remove. */
 const SPARE = 1000;
-/** Runs found by reading are added in batches, so that an interrupted reader loses little. */
 const BATCH_SIZE = 1000;
 
 /** Adds the status of a run that has just finished; `fd` is its open journal. If it fails, the next reader adds the status. */
@@ -153,7 +152,6 @@ function encodeStatuses(entries: Iterable<StatusEntry>): string {
   );
 }
 
-/** Calls `visit` for each entry, and returns the number of lines. */
 function decodeStatuses(content: string, visit: (entry: StatusEntry) => void): number {
   return decodeGroups(content, (word, entries) => {
     const status = finishedStatus(word);

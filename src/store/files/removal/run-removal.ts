@@ -171,7 +171,6 @@ function isThere(path: string): boolean {
 
 /** The maximum number of entries of a directory that are removed at once. */
 const MOST_AT_ONCE = 64;
-/** The maximum number of attempts to empty a directory to which others add files. */
 const ATTEMPTS = 20;
 
 /**
