@@ -138,9 +138,6 @@ export class AutoRetries {
   }
 }
 
-/** The maximum time of reading runs per turn of the event loop. */
-const SLICE_MS = 10;
-
 /** Whether a retry of a run exists, however it was started. Only newer runs can be retries of it. */
 export async function wasRetried(
   { file, runId }: Pick<RunState, 'file' | 'runId'>,
@@ -149,7 +146,7 @@ export async function wasRetried(
 ): Promise<boolean> {
   runIndex.touch();
   await runIndex.refresh();
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   for (const newer of file === null ? archive.list() : runIndex.runIdsOf(file)) {
     if (newer === runId) return false;
     if (archive.readCreated(newer)?.retryOf === runId) return true;

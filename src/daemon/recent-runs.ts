@@ -20,8 +20,6 @@ export type RecentRunsParts = {
 const MAX_RECENT = 20;
 /** The maximum number of journals for which a request waits. */
 const MAX_AWAITED_READS = 500;
-/** The maximum time of reading runs per turn of the event loop. */
-const SLICE_MS = 10;
 
 type Pause = ReturnType<typeof createSlices>;
 
@@ -83,7 +81,7 @@ export class RecentRuns {
   async #reading(work: (pause: Pause) => Promise<void>): Promise<void> {
     this.#readers += 1;
     try {
-      await work(createSlices(SLICE_MS));
+      await work(createSlices());
     } finally {
       this.#readers -= 1;
       if (this.#readers === 0) {

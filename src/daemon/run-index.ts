@@ -13,8 +13,6 @@ type Entry = { readonly head: RunHead; readonly isFinished: boolean; readonly st
 const LEAST_POLL_MS = 100;
 /** The interval between checks of the processes of unfinished runs, and of finished runs, whose steps users can mark. */
 const USUAL_POLL_MS = 1000;
-/** The maximum time of checking runs per turn of the event loop. */
-const SLICE_MS = 10;
 
 /**
  * All runs of a home, in the memory of a daemon: their ids by workflow, the last ones of every workflow, and the unfinished
@@ -198,7 +196,7 @@ export class RunIndex implements ServedRuns {
   /** Adds new runs, the oldest first; at the start only those that may be unfinished, or whose finish is not reported yet. */
   async #addUnfinished(fresh: readonly string[]): Promise<void> {
     const left = new Set(this.#isFirstList ? this.#parts.memory.read() : []);
-    const pause = createSlices(SLICE_MS);
+    const pause = createSlices();
     for (const runId of fresh.toReversed()) {
       if (!this.#isFirstList || left.has(runId) || this.#mayBeActive(runId)) this.#lifecycle.add(runId);
       await pause();
@@ -224,7 +222,7 @@ export class RunIndex implements ServedRuns {
     const changing = [...this.#entries].flatMap(([runId, { isFinished }]) => (isFinished ? [] : [runId]));
     const wanted = new Set([...this.#list.lastIds(), ...unfinished, ...changing, ...this.#attended.keys()]);
     for (const runId of this.#entries.keys()) if (!wanted.has(runId)) this.#entries.delete(runId);
-    const pause = createSlices(SLICE_MS);
+    const pause = createSlices();
     for (const runId of wanted) {
       const entry = this.#entries.get(runId);
       const isChecked = entry === undefined || !entry.isFinished || seesFinished;

@@ -39,9 +39,6 @@ type Life =
   /** Its last event is being written or read. */
   | { readonly kind: 'ending' };
 
-/** The maximum time of checking runs per turn of the event loop. */
-const SLICE_MS = 10;
-
 /**
  * The unfinished runs of all processes, from their directory to their last event, and the settling of runs whose process has
  * died. It does not search for runs: the index adds them, and calls `check`.
@@ -102,7 +99,7 @@ export class RunLifecycle {
 
   /** Checks the processes of all runs, reads the runs that wait, and stores which runs are unfinished. */
   async check(): Promise<void> {
-    const pause = createSlices(SLICE_MS);
+    const pause = createSlices();
     for (const [runId, life] of this.#lives) {
       if (!this.#isOpen) return;
       this.#guarded(() => this.#checkOne(runId, life));

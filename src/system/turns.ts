@@ -45,7 +45,7 @@ export function nextTurn(): Promise<void> {
  * null otherwise: a promise for each of many small pieces of work would take as long as the work. In one turn of the event
  * loop one slice of all work begins.
  */
-export function createSlices(ms: number): () => Promise<void> | null {
+export function createSlices(ms = 10): () => Promise<void> | null {
   // `performance` would load a module of Node for commands that are done before the first slice ends.
   let end = process.uptime() + ms / 1000;
   return () => {

@@ -145,9 +145,6 @@ function earliest(moments: readonly (number | null)[]): number | null {
 /** A due time; `file` is the absolute path of the workflow. */
 export type UpcomingMoment = { readonly file: string; readonly kind: ScheduleKind; readonly at: Date };
 
-/** The longest time of one slice of a search for due times, in milliseconds. */
-const SLICE_MS = 10;
-
 type Window = { readonly from: number; readonly to: number; readonly limit: number };
 
 /** The due times of rules in a window, in the order of time, at most `limit`. Other work gets a turn meanwhile. */
@@ -157,7 +154,7 @@ export async function momentsBetween(
   { from, to, limit }: Window,
 ): Promise<readonly UpcomingMoment[]> {
   await ownTurn();
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   const next: { readonly rule: Rule; at: number | null }[] = [];
   for (const rule of rules) {
     await pause();

@@ -143,8 +143,6 @@ async function refreshed({ runIndex }: V1Parts): Promise<void> {
 /** Lines of context around a match. */
 const AROUND = 2;
 const MOST_MATCHES = 20;
-/** The longest time of one slice of a search, in milliseconds. */
-const SLICE_MS = 10;
 
 const yamlTypes = ['text/yaml', 'application/yaml', 'text/x-yaml', 'application/x-yaml'];
 
@@ -176,7 +174,7 @@ export const showSpec: V1Handler = ({ params: { name = '' }, headers, access }, 
 export const searchDags: V1Handler = async ({ query, access }, parts) => {
   const { q } = readQuery('v1SearchDags', query);
   const find = lineFinder(q, { ignoreCase: true }, parts.searchLines);
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   const Results: object[] = [];
   for (const listed of parts.workflows.list()) {
     await pause();

@@ -219,15 +219,12 @@ type SelectTools = {
 /** The number of newest runs without a file that are read to learn their directory. */
 const MOST_WITHOUT_FILE = 50;
 
-/** The maximum time of reading runs per turn of the event loop. */
-const SLICE_MS = 10;
-
 /** Yields the selected runs, newest first. Reads only as many as needed. */
 export async function* selectRuns(filter: RunFilter, { archive, reach, read }: SelectTools): AsyncIterable<PastRun> {
   const { statuses, limit, waiting = false, active = false } = filter;
   const ids = archive.list();
   const known = statuses === null ? null : archive.statuses(ids);
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   let left = limit;
   try {
     for (const runId of placedRuns(ids, filter, { archive, reach })) {
@@ -257,7 +254,7 @@ async function* statusesSince(
 ): AsyncIterable<{ readonly at: number; readonly status: RunStatus }> {
   const ids = archive.list();
   const known = archive.statuses(ids);
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   try {
     for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, reach })) {
       const turn = pause();

@@ -21,8 +21,6 @@ export type RetentionRequest = {
   readonly progress?: (done: number, total: number) => void;
 };
 
-/** The maximum time of removals per turn of the event loop. */
-const SLICE_MS = 10;
 /** The maximum number of runs whose files are removed at once, which keeps the thread pool of Node busy. */
 const MOST_AT_ONCE = 16;
 
@@ -64,7 +62,7 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
     return candidatesOf(group, isTooMany, tools).map((candidate) => ({ candidate, isTooMany }));
   });
   const removed = new Map<number, RemovedRun>();
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   await someAtOnce(MOST_AT_ONCE, surplus.entries(), async ([position, { candidate, isTooMany }]) => {
     request.progress?.(position, surplus.length);
     // Most of the work is synchronous: without a pause no signal would be handled.

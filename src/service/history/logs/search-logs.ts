@@ -32,8 +32,6 @@ export type LogSearch = {
 const MAX_TEXT_LENGTH = 1000;
 /** A longer line is searched in pieces of this size. */
 const MAX_LINE_BYTES = 1024 * 1024;
-/** The longest time, in milliseconds, after which other work gets a turn. */
-const SLICE_MS = 10;
 const LINE_END = 0x0a;
 
 /**
@@ -70,7 +68,7 @@ async function* searchChunks(chunks: AsyncIterable<Uint8Array>, query: LogQuery)
   let left: Buffer = Buffer.alloc(0);
   let [line, offset] = [1, 0];
   await ownTurn();
-  const pause = createSlices(SLICE_MS);
+  const pause = createSlices();
   for await (const chunk of chunks) {
     await pause();
     const bytes = Buffer.concat([left, chunk]);
