@@ -16,9 +16,7 @@ export type AutoRetryParts = {
   readonly retry: RunActions['retry'];
   readonly read: (runId: string) => PastRun | null;
   readonly isRetried: (state: RunState) => Promise<boolean>;
-  /**
-   * The ids of the runs that may be retried, for the next daemon: accepted ones, and failed ones whose retries wait.
-   */
+  /** The ids of the runs that may be retried, for the next daemon. */
   readonly memory: Pick<StoredRunIds, 'read' | 'write'>;
   readonly log: (line: string) => void;
   readonly report: (error: unknown) => void;

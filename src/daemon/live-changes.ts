@@ -21,9 +21,7 @@ type LiveChangesParts = {
   readonly workflows: Pick<ServedWorkflows, 'list' | 'version' | 'suspendedUntil' | 'suspensionStamp' | 'nextOf'>;
   readonly daemon: () => DaemonStatus;
   readonly queue: () => object;
-  /**
-   * Returns a text that changes with the next scheduled actions, suspensions apart; null before there is a scheduler.
-   */
+  /** Changes with the next scheduled actions, suspensions apart; null before there is a scheduler. */
   readonly scheduleStamp: () => string | null;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
@@ -81,10 +79,7 @@ export class DaemonChanges implements LiveChanges {
     };
   };
 
-  /**
-   * Call after each change of a suspension: a reader may have read it before the next check, which would not notice it if it
-   * had been undone by then.
-   */
+  /** Call after each change of a suspension: the next check may not see one that is undone by then. */
   readonly suspensionChanged = (): void => {
     try {
       this.#compareSchedules();

@@ -13,10 +13,7 @@ export class SpacedWork {
     this.#parts = parts;
   }
 
-  /**
-   * Asks for the work, which begins after this call. Requests before its beginning share one run of it. Resolves when that
-   * is done, also if it has failed.
-   */
+  /** Asks for the work, which begins after this call; resolves when it is done, also if it has failed. */
   readonly ask = (): Promise<void> => {
     const done = new Promise<void>((resolve) => void this.#waiting.push(resolve));
     if (this.#working === null) this.#plan();

@@ -172,10 +172,7 @@ export class StartQueue {
   /** The runs that take a slot or wait only for approvals. */
   readonly running = (): readonly string[] => [...this.#slots];
 
-  /**
-   * Resolves when the process that is being started for a run owns it, or the signal is aborted; to false if the process
-   * could not start, and for a run without a slot.
-   */
+  /** Resolves when a process owns the run, or could not start (false), or the signal is aborted. */
   readonly owned = async (runId: string, signal: AbortSignal): Promise<boolean> => {
     const launched = this.#unowned.get(runId) ?? null;
     if (launched !== null) await orAborted(launched, signal);

@@ -18,10 +18,7 @@ export function includesLog(wanted: LogStream | null, stream: LogStream): boolea
   return wanted === null || (wanted === 'stderr') === (stream === 'stderr');
 }
 
-/**
- * The start of the last lines of a log and their number. A last line without a line end counts, or follows:
- * `onlyWhole`.
- */
+/** The start of the last lines of a log and their number; `onlyWhole`: without a line that has no end. */
 export async function findTail(
   file: LogFile,
   lines: number,

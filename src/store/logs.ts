@@ -19,10 +19,7 @@ export type LogFile = {
   /** The path on this machine; null for a log of a daemon. */
   readonly path: string | null;
   readonly size: () => Promise<number>;
-  /**
-   * The bytes from `from` up to, but not including, `to` (default: the present end); fewer if the log ends earlier. A
-   * chunk is valid only until the next one is requested.
-   */
+  /** The bytes from `from` up to `to`, by default the present end. A chunk is valid until the next one. */
   readonly read: (from: number, to?: number) => AsyncIterable<Uint8Array>;
 };
 
@@ -101,10 +98,7 @@ export type LogPace = { readonly bytes: number; readonly turn: () => Promise<voi
 export type LogFollower = {
   /** Follows the logs of an attempt that has started, from their start or from these offsets. */
   readonly follow: (step: string, attempt: number, read?: LogOffsets) => void;
-  /**
-   * Delivers the rest, blocked or not, at most 1 MiB or the bytes of the pace. True: that was all; the attempt is
-   * forgotten.
-   */
+  /** Delivers the rest, blocked or not, at most 1 MiB or the bytes of the pace; true if that was all. */
   readonly finish: (step: string, attempt: number) => boolean;
   /** Delivers the present output of an attempt, at most 1 MiB, and continues to follow it. */
   readonly catchUp: (step: string, attempt: number) => void;

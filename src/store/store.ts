@@ -35,10 +35,7 @@ export type RunFiles = {
 /** The owner's hold on its run: the only way to write it. */
 export type RunJournal = RunFiles & {
   readonly runId: string;
-  /**
-   * Passes the events to the operating system before it returns, so that they survive the process; all of them or, if
-   * it throws a `WfError` `storage`, none.
-   */
+  /** Passes all events to the operating system, so that they survive the process, or throws and passes none. */
   readonly append: (events: readonly RunEvent[]) => readonly StoredEvent[];
   /** Resolves when everything up to this event, or else all so far, is on disk. Calls share flushes. */
   readonly flush: (seq?: number) => Promise<void>;
@@ -145,9 +142,7 @@ export type NewRuns = { readonly fresh: readonly string[]; readonly known: numbe
 
 /** Remembered statuses of finished runs. Never throws: lost entries are read from the runs again. */
 export type RunStatuses = {
-  /**
-   * Null for a run that has changed or has none. Runs are asked for in the order that the statuses were opened with.
-   */
+  /** Null for a run that has changed or has none. Ask in the order of the list: it is fastest. */
   readonly of: (runId: string) => FinishedStatus | null;
   /** The duration of the run whose status `of` has just returned; null: unknown, or it was never started. */
   readonly durationOf: (runId: string) => number | null;
@@ -244,10 +239,7 @@ export type RunLabel = Pick<RunCreated, 'workflow' | 'group' | 'file'>;
  * identified by the absolute path of its file. Every method throws a `WfError` `storage` if the disk fails.
  */
 export type Suspensions = {
-  /**
-   * The end of the last suspension, which may have passed, in milliseconds since 1970-01-01 UTC; infinite: until it is
-   * resumed.
-   */
+  /** The end of the last suspension, which may have passed, in milliseconds since 1970; infinite: open. */
   readonly endOf: (file: string) => number | null;
   /** Returns the end of a suspension that has not ended; null: the schedule is not suspended. */
   readonly suspendedUntil: (file: string) => number | null;
@@ -304,10 +296,7 @@ export type StoredRunIds = {
 /** A daemon's claim on the runs of a store: while it holds, no second daemon can start. */
 export type DaemonClaim = {
   readonly tell: (url: string) => void;
-  /**
-   * The error to end with: `conflict` if another daemon has the claim, `storage` if its directory is gone. Null while
-   * it holds.
-   */
+  /** The error to end with: another daemon has the claim, or the directory is gone. Null while it holds. */
   readonly loss: () => WfError | null;
   readonly release: () => void;
 };
@@ -333,10 +322,7 @@ export type DiskSpace = { readonly path: string; readonly totalBytes: number; re
  * }
  */
 export type DaemonState = {
-  /**
-   * Makes this process the only daemon of the runs; a dead one is replaced. Rejects with `conflict`, naming the running
-   * one.
-   */
+  /** Makes this process the only daemon, also after a dead one. Rejects with `conflict` if one is running. */
   readonly claim: () => Promise<DaemonClaim>;
   /** Claims the next start of a workflow, which one process at a time decides; null if another has the claim. */
   readonly claimStart: (workflow: string) => Promise<(() => void) | null>;

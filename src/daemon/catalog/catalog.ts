@@ -21,10 +21,7 @@ export type Catalog = Pick<ServedWorkflows, 'list' | 'version'> & {
   readonly close: () => void;
 };
 
-/**
- * The options of a catalog. `report` receives errors of listeners and of the disk, and a directory that vanishes; `log` its
- * return.
- */
+/** `report` receives errors of listeners and of the disk, and a directory that vanishes; `log` its return. */
 type CatalogOptions = {
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
@@ -184,10 +181,7 @@ function unreadOf({ stale, read }: Look): number {
   return stale.length - read.size;
 }
 
-/**
- * Reads stale files in slices between other work, the last ones only if those before took less than `waitMs` together. False
- * if a newer scan supersedes this one.
- */
+/** Reads stale files in slices; none after `waitMs` of waiting. False if a newer scan supersedes this one. */
 async function readInSlices(
   look: Look,
   files: CatalogFiles,

@@ -123,10 +123,7 @@ export class Scheduler {
       .sort((a, b) => a.at.getTime() - b.at.getTime());
   }
 
-  /**
-   * The scheduled actions between two times, at most `limit`, in the order of time, including those of suspended
-   * workflows, which are not carried out.
-   */
+  /** The scheduled actions between two times, at most `limit`, in order, those of suspended workflows too. */
   moments(from: number, to: number, limit: number): Promise<readonly UpcomingMoment[]> {
     return momentsBetween(this.#timetable.rules(), this.#times, { from, to, limit });
   }

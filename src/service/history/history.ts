@@ -24,10 +24,7 @@ export const anyRun: RunFilter = {
  * files never make a call fail: the result reports the damage.
  */
 export type History = {
-  /**
-   * Returns the run that a reference names: an id or a unique prefix of one, `@latest`, `@failed`, or a workflow (its
-   * last run). Throws a `WfError`: `not-found`, or `usage` if several runs match.
-   */
+  /** Returns the run that a reference names, as in `Service`. Throws `not-found`, or `usage` if several match. */
   readonly find: (word: string) => Promise<PastRun>;
   readonly read: (runId: string) => Promise<PastRun | null>;
   /** Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. */
@@ -131,10 +128,7 @@ type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & {
 /** The interval of the check that the owner of the run is alive. */
 const POLL_MS = 1000;
 
-/**
- * Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. If its owner
- * dies meanwhile, the run is settled, which adds its last event.
- */
+/** Follows as `History.follow` does; a run whose owner dies is settled, which adds its last event. */
 async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal): AsyncGenerator<StoredEvent, void> {
   const { archive, clock } = tools;
   let owner = run.state.owner;

@@ -124,10 +124,7 @@ function lostMessage({ owner, promise }: RunState): string {
   return 'engine' in owner ? `${ownerName(owner)} knows it no longer` : `its process ${owner.pid} died`;
 }
 
-/**
- * Ends the remaining processes and returns the warnings. Processes of another namespace are left alone: the recorded
- * pids are not valid here, and visible processes may belong to another home.
- */
+/** Ends the remaining processes, but none of another namespace, where pids mean others; returns warnings. */
 async function endLeftovers(
   { runId, state, stored }: PastRun,
   { processes, leftBy = () => 'here' }: LostRunTools,

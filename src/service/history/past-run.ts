@@ -90,10 +90,7 @@ function readEventsIfAny(archive: RunArchive, runId: string): Pick<StoredRun, 'e
 const MAX_EVENTS = 40_000;
 const EVENTS_PER_RUN = 100;
 
-/**
- * Creates a reader like `readPastRun` that keeps the runs it has read last, so that it reads and folds only their events
- * since then.
- */
+/** Creates a reader like `readPastRun` that keeps the last runs, and folds only their new events. */
 export function keepingReader(archive: RunArchive, maxEvents = MAX_EVENTS): (runId: string) => PastRun | null {
   /** The run read last is the last entry. */
   const kept = new Map<string, PastRun>();
@@ -124,10 +121,7 @@ function weightOf({ stored }: PastRun): number {
   return (stored?.events.length ?? 0) + EVENTS_PER_RUN;
 }
 
-/**
- * Reads a finished run without its workflow, from its journal alone; null for any other run, and if its state depends on
- * the workflow.
- */
+/** Reads a finished run from its journal alone; null for another run, and if its state needs the workflow. */
 export function readFinished(archive: Pick<RunArchive, 'readEvents'>, runId: string): PastRun | null {
   return unlessRefused(null, () => {
     const { events, damage } = archive.readEvents(runId);

@@ -128,10 +128,7 @@ export function counting(step: StepSummary, isStrict = false): StepSummary {
   return items === undefined ? own : { ...own, items: items.map(({ tolerated: __, ...item }) => item) };
 }
 
-/**
- * Returns a step of a run with its last attempts, by the name of the step or instance. `state` is undefined if the stored
- * workflow is lost.
- */
+/** Returns a step with its last attempts, by name; `state` is undefined if the stored workflow is lost. */
 export function stepViewJson(
   step: StepSummary,
   state: StepState | undefined,

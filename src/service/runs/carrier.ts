@@ -42,10 +42,7 @@ type LaunchTools = {
   readonly start: (log: OpenFile) => CarrierProcess;
 };
 
-/**
- * Starts the carrier of a waiting run, which outlives this process and the terminal. Throws a `WfError` `storage` if the
- * run's directory no longer exists.
- */
+/** Starts the carrier of a waiting run, which outlives this process. Throws a `WfError` `storage`. */
 export function launchRun(runId: string, { openProcessLog, closeLog, start }: LaunchTools): Carrier {
   const log = openProcessLog(runId);
   try {
@@ -96,10 +93,7 @@ type StartTools = {
   readonly clock: Clock;
   /** Asked before each restart: whether the run still waits for a carrier of this process. */
   readonly isWanted: () => boolean;
-  /**
-   * Makes an attempt when its turn has come; null: the run is no longer wanted. A pause before a restart takes no turn.
-   * Default: at once.
-   */
+  /** Makes an attempt in its turn, at once by default; null: the run is no longer wanted. */
   readonly inTurn?: (attempt: () => Promise<Carrier>) => Promise<Carrier | null>;
   readonly report: (error: unknown) => void;
 };

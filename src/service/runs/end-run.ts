@@ -22,10 +22,7 @@ export type StopTools = QueueTools & {
   readonly engine: Pick<Engine, 'cancel' | 'answer'>;
 };
 
-/**
- * Asks what carries out a run to stop it; resolves when the request is durable. A waiting run is canceled at once. Throws a
- * `WfError` `not-found` or `storage`.
- */
+/** Requests a stop durably; cancels a waiting run at once. Throws a `WfError` `not-found` or `storage`. */
 export async function stopRun(runId: string, request: StopOptions, tools: StopTools): Promise<StopAnswer> {
   const run = requireRun(runId, await tools.history.read(runId));
   const forced = request.kill === 'now';
@@ -72,10 +69,7 @@ export async function declareLost(
   throw new WfError('run-active', `run ${runId} cannot be recorded as lost: ${who} cannot be identified`);
 }
 
-/**
- * Records a status for a step, which replaces its own, and returns the updated run. Throws a `WfError`: `not-found` for
- * a run or a step, `run-active`, `storage`.
- */
+/** Replaces the status of a step, and returns the run. Throws `not-found`, `run-active`, `storage`. */
 export async function markStep(
   runId: string,
   mark: StepMark,

@@ -114,10 +114,7 @@ type GivenRun = {
   readonly dotenv?: DotenvRead;
 };
 
-/**
- * Refuses parameters that would replace a variable of the file, of a dotenv file or of the environment: only a declared
- * name may do so. Throws a `WfError` `invalid-params` that names the position in the file.
- */
+/** Throws `invalid-params` for an undeclared parameter that would replace a variable set elsewhere. */
 export function refuseReplacements(run: GivenRun, processEnv: Environment): void {
   const { workflow, params = [] } = run;
   if (params.length === 0) return;
@@ -257,10 +254,7 @@ function cut(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
 }
 
-/**
- * Returns the names of all parameters that the caller does not set, in the order of the file, each with the default of
- * the file as written; null without one.
- */
+/** Returns the parameters that the caller does not set, with their defaults as written; null without one. */
 export function unsetParams(
   { params }: Pick<Workflow, 'params'>,
   given: readonly Param[],
@@ -270,10 +264,7 @@ export function unsetParams(
   );
 }
 
-/**
- * Returns the names of the parameters that neither the file nor the caller sets, in the order of the file: those without
- * a value, and required ones.
- */
+/** Returns the names of parameters that have no value, and of required ones that the caller does not set. */
 export function openParams({ params }: Pick<Workflow, 'params'>, given: readonly Param[]): readonly string[] {
   const open = new Set(
     params.flatMap((param) => ((param.open || param.rule?.required) && param.name !== null ? [param.name] : [])),

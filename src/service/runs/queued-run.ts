@@ -34,10 +34,7 @@ export type StartOfRuns = {
   readonly begin: (runId: string) => Promise<void>;
 };
 
-/**
- * Stores a run for a process that is started later; `store` writes it to the disk. Throws a `WfError`: `usage` for an
- * invalid id, `storage`.
- */
+/** Stores a run for a later process; `store` writes it. Throws `usage` for an invalid id, `storage`. */
 export async function storeRun(
   request: RunRequest,
   context: RunContext,

@@ -56,10 +56,7 @@ function pathOf(path: string, dir: string, processEnv: Environment): string {
   return pathFrom(dir, expandText(path, lookupIn(processEnv)), processEnv['HOME']);
 }
 
-/**
- * Returns the directory to which the path of a file is relative: `workingDir`, with the variables that are known before the
- * run. Throws a `WfError` `usage` for others.
- */
+/** Returns the directory of relative paths: `workingDir`. Throws `usage` if it is known only in the run. */
 function directories(
   run: Pick<DotenvRequest, 'workflow' | 'params'>,
   processEnv: Environment,

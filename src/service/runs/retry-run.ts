@@ -116,10 +116,7 @@ function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
   throw new WfError('usage', `the workflow of run ${runId} contains secrets, which are not stored`, { help });
 }
 
-/**
- * Returns the stored parameters of a run. Throws a `WfError` `usage` if some were secret and so are not stored, or if the
- * journal does not hold them: its process died before the first event, or the journal is damaged.
- */
+/** Returns the stored parameters. Throws `usage` if some were secret, or the journal does not hold them. */
 export function keptParams({ runId, state }: PastRun): readonly Param[] {
   if (state.runId === '') throw unknownParams(runId, state.workflow);
   const masked = state.givenParams.filter((param) => param.masked);

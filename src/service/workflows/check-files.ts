@@ -43,10 +43,7 @@ function filesBelow(name: string, cwd: string): readonly string[] | null {
   });
 }
 
-/**
- * Checks a workflow or a base configuration (the configured one, or a `base.yaml` without steps). `environment`: the
- * names of the variables that a run would inherit.
- */
+/** Checks a workflow, or a base configuration. `environment`: the variables that a run would inherit. */
 export function checkFile(
   reference: WorkflowReference,
   directories: WorkflowDirectories,

@@ -11,10 +11,7 @@ export type SearchLines = (pattern: string, text: string) => Promise<readonly nu
 const MOST_PATTERN_SIZE = 10_000;
 const META_CHARACTERS = /[\\^$.|?*+()[\]{}]/;
 
-/**
- * Creates a search for a regular expression in RE2 syntax. Throws a `WfError` `usage` if the expression is invalid or
- * too large.
- */
+/** Creates a search for a regular expression in RE2 syntax. Throws `usage` if it is invalid or too large. */
 export function lineFinder(
   expression: string,
   { ignoreCase }: { readonly ignoreCase: boolean },

@@ -24,10 +24,7 @@ const MOST_ITEMS = 20;
 /** The keys of numbers that no other line shows. */
 const OWN_LINES: ReadonlySet<string> = new Set(['timeoutSec', 'approval.timeoutSec']);
 
-/**
- * Describes the items, container, service, approval and policies of a step, each in one line, with the numbers that are known and other
- * variables as written.
- */
+/** Describes items, container, service, approval and policies of a step, each in one line. */
 export function plannedPolicies(
   step: Step,
   { values, left, problems }: PlannedNumbers<NumberKey>,

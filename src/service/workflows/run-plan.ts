@@ -225,11 +225,7 @@ function waves(workflow: Workflow): readonly (readonly string[])[] {
   return result;
 }
 
-/**
- * Returns the reason for each step that would be skipped: the selection, its own precondition, or a skipped dependency. A step
- * that is left out skips its dependents only for those before it. Only conditions
- * that need no command and only known values are considered.
- */
+/** Returns by step why it would be skipped, as far as known values and no command tell that. */
 async function plannedSkips(
   workflow: Workflow,
   waves: readonly (readonly string[])[],
@@ -240,6 +236,7 @@ async function plannedSkips(
   const out = leftOut(buildGraph(workflow), selection);
   const causes = new Map<string, string>();
   for (const step of waves.flat().flatMap((name) => steps.get(name) ?? [])) {
+    // A step that is left out does not skip its dependents.
     const own = out.has(step.name) ? null : await plannedSkip(workflow, step.preconditions, scopeOf(step.name));
     const before = step.depends.find((name) => causes.has(name) && steps.get(name)?.continueOn.skipped === false);
     const why = before === undefined ? own : `"${before}" is skipped`;

@@ -59,10 +59,7 @@ const SHOWN_OF_LONG = 40;
 
 const FIRST_TEXT = 'steps:\n  - name: hello\n    command: echo hello\n';
 
-/**
- * Creates an editor that notifies the catalog of each change. Every method rejects with a `WfError` `storage` if the disk
- * fails.
- */
+/** Creates an editor that notifies the catalog of each change. Every method rejects with `storage`. */
 export function createWorkflowEditor({
   directories,
   catalog,
@@ -108,10 +105,7 @@ export function createWorkflowEditor({
       });
       return file;
     },
-    /**
-     * Renames a workflow, or moves it to another group, and returns its new file. Rejects as `create` does, and with an
-     * `InvalidWorkflow` if a valid file would be invalid in its new directory.
-     */
+    /** Renames or moves a workflow, and returns its file. Rejects as `create` and `save` do. */
     rename: async (workflow: ListedWorkflow, name: string, { check, group }: RenameOptions = {}): Promise<string> => {
       const { dir, ext } = parse(workflow.file);
       const directory = group === undefined ? dir : groupDirectory(group, directories);
@@ -140,10 +134,7 @@ export function createWorkflowEditor({
   };
 }
 
-/**
- * Returns the name without extension. Throws if another file than `own` has it anywhere in the directory, since references
- * would be ambiguous.
- */
+/** Returns the name without extension. Throws `conflict` if another file than `own` has it in any group. */
 function freeName(given: string, catalog: Pick<ListedFiles, 'list'>, own: string | null = null): string {
   const name = given.trim().replace(/\.ya?ml$/, '');
   requireUsable(name);
@@ -242,10 +233,7 @@ function storing<T>(what: string, work: () => T): T {
   }
 }
 
-/**
- * Replaces a file atomically. Keeps the mode and, if permitted, the owner. A draft left by a crash is not listed as a
- * workflow: its name begins with a dot.
- */
+/** Replaces a file atomically; keeps its mode and, if permitted, its owner. */
 function replaceFile(path: string, text: string): void {
   const draft = draftOf(path);
   const { mode, uid, gid } = statSync(path);
@@ -283,6 +271,7 @@ function renameFile(from: string, to: string): void {
   flushDirectory(dirname(to));
 }
 
+/** Its name begins with a dot: a draft that a crash left is not listed as a workflow. */
 function draftOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
 }

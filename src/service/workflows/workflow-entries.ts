@@ -61,10 +61,7 @@ const MOST_RECENT = 20;
 type PastOfFile = { readonly last: RunSummary; readonly earlier: UsualRun[] };
 type UsualRun = Parameters<typeof usualDurationMs>[0][number];
 
-/**
- * Returns the last runs by file, and the remembered durations of earlier ones, newest first. Only the last run of each
- * workflow is read.
- */
+/** Returns by file the last run, which is read, and the remembered durations of earlier ones. */
 async function findPast(
   workflows: readonly ListedWorkflow[],
   { archive, history }: NonNullable<EntryTools['past']>,

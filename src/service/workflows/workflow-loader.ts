@@ -106,10 +106,7 @@ export function createTaskThread(start: () => Worker, secondsFor = longest) {
     else close();
   };
   return {
-    /**
-     * Resolves to the result of a task. Rejects with the `WfError` of the task, or with one of the code `usage` if it takes
-     * too long.
-     */
+    /** Resolves to the result of a task. Rejects with its `WfError`, or with `usage` if it takes too long. */
     run: <Task extends ThreadTask>(task: Task) =>
       new Promise<TaskResults[Task['kind']]>((resolve, reject) => {
         // Each task is answered with the result of its kind.
@@ -144,10 +141,7 @@ function ask(thread: Worker, task: ThreadTask, mostSeconds: number): Promise<Tas
   });
 }
 
-/**
- * Returns whether the threads besides this one have used the processor for so long. Time is not measured by the clock, since
- * on a busy machine a thread waits for the processor.
- */
+/** Whether the other threads used the processor for so long: on a busy machine a thread waits for it. */
 function spentMoreThan(seconds: number): () => boolean {
   const before = process.cpuUsage();
   const loop = performance.eventLoopUtilization();

@@ -34,10 +34,7 @@ export type LoadedWorkflow = {
   readonly warnings: readonly Diagnostic[];
 };
 
-/**
- * Loads a workflow and returns the result, problems included; `checks` adds those of `wf validate`. Throws a `WfError`
- * `not-found` for an unknown workflow.
- */
+/** Loads a workflow, with the problems that `checks` adds. Throws `not-found` for an unknown workflow. */
 export function readWorkflow(
   reference: WorkflowReference,
   directories: WorkflowDirectories,

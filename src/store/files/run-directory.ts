@@ -132,10 +132,7 @@ export function journalStats(directory: string): JournalStats | null {
   return tryOr(null, () => statSync(journalPath(directory), { throwIfNoEntry: false }) ?? null);
 }
 
-/**
- * The creation time of a run, or a time at which it existed if its snapshot is lost; null for a directory without a
- * run.
- */
+/** The creation time of a run, or a time at which it existed; null for a directory without a run. */
 export function timeOfRun(runsDir: string, runId: string): number | null {
   const time = timeOfId(runId);
   if (time !== null) return time;

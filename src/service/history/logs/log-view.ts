@@ -246,10 +246,7 @@ export type AttemptFilter = {
   readonly only?: ReadonlySet<string> | null;
 };
 
-/**
- * Returns the attempts of a run in the order in which they began. Throws a `WfError` `not-found` for an unknown step or
- * attempt.
- */
+/** Returns attempts in the order of their starts. Throws `not-found` for an unknown step or attempt. */
 export function attemptsOf(run: LoggedRun, filter: AttemptFilter): readonly AttemptReference[] {
   if (filter.step !== null) requireStep(run, filter.step);
   const isWanted = isSelected(run, filter);

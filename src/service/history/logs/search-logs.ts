@@ -34,10 +34,7 @@ const MAX_TEXT_LENGTH = 1000;
 const MAX_LINE_BYTES = 1024 * 1024;
 const LINE_END = 0x0a;
 
-/**
- * Yields the matching lines of a run, attempt after attempt. Throws a `WfError` `not-found` for a step that the run
- * does not have.
- */
+/** Yields the matching lines, attempt after attempt. Throws `not-found` for an unknown step. */
 export async function* searchLogs(run: PastRun, search: LogSearch): AsyncGenerator<LogHit, void> {
   for (const attempt of attemptsOf(run, search.filter)) {
     if (run.stored === null) continue;

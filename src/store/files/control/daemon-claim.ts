@@ -27,10 +27,7 @@ export function findOwnDaemon(directory: string, address: string, isAlive: Proce
   return url === null || kept === null ? null : { url, token: kept.token };
 }
 
-/**
- * `localhost` may lead to another listener than the daemon (`::1` instead of `127.0.0.1`): without TLS, which would
- * detect that, the daemon's own address replaces it.
- */
+/** Replaces `localhost` without TLS by the address of the daemon: another program may listen at `::1`. */
 function ownUrl(asked: URL, listens: URL): string | null {
   if (asked.protocol !== listens.protocol || asked.port !== listens.port) return null;
   const path = asked.pathname.replace(/\/$/, '');
@@ -45,9 +42,7 @@ function isLoopback(host: string): boolean {
   return host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
-/**
- * Makes this process the only daemon of a directory; a dead one is replaced. Throws a `WfError`: `conflict`, `storage`.
- */
+/** Makes this process the only daemon of a directory, also after a dead one. Throws `conflict` or `storage`. */
 export function claimDaemon(directory: string, processes: Processes) {
   const owner = thisOwner(processes);
   const address = durableText(join(directory, 'address.json'));

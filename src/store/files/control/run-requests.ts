@@ -61,9 +61,7 @@ export function createRunControl(runsDir: string): RunControl {
   };
 }
 
-/**
- * The poll interval where a socket does not reach every process that may write a request, and the pause after an error.
- */
+/** The poll interval where a socket does not reach every process, and the pause after an error. */
 const POLL_MS = 500;
 
 /**

@@ -11,10 +11,7 @@ import {
   storing,
 } from './private-files.ts';
 
-/**
- * The text at an absolute path; its directory is created on the first write. `writeInBackground` waits for the disk in another
- * thread; the next write must wait for it.
- */
+/** The text at a path, in a directory that is created if missing. A write must wait for one in background. */
 export function durableText(
   path: string,
 ): DurableText & { readonly writeInBackground: (text: string) => Promise<void> } {

@@ -134,10 +134,7 @@ function isLast(event: StoredEvent): boolean {
 
 /** Reports that a directory may have changed. */
 type JournalWakeups = {
-  /**
-   * Resolves after a change since the last call or the opening, and from time to time without one; at once if the
-   * signal is aborted. Only one call at a time.
-   */
+  /** Resolves after a change since the last call, or from time to time, or when the signal is aborted. */
   readonly next: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 };

@@ -30,9 +30,7 @@ function unlessMissing<T>(path: string, read: () => T): T | null {
   }
 }
 
-/**
- * The events up to the first damaged line. An invalid last line is not damage: it is being written, or its writer died.
- */
+/** The events up to the first damaged line; an invalid last line is being written, or its writer died. */
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
   const { events, length, isDamaged } = parseLines(bytes, 1);
   const rest = `the ${bytes.length - length} bytes from byte ${length} on cannot be relied on and are left out`;

@@ -75,10 +75,7 @@ export function listRunIds(runsDir: string): readonly string[] {
   return newestFirst(runsDir, found, known?.times);
 }
 
-/**
- * The ids of the unknown runs, newest first, and the number of the others. By names: objects would take much more
- * memory.
- */
+/** The unknown runs and the number of the others, by their names: objects would take much more memory. */
 export function listNewRunIds(runsDir: string, isKnown: (runId: string) => boolean): NewRuns {
   let known = 0;
   const found: RunIds = { uuids: [], given: [] };

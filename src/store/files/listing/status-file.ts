@@ -74,10 +74,7 @@ function append(runsDir: string, entries: readonly StatusEntry[]): void {
   appendToCache(runsDir, STATUSES, encodeStatuses(entries));
 }
 
-/**
- * The statuses of runs by their position in a list. Kept in columns: objects and texts for tens of thousands of runs take
- * longer to make and to collect than the file takes to read.
- */
+/** Statuses by their position in a list, in columns: objects for many runs take longer than reading them. */
 class StatusTable {
   readonly #ids: readonly string[];
   readonly #statuses: (FinishedStatus | null)[];
@@ -94,10 +91,7 @@ class StatusTable {
     this.#durations = new Float64Array(ids.length);
   }
 
-  /**
-   * Takes the entries of the listed runs; returns the numbers of lines and entries. Positions are looked up here, all
-   * at once: between system calls, that takes three times as long.
-   */
+  /** Takes the entries of the listed runs, whose positions are looked up all at once, which is faster. */
   load(content: string): { readonly lines: number; readonly entries: number } {
     const positions = new Map<string, number>();
     for (const [at, runId] of this.#ids.entries()) positions.set(runId, at);

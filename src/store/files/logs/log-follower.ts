@@ -152,10 +152,7 @@ function key(step: string, attempt: number): string {
   return `${attempt} ${step}`;
 }
 
-/**
- * A file that another process appends to, opened only once it has content: many steps print nothing. A failed read is
- * retried at the next call.
- */
+/** A file that others append to, opened only once it has content: many steps print nothing. */
 class FollowedFile {
   readonly #path: string;
   #fd: number | null = null;

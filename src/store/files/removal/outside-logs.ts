@@ -62,9 +62,7 @@ function readIfPossible(directory: string): SnapshotFile | null {
   }
 }
 
-/**
- * Works in a directory through its descriptor, if the system can: replacing a directory on the way then has no effect.
- */
+/** Works in a directory through its descriptor, if possible: replacing a directory above has no effect. */
 function withDirectory<T>(path: string, otherwise: T, work: (path: string) => T): T {
   let parent: number | null = null;
   let own: number | null = null;
@@ -106,10 +104,7 @@ function removeFile(path: string): void {
 
 const BLOCK_BYTES = 512;
 
-/**
- * The disk usage of a file, or of a directory with its content, in bytes; links are not followed. 0 if it does not
- * exist.
- */
+/** The disk usage in bytes of a file, or of a directory with its content; links are not followed. */
 export function diskUsage(path: string): number {
   const stats = tryOr(null, () => lstatSync(path));
   if (stats === null) return 0;

@@ -66,10 +66,7 @@ function own(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive
   }
 }
 
-/**
- * Whether the runs were not tidied for `everyMs`; they count as tidied now. False at first for a new directory. Never
- * throws: the next call repeats it.
- */
+/** Whether the runs were not tidied for `everyMs`; they count as tidied now. Never throws. */
 function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
   const path = join(runsDir, '.tidied');
   return tryOr(false, () => {
@@ -122,10 +119,7 @@ async function emptyTrash(runsDir: string): Promise<{ readonly bytes: number; re
   return { bytes, problems };
 }
 
-/**
- * Removes a run in the trash; resolves to the freed bytes. The logs outside go first: without the entry, nothing would
- * point to them.
- */
+/** Removes a run in the trash, the logs outside first, since nothing else points to them. */
 async function removeFromTrash(runsDir: string, entry: string): Promise<number> {
   try {
     return removeOutsideLogs(entry, runsDir) + (await removeTree(entry));
