@@ -12,7 +12,7 @@ import { createNotifier, joinNotifiers } from '#notifications/notifier.ts';
 import type { Delivery, NotifierOptions } from '#notifications/send-notifications.ts';
 import type { NamedPipes } from '#processes/named-pipes.ts';
 import { endProcesses, findRunProcesses, processMoment, type RunGroup, thisProcess } from '#processes/processes.ts';
-import { capture } from '#processes/programs.ts';
+import { capture, queueFlush } from '#processes/programs.ts';
 import { summarizeNotice } from '#service/history.ts';
 import { newRunId } from '#service/service.ts';
 import {
@@ -77,7 +77,9 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
     failedBefore: async ({ state }) => keepHistory && (await import('./history-app.ts')).hasFailedBefore(state, config),
   });
   return {
-    store: keepHistory ? fileStore(config) : createMemoryStore({ tempDir: () => os().tmpdir() }),
+    store: keepHistory
+      ? fileStore(config, { queueSync: queueFlush })
+      : createMemoryStore({ tempDir: () => os().tmpdir() }),
     clock: systemClock,
     processEnv: config.processEnv,
     owner: thisProcess(),

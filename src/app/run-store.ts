@@ -2,6 +2,7 @@ import type { Config } from '#config/config.ts';
 import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Processes } from '#store/files/control/owner.ts';
 import { createFileStore, type FileStore } from '#store/files/file-store.ts';
+import { type JournalCalls, journalCalls } from '#store/files/journal/journal-file.ts';
 import type { DaemonState } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 
@@ -25,9 +26,9 @@ export async function daemonState({ runsDir }: Pick<Config, 'runsDir'>): Promise
   throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
 }
 
-/** The run store on the disk. Throws a `WfError` `storage` without a home directory. */
-export function fileStore({ runsDir }: Config): FileStore {
-  if (runsDir !== null) return createFileStore({ runsDir, ...processes });
+/** The run store on the disk; `calls` replace those of the system. Throws a `WfError` `storage` without a home directory. */
+export function fileStore({ runsDir }: Config, calls: Partial<JournalCalls> = {}): FileStore {
+  if (runsDir !== null) return createFileStore({ runsDir, ...processes, calls: { ...journalCalls, ...calls } });
   throw new WfError('storage', 'there is no home directory to store the run in', {
     help: 'set HOME or WF_HOME, or run with --no-history',
   });

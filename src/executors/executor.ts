@@ -92,6 +92,8 @@ export type Attempt = {
   readonly write: (stream: 'stdout' | 'stderr', chunk: string | Uint8Array) => void;
   /** An existing directory of the run for private files (mode 0700), removed with the run. */
   readonly scratch: () => string;
+  /** Of a `command` step: a flush that its program has to follow, by the starter if `queued` names the file; null: none. */
+  readonly flush: { readonly done: Promise<void>; readonly queued: string | null } | null;
   /** For a `command` step of a run that limits how many run at once; null: the program may start. */
   readonly slot: ProgramSlot | null;
   /** Call once when the work has started, with the process if there is one; `runWorkflow` calls it itself. */

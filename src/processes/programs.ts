@@ -3,4 +3,4 @@
 export { capture } from './capture.ts';
 export { REPORT_FD as reportFd, startReporting } from './reporting-process.ts';
 export { ReportingStarter } from './starter/reporting-starter.ts';
-export { runProcess, shellArgv, shellWords, startThread } from './subprocess.ts';
+export { queueFlush, runProcess, shellArgv, shellWords, startThread } from './subprocess.ts';

@@ -56,6 +56,11 @@ export function shellArgv(shell: readonly string[], code: string, params: readon
 
 const starter = new ProgramStarter();
 
+/** Lets the starter of programs flush a file; see `ProgramStarter.flush`. */
+export function queueFlush(path: string): Promise<number | null> | null {
+  return starter.flush(path);
+}
+
 /**
  * Runs a program for an attempt. Its output goes directly into the attempt's log; it has a session and process group of
  * its own, and reads /dev/null unless `feed` writes its input. The attempt ends with the process, even if another process holds
@@ -66,16 +71,17 @@ export async function runProcess(
   program: Program,
   feed?: (input: Writable) => void,
 ): Promise<Outcome> {
-  const { workflow, log, slot, signal } = attempt;
+  const { workflow, log, flush, slot, signal } = attempt;
   if (isAskedToEnd(attempt)) return canceled;
   // A single program leaves nothing behind that could exhaust the process limit.
   if (workflow.steps.length > 1) startFileThreads();
   const expected = workflow.steps.length;
   const started =
     uses('starter') && feed === undefined && log.files !== null
-      ? await starter.start(program, log.files, { expected, slot, signal })
+      ? await starter.start(program, log.files, { expected, awaited: flush?.queued ?? null, slot, signal })
       : null;
   if (started === null) {
+    if (flush !== null) await flush.done;
     const untilFree = slot?.free() ?? null;
     if (untilFree !== null) await untilFree;
     return isAskedToEnd(attempt) ? canceled : runChild(attempt, program, feed);

@@ -43,6 +43,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: s
       return stored;
     },
     flush: () => Promise.resolve(),
+    queueFlush: () => ({ done: Promise.resolve(), queued: null }),
     logs,
     scratch: () => {
       const scratch = join(directory, 'scratch');

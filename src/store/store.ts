@@ -39,6 +39,8 @@ export type RunJournal = RunFiles & {
   readonly append: (events: readonly RunEvent[]) => readonly StoredEvent[];
   /** Resolves when everything up to this event, or else all so far, is on disk. Calls share flushes. */
   readonly flush: (seq?: number) => Promise<void>;
+  /** The same for the start of a program: its starter may flush. */
+  readonly queueFlush: (seq: number) => Flush;
   /** Reports requests, earlier ones too, until `close`. Never rejects: it polls where no socket can be opened. */
   readonly listen: (listener: OwnerListener) => Promise<void>;
   /** Flushes, removes scratch files and gives the run up; resolves to why some files still exist, else null. */
@@ -46,6 +48,12 @@ export type RunJournal = RunFiles & {
   /** Flushes and gives up the ownership of a waiting run, whose scratch files stay. */
   readonly handBack: () => Promise<void>;
 };
+
+/**
+ * A requested flush. `queued`: the file, if the starter of programs flushes it, and only then starts programs that are
+ * requested later for this file; else null.
+ */
+export type Flush = { readonly done: Promise<void>; readonly queued: string | null };
 
 /** A request to the owner of a run to end it. */
 export type StopRequest = {

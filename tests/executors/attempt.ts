@@ -24,6 +24,7 @@ type Settings = {
   readonly variables?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly runWorkflow?: Attempt['runWorkflow'];
+  readonly flush?: Attempt['flush'];
   /** Values to be masked. */
   readonly secrets?: readonly string[];
 };
@@ -87,6 +88,7 @@ export function testAttempt(settings: Settings = {}): TestAttempt {
       mkdirSync(join(dir, 'scratch'), { mode: 0o700, recursive: true });
       return join(dir, 'scratch');
     },
+    flush: settings.flush ?? null,
     slot: null,
     signal: end,
     kill,

@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { executor } from '#executors/command/command.ts';
+import { canceled } from '#processes/end-signal.ts';
 import { identify } from '#processes/process-identity.ts';
 import { failed, program, runStep, runs, succeeded, testAttempt, until } from '../executors/attempt.ts';
 
@@ -52,6 +53,30 @@ describe('a process', () => {
     writeFileSync(join(world.dir, 'go'), '');
     expect(await running).toEqual(succeeded);
     expect(world.stdout()).toBe('1\n2\n');
+  });
+
+  test('starts after the flush that it waits for, also without a starter', async () => {
+    vi.stubEnv('WF_WITHOUT', 'starter');
+    let finish = () => {};
+    const done = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const world = testAttempt({ step: { command: 'echo 1' }, flush: { done, queued: '/nowhere' } });
+    const running = executor.run({}, world.attempt);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(world.started).toEqual([]);
+    finish();
+    expect(await running).toEqual(succeeded);
+  });
+
+  test('does not start if it was stopped during that flush', async () => {
+    vi.stubEnv('WF_WITHOUT', 'starter');
+    const world = testAttempt({
+      step: { command: 'echo 1' },
+      flush: { done: Promise.resolve().then(() => world.stop()), queued: '/nowhere' },
+    });
+    expect(await executor.run({}, world.attempt)).toEqual(canceled);
+    expect([world.started, world.stdout()]).toEqual([[], '']);
   });
 
   test('prints any amount', async () => {

@@ -7,7 +7,10 @@ import { events, fileStore, snapshot } from './world.ts';
 /** Flushes that tests complete. */
 function heldSync() {
   const held: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const sync = () => new Promise<void>((resolve, reject) => held.push({ resolve, reject }));
+  const sync = (mayQueue: boolean) => ({
+    done: new Promise<void>((resolve, reject) => held.push({ resolve, reject })),
+    queued: mayQueue ? 'journal' : null,
+  });
   return { sync, held };
 }
 
@@ -70,6 +73,21 @@ test('a flush of positions already flushed or being flushed starts no new one', 
   held[1]?.resolve();
   await Promise.all([second, commit.flush(3)]);
   expect(held.length).toBe(2);
+});
+
+test('only the flush that covers the entries is said to be queued', async () => {
+  const { sync, held } = heldSync();
+  const commit = createGroupCommit(sync);
+  commit.mark(1);
+  const first = commit.queue(1);
+  commit.mark(2);
+  const [shared, second] = [commit.queue(1), commit.queue(2)];
+  expect([first.queued, shared.queued, second.queued]).toEqual(['journal', 'journal', null]);
+  held[0]?.resolve();
+  await Promise.all([first.done, shared.done]);
+  held[1]?.resolve();
+  await second.done;
+  expect([commit.queue(2).queued, held.length]).toEqual([null, 2]);
 });
 
 test('after a failed flush all later ones fail', async () => {
@@ -166,6 +184,64 @@ test('a fast disk is flushed in the main thread, a slow one in another', async (
   await flush();
   expect(flushes).toEqual(['pool', 'pool', 'pool', 'here', 'here', 'pool']);
   await run.close();
+});
+
+/** A run after its first flush, and the later flushes of its journal: where, or the path of a queued one. */
+async function queuingRun(queueSync: JournalCalls['queueSync'], calls: Partial<JournalCalls> = {}) {
+  const flushes: string[] = [];
+  const { run, runsDir } = recordedRun({
+    now: () => 0n,
+    syncData: async () => void flushes.push('pool'),
+    syncDataNow: () => void flushes.push('here'),
+    queueSync: (path) => {
+      flushes.push(path);
+      return queueSync(path);
+    },
+    ...calls,
+  });
+  const path = join(runsDir, 'r1', 'journal.jsonl');
+  await run.flush();
+  flushes.length = 0;
+  const queue = (seq: number) => {
+    run.append(events(1, seq));
+    return run.queueFlush(seq);
+  };
+  return { run, path, flushes, queue };
+}
+
+test('a starter flushes the journal of a fast disk, until that takes long', async () => {
+  let duration = 1000;
+  const { run, path, flushes, queue } = await queuingRun(async () => duration);
+  const first = queue(1);
+  await first.done;
+  duration = 2_000_000;
+  await queue(2).done;
+  const third = queue(3);
+  await third.done;
+  expect([first.queued, third.queued, flushes]).toEqual([path, null, [path, path, 'pool']]);
+  await run.close();
+});
+
+test('a journal that the starter could not flush is flushed here, and so is one without a starter', async () => {
+  for (const result of [Promise.resolve(null), null]) {
+    const { run, path, flushes, queue } = await queuingRun(() => result);
+    await queue(1).done;
+    expect(flushes).toEqual([path, 'here']);
+    await run.close();
+  }
+});
+
+test('a failure that the starter found is reported', async () => {
+  const failure = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+  let isBroken = false;
+  const { run, queue } = await queuingRun(() => Promise.resolve(null), {
+    syncDataNow: () => {
+      if (isBroken) throw failure;
+    },
+  });
+  isBroken = true;
+  await expect(queue(1).done).rejects.toMatchObject({ code: 'storage', message: expect.stringContaining('flush') });
+  await expect(run.close()).rejects.toMatchObject({ code: 'storage' });
 });
 
 test('a failed flush is reported with path and reason, and the run is still released', async () => {

@@ -91,6 +91,7 @@ export type AttemptContext = {
   readonly neededFacts: (step: Step, outcome: Outcome) => NeededFacts;
   /** Starts a time limit for the attempt, given by a variable. */
   readonly limitTime: (timeoutMs: number) => void;
+  readonly flush: Attempt['flush'];
   /** Of a step that is only a program; null: it need not wait. */
   readonly slot: ProgramSlot | null;
 };
@@ -136,7 +137,7 @@ export async function stepDirectory(context: AttemptContext, { scope, env }: Omi
 
 /** The attempt as its executor sees it. */
 export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
-  const { runId, workflow, step, number, output, secrets, files, variables, slot } = context;
+  const { runId, workflow, step, number, output, secrets, files, variables, flush, slot } = context;
   const { signal, kill, started, contained } = context;
   const attempt: Attempt = {
     runId,
@@ -153,6 +154,7 @@ export function makeAttempt(context: AttemptContext, own: StepScope): Attempt {
     contained,
     shared: context.parts.forAttempt(() => runScope(context)),
     scratch: files.scratch,
+    flush,
     slot,
     signal,
     kill,

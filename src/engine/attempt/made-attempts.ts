@@ -34,7 +34,7 @@ export class MadeAttempts {
   /** Makes an attempt and reports its start; `onStart` is called first. */
   run(
     task: StepTask,
-    made: Pick<AttemptTools, 'signals' | 'slot'>,
+    made: Pick<AttemptTools, 'signals' | 'flush' | 'slot'>,
     onStart: () => void = () => {},
   ): Promise<AttemptReport> {
     const { runner, running, background, clock, post } = this.#parts;

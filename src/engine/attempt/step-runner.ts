@@ -34,6 +34,7 @@ export type AttemptTools = {
   readonly contained: Attempt['contained'];
   readonly service: BackgroundCalls;
   readonly limitTime: (timeoutMs: number) => void;
+  readonly flush: Attempt['flush'];
   readonly slot: ProgramSlot | null;
 };
 

@@ -3,7 +3,7 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
-import type { RunJournal } from '#store/store.ts';
+import type { Flush, RunJournal } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import type { Recorded } from '../driver/driver.ts';
 
@@ -78,10 +78,15 @@ export class RunRecord {
     await this.#orReport(this.#options.journal.flush());
   }
 
-  /** Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. */
-  flushResults(steps: readonly string[]): Promise<void> {
+  /**
+   * Like `flush`, for attempts that depend on these steps: flushes their results and every variable set so far. `mayQueue`:
+   * the starter of programs may do it.
+   */
+  flushResults(steps: readonly string[], mayQueue: boolean): Flush {
     const last = steps.reduce((seq, step) => Math.max(seq, this.#results.get(step) ?? 0), this.#lastOutputs);
-    return this.#orReport(this.#options.journal.flush(last));
+    const { journal } = this.#options;
+    const { done, queued } = mayQueue ? journal.queueFlush(last) : { done: journal.flush(last), queued: null };
+    return { done: this.#orReport(done), queued };
   }
 
   /** Closes the journal. Resolves to the problem with the run's files, or null. */

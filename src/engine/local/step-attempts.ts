@@ -1,5 +1,7 @@
+import { isOnlyProgram } from '#core/run/policies.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
+import type { Flush } from '#store/store.ts';
 import { createTurns } from '#system/turns.ts';
 import { MadeAttempts, type MadeAttemptsParts } from '../attempt/made-attempts.ts';
 import type { AttemptReport, StepTask } from '../driver/step-task.ts';
@@ -46,7 +48,7 @@ export class StepAttempts {
     const { step, number } = task;
     const signals = running.enter(step);
     const slot = this.slots.enter(step, signals.signal);
-    await this.#untilTurn(step, number);
+    const flush = await this.#untilTurn(step, number);
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await gate.enter(signals.signal);
@@ -58,19 +60,28 @@ export class StepAttempts {
     };
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
-      : await this.#made.run(task, { signals, slot: slot.program }, onStart);
+      : await this.#made.run(task, { signals, flush, slot: slot.program }, onStart);
     slot.leave();
     if (isCounted) gate.leave();
     this.#made.end(task, report, signals);
   }
 
-  /** Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. */
-  async #untilTurn(step: Step, number: number): Promise<void> {
+  /**
+   * Flushes what the attempt depends on, so that a crash cannot lose it while the effects of the attempt survive. Resolves to
+   * the flush that its program has to wait for; null if it is done.
+   */
+  async #untilTurn(step: Step, number: number): Promise<Flush | null> {
     const { record } = this.#own;
     const { name, depends } = step;
     const isHandler = handlerKind(name) !== null;
+    let flush: Flush | null = null;
     if (isHandler) await record.flush();
-    else if (number > 1 || depends.length > 0) await record.flushResults([name, ...depends]);
+    else if (number > 1 || depends.length > 0) flush = record.flushResults([name, ...depends], isOnlyProgram(step));
+    if (flush?.queued === null) {
+      await flush.done;
+      flush = null;
+    }
     await new Promise<void>((begin) => this.#takeTurn(begin, isHandler));
+    return flush;
   }
 }

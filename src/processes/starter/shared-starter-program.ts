@@ -83,13 +83,14 @@ const TICK_NS = TICK_MS * 1e6;
  *
  *   started <request> <pid> <time>  the request has become a program; its start time as in /proc/<pid>/stat, or -1
  *   failed <request> <errno>        the request could not become a program
- *   refused <request>               the request has become no program: it was withdrawn
+ *   refused <request>               the request has become no program: its file could not be flushed, or it was withdrawn
  *   ended <pid> <wait status>       a program has ended
+ *   flushed <ns>                    the next file to flush is on disk, after this time; -1: it could not be flushed
  *
- * The first message is the environment of the programs as `NAME=value`. A message of two texts
- * withdraws a request: its group and its number; with an empty group, it makes a running program no longer
- * count in its group: its process number. The others are requests: their number,
- * group and limit, working directory, file for standard output, file for standard error, path of the program, number of
+ * The first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush,
+ * and one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program no longer
+ * count in its group: its process number. The others are requests: their number, the file whose last flush must not have
+ * failed (or nothing), group and limit, working directory, file for standard output, file for standard error, path of the program, number of
  * arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME` for a variable to remove.
  *
  * A request with a limit waits in the queue of its group while that many programs of the group run. Before one of the queue
@@ -132,8 +133,21 @@ def born(pid, before):
   found = listed(pid)
   if trusted is None: trusted = before <= found <= after
   return found
+unflushed = set()
+def flush(path):
+  before = time.monotonic_ns()
+  try:
+    fd = posix.open(path, posix.O_WRONLY)
+    try: posix.fdatasync(fd)
+    finally: posix.close(fd)
+    unflushed.discard(path)
+    note(b'flushed %d\n', time.monotonic_ns() - before)
+  except OSError:
+    unflushed.add(path)
+    note(b'flushed -1\n')
 groups, running, queues = {}, {}, {}
-def begin(number, group, limit, *request):
+def begin(number, awaited, group, limit, *request):
+  if awaited in unflushed: return note(b'refused %b\n', number)
   before = ticks()
   try: pid = start(env, *request)
   except OSError as error: return note(b'failed %b %d\n', number, error.errno)
@@ -145,7 +159,7 @@ def is_full(group, limit): return group in running and running[group] >= int(lim
 def dequeue():
   for group in list(queues):
     queue = queues[group]
-    while queue and not is_full(group, queue[0][2]): begin(*queue.pop(0))
+    while queue and not is_full(group, queue[0][3]): begin(*queue.pop(0))
     if not queue: del queues[group]
 def withdraw(group, number):
   queue = queues.get(group, [])
@@ -167,9 +181,10 @@ env = None
 def take(texts):
   global env
   if env is None: env = change({}, texts)
+  elif len(texts) == 1: flush(*texts)
   elif len(texts) == 2 and texts[0]: withdraw(*texts)
   elif len(texts) == 2: leave(int(texts[1]))
-  elif texts[1]: queues.setdefault(texts[1], []).append(texts)
+  elif texts[2]: queues.setdefault(texts[2], []).append(texts)
   else:
     begin(*texts)
     report()

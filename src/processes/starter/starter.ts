@@ -53,6 +53,11 @@ export class ProgramStarter {
     return hasNoNul(texts) ? this.#shared.start(texts, conditions) : null;
   }
 
+  /** Flushes a file, an absolute path; see `SharedStarter.flush`. Null: there is no starter. */
+  flush(path: string): Promise<number | null> | null {
+    return this.#shared?.state === 'ready' ? this.#shared.flush(path) : null;
+  }
+
   /** Ends the starter now; otherwise it ends with this process. */
   close(): void {
     this.#shared?.close();
@@ -82,6 +87,8 @@ export class ProgramStarter {
 
 /** What a requested program waits for. */
 export type StartConditions = {
+  /** The file of a flush that was requested before, which has to succeed; null: none. */
+  readonly awaited: string | null;
   /** Null: any number of programs may run. */
   readonly slot: ProgramSlot | null;
   /** Withdraws the request if the program has not started. */
@@ -106,6 +113,8 @@ export class SharedStarter {
   /** By the numbers of their requests. */
   readonly #asked = new Map<number, Asked>();
   #requests = 0;
+  /** In the order of the requests to flush a file. */
+  readonly #flushing: ((nanoseconds: number | null) => void)[] = [];
   readonly #running = new Map<number, (end: ProcessEnd | FailedStart) => void>();
 
   /** `env`, without a NUL, is the usual environment of programs: each request sends only differences. */
@@ -133,8 +142,14 @@ export class SharedStarter {
     return [cwd, stdoutPath, stderrPath, path, String(argv.length), ...argv, ...changes(this.#env, env)];
   }
 
-  /** Starts a program; null if the request was withdrawn. Only for a ready starter and texts without a NUL. */
-  start(request: readonly string[], { slot, signal }: StartConditions): Promise<StartedProcess | FailedStart | null> {
+  /**
+   * Starts a program; null if its file could not be flushed or the request was withdrawn. Only for a ready starter and texts
+   * without a NUL.
+   */
+  start(
+    request: readonly string[],
+    { awaited, slot, signal }: StartConditions,
+  ): Promise<StartedProcess | FailedStart | null> {
     if (this.state !== 'ready') throw new Error(`cannot start a program: the starter is ${this.state}`);
     const release = this.#python.hold();
     this.#requests += 1;
@@ -142,18 +157,30 @@ export class SharedStarter {
     return new Promise((answer) => {
       if (slot === null) {
         this.#asked.set(number, { release, answer });
-        this.#python.send([`${number}`, '', '', ...request]);
+        this.#python.send([`${number}`, awaited ?? '', '', '', ...request]);
         return;
       }
       const { group, limit, queued } = slot;
       queued();
-      this.#python.send([`${number}`, `${group}`, `${limit}`, ...request]);
+      this.#python.send([`${number}`, awaited ?? '', `${group}`, `${limit}`, ...request]);
       const forget = signal.onAbort(() => this.#python.send([`${group}`, `${number}`]));
       const answerOnce: Asked['answer'] = (started) => {
         forget();
         answer(started);
       };
       this.#asked.set(number, { release, answer: answerOnce });
+    });
+  }
+
+  /** Flushes a file before it takes later requests. Resolves to the duration in nanoseconds; to null if that failed. */
+  flush(path: string): Promise<number | null> {
+    const release = this.#python.hold();
+    return new Promise((flushed) => {
+      this.#flushing.push((nanoseconds) => {
+        release();
+        flushed(nanoseconds);
+      });
+      this.#python.send([path]);
     });
   }
 
@@ -173,6 +200,9 @@ export class SharedStarter {
         break;
       case 'ended':
         this.#end(first, endOf(second));
+        break;
+      case 'flushed':
+        this.#flushing.shift()?.(first < 0 ? null : first);
         break;
     }
   };
@@ -213,5 +243,6 @@ export class SharedStarter {
       this.#end(pid, lost);
     }
     for (const request of [...this.#asked.keys()]) this.#refuse(request, lost);
+    for (const flushed of this.#flushing.splice(0)) flushed(null);
   };
 }

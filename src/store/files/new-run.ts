@@ -195,7 +195,7 @@ export function createRunQueue(
       const file = new JournalFile(position, calls);
       const release = () => storing('release', ownership.path, () => releaseOwner(ownership));
       try {
-        await createSync(file, unsynced, calls)();
+        await createSync(file, unsynced, calls)(false).done;
       } catch (error) {
         // Closing a file may provide the descriptor that the removal needs.
         file.close();

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '#core/run/run.ts';
 import { stepState } from '#core/run/run-state.ts';
+import type { Step } from '#core/workflow.ts';
 import type { Capture } from '#engine/attempt/attempt-context.ts';
+import type { Flush } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import { untilKilled, untilStopped, type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
@@ -44,9 +46,9 @@ describe('a run in this process', () => {
   it('flushes a result before it is used, and only then', async () => {
     const waited: string[] = [];
     const wrapStore = withJournal((journal) => ({
-      flush: (seq) => {
+      queueFlush: (seq) => {
         waited.push('flush');
-        return journal.flush(seq);
+        return journal.queueFlush(seq);
       },
     }));
     const note: Work = (attempt) => {
@@ -64,9 +66,9 @@ describe('a run in this process', () => {
   it('flushes the results a step depends on, not later ones', async () => {
     const flushed: number[] = [];
     const wrapStore = withJournal((journal) => ({
-      flush: (seq) => {
-        if (seq !== undefined) flushed.push(seq);
-        return journal.flush(seq);
+      queueFlush: (seq) => {
+        flushed.push(seq);
+        return journal.queueFlush(seq);
       },
     }));
     const steps = [
@@ -85,6 +87,38 @@ describe('a run in this process', () => {
       expect(flushed.slice(0, 2)).toEqual([endOf('setter'), endOf('later')]);
     });
   });
+
+  it.each([
+    ['a program', {}, true],
+    ['a precondition before it', { preconditions: [{ condition: 'a', expected: 'a' }] }, false],
+    ['variables before it', { env: [{ name: 'A', value: 'x' }] }, false],
+    ['a copy of its output', { stdout: 'copy.txt' }, false],
+    ['a script', { command: null, script: 'true' }, true],
+  ] satisfies [string, Partial<Step>, boolean][])(
+    'leaves the wait for a queued flush to the executor if the step is only a program: %s',
+    async (_name, settings, isLeft) => {
+      let finish = () => {};
+      const done = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const wrapStore = withJournal(() => ({ flush: () => done, queueFlush: () => ({ done, queued: 'journal' }) }));
+      const steps = [step('a'), step('b', { depends: ['a'], ...settings })];
+      let given: Flush | null | undefined;
+      const note: Work = (attempt) => {
+        given = attempt.flush;
+        return { status: 'succeeded', exitCode: 0, outputs: {} };
+      };
+      await withEngine({ wrapStore, work: { b: note } }, async ({ start, told }) => {
+        const run = start(workflow({ steps }));
+        await told('step.scheduled', 'b');
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(given?.queued).toBe(isLeft ? 'journal' : undefined);
+        finish();
+        expect((await run.finished).status).toBe('succeeded');
+        expect(given === null).toBe(!isLeft);
+      });
+    },
+  );
 
   it('ends a step at its time limit, and kills it after the grace period', async () => {
     const slow = workflow({ graceMs: 5000, steps: [step('slow', { timeoutMs: 2000 })] });

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, readlinkSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProgramSlot } from '#executors/executor.ts';
@@ -28,13 +37,13 @@ async function readyStarter(env: Readonly<Record<string, string>> = { PATH: path
   onTestFinished(() => starter.close());
   await expect.poll(() => starter.state, { interval: 2 }).toBe('ready');
   const ask = (argv: readonly string[], given: Given = {}) => {
-    const { slot = null, signal = new EndSignal(), ...program } = given;
+    const { awaited = null, slot = null, signal = new EndSignal(), ...program } = given;
     const request = starter.request({ argv, path: argv[0] ?? '', cwd: dir, env, ...program, ...files });
-    return starter.start(request, { slot, signal });
+    return starter.start(request, { awaited, slot, signal });
   };
   const start = async (argv: readonly string[], given?: Given) => {
     const started = await ask(argv, given);
-    if (started === null) throw new Error('it was withdrawn');
+    if (started === null) throw new Error('its file was not flushed');
     if ('error' in started) throw started.error;
     return started;
   };
@@ -162,11 +171,44 @@ describe.skipIf(!existsSync(python)).each([
     const { identity, ended } = await start(['/bin/sleep', '300']);
     process.kill(starter.pid ?? 0, 'SIGSTOP');
     const unanswered = ask(['/bin/sleep', '300']);
+    const unflushed = starter.flush('/nowhere');
     process.kill(starter.pid ?? 0, 'SIGKILL');
     expect(await ended).toEqual({ error: expect.any(Error) });
     expect(await unanswered).toEqual({ error: expect.any(Error) });
+    expect(await unflushed).toBeNull();
     await expect.poll(() => isAlive(identity)).toBe(false);
     expect(starter.state).toBe('gone');
+  });
+
+  test('starts after the flush of a file that it waits for', async () => {
+    const { dir, starter, run } = await readyStarter();
+    const file = join(dir, 'journal');
+    writeFileSync(file, 'x');
+    const flushed = starter.flush(file);
+    expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
+    expect(await flushed).toBeGreaterThan(0);
+  });
+
+  test('does not start if the file that it waits for could not be flushed', async () => {
+    const { dir, starter, ask, run } = await readyStarter();
+    const [file, other] = [join(dir, 'journal'), join(dir, 'other')];
+    writeFileSync(other, 'x');
+    const flushed = [starter.flush(file), starter.flush(other)];
+    expect(await ask(['/bin/true'], { awaited: file })).toBeNull();
+    expect(await Promise.all(flushed)).toEqual([null, expect.any(Number)]);
+    expect(await run(['/bin/true'], { awaited: other })).toEqual({ code: 0, signal: null });
+    writeFileSync(file, 'x');
+    expect(await starter.flush(file)).toBeGreaterThan(0);
+    expect(await run(['/bin/true'], { awaited: file })).toEqual({ code: 0, signal: null });
+  });
+
+  test('leaves no flushed file open', async () => {
+    const { dir, starter } = await readyStarter();
+    const file = join(dir, 'journal');
+    writeFileSync(file, 'x');
+    await starter.flush(file);
+    const open = readdirSync(`/proc/${starter.pid}/fd`).map((fd) => readlinkSync(`/proc/${starter.pid}/fd/${fd}`));
+    expect(open).not.toContain(file);
   });
 
   test('waits for a slot among the programs of its group, in the order of the requests', async () => {
@@ -199,14 +241,20 @@ describe.skipIf(!existsSync(python)).each([
     expect(await fourth.ended).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  test('takes no slot if it could not be started', async () => {
-    const { ask, start } = await readyStarter();
+  test('takes no slot if it could not be started or its file was not flushed', async () => {
+    const { starter, ask, start } = await readyStarter();
     const slot = slotOf(1, 1);
     const first = await start(['/bin/sleep', '300'], { slot });
-    const later = [ask(['/nowhere/program'], { slot }), ask(['/bin/true'], { slot })];
+    void starter.flush('/nowhere/journal');
+    const later = [
+      ask(['/nowhere/program'], { slot }),
+      ask(['/bin/true'], { slot, awaited: '/nowhere/journal' }),
+      ask(['/bin/true'], { slot }),
+    ];
     sendSignal(first.identity, 'SIGKILL');
     expect(await later[0]).toEqual({ error: expect.objectContaining({ code: 'ENOENT' }) });
-    expect(await programOf(await later[1]).ended).toEqual({ code: 0, signal: null });
+    expect(await later[1]).toBeNull();
+    expect(await programOf(await later[2]).ended).toEqual({ code: 0, signal: null });
   });
 
   test('does not start if it was withdrawn before the end of the program that it waits for', async () => {

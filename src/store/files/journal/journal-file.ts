@@ -2,6 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, ftruncateSync, o
 import { promisify } from 'node:util';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
+import type { Flush } from '../../store.ts';
 import { storageError } from '../disk/private-files.ts';
 import { encodeEvent } from './journal-reader.ts';
 
@@ -65,15 +66,28 @@ export class JournalFile {
     closeSync(this.fd);
   }
 
-  async sync(): Promise<void> {
+  /** Flushes all appended events; `mayQueue`: if the disk is quick, the starter of programs may do it. */
+  sync(mayQueue: boolean): Flush {
+    const queued = mayQueue && this.#isDiskQuick ? this.#calls.queueSync(this.path) : null;
+    if (queued === null) return { done: this.#sync(), queued: null };
+    // If the starter failed, the reason is found here: the system reports a failed write to each process that flushes.
+    const done = queued.then((duration) => (duration === null ? this.#sync() : this.#noteDuration(duration)));
+    return { done, queued: this.path };
+  }
+
+  async #sync(): Promise<void> {
     try {
       const before = this.#calls.now();
       if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
       else await this.#calls.syncData(this.fd);
-      this.#isDiskQuick = Number(this.#calls.now() - before) < QUICK_FLUSH_MS * 1e6;
+      this.#noteDuration(Number(this.#calls.now() - before));
     } catch (error) {
       throw storageError('flush', this.path, error);
     }
+  }
+
+  #noteDuration(nanoseconds: number): void {
+    this.#isDiskQuick = nanoseconds < QUICK_FLUSH_MS * 1e6;
   }
 
   /** Refuses to continue if this process is no longer the only writer: one that takes over a run replaces this file. */
@@ -135,6 +149,11 @@ export type JournalCalls = {
   readonly truncate: (fd: number, length: number) => void;
   readonly syncData: (fd: number) => Promise<void>;
   readonly syncDataNow: (fd: number) => void;
+  /**
+   * Lets the starter of programs flush the file with this path. Resolves to the duration in nanoseconds, to null if that
+   * failed; null: there is no starter.
+   */
+  readonly queueSync: (path: string) => Promise<number | null> | null;
   /** Flushes a file or the entries of a directory. */
   readonly syncPath: (path: string) => Promise<void>;
   /** A clock that only goes forward, in nanoseconds. */
@@ -148,6 +167,7 @@ export const journalCalls: JournalCalls = {
   truncate: ftruncateSync,
   syncData: promisify(fdatasync),
   syncDataNow: fdatasyncSync,
+  queueSync: () => null,
   syncPath: async (path) => {
     // Only the flush takes long: three tasks of the thread pool, one after the other, would take longer than it.
     const fd = openSync(path, 'r');
@@ -164,7 +184,11 @@ export const journalCalls: JournalCalls = {
 };
 
 /** A function that flushes a journal; the first flush covers these files and directories, too. */
-export function createSync(file: JournalFile, unsynced: readonly string[], calls: JournalCalls): () => Promise<void> {
+export function createSync(
+  file: JournalFile,
+  unsynced: readonly string[],
+  calls: JournalCalls,
+): (mayQueue: boolean) => Flush {
   let rest = unsynced;
   const syncPath = (path: string) =>
     calls.syncPath(path).catch((error: unknown) => {
@@ -172,9 +196,9 @@ export function createSync(file: JournalFile, unsynced: readonly string[], calls
     });
   /** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
   const syncAll = async () => {
-    const results = await Promise.allSettled([file.sync(), ...rest.map(syncPath)]);
+    const results = await Promise.allSettled([file.sync(false).done, ...rest.map(syncPath)]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     rest = [];
   };
-  return () => (rest.length === 0 ? file.sync() : syncAll());
+  return (mayQueue) => (rest.length === 0 ? file.sync(mayQueue) : { done: syncAll(), queued: null });
 }

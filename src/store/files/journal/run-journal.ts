@@ -3,7 +3,7 @@ import type { FinishedStatus, RunEvent } from '#core/run/run.ts';
 import { durationOf } from '#core/summary/summarize.ts';
 import { systemProblem } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
-import type { RunJournal } from '../../store.ts';
+import type { Flush, RunJournal } from '../../store.ts';
 import { releaseOwner } from '../control/owner.ts';
 import { createRequestListener } from '../control/run-requests.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
@@ -55,6 +55,7 @@ export function createRunJournal(run: OpenRun): RunJournal {
       return stored;
     },
     flush: commit.flush,
+    queueFlush: commit.queue,
     logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
     scratch: () => {
       if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
@@ -116,41 +117,47 @@ function endingAfter(events: readonly RunEvent[], { startedAt, end }: Ending): E
 
 /**
  * Shares the flushes of one file, to which numbered entries are appended, among all callers. `mark`: everything up to this
- * number was written. `flush` resolves when everything up to a number, or else marked before the call, is on disk.
+ * number was written. `flush` resolves when everything up to a number, or else marked before the call, is on disk; for
+ * `queue`, the starter of programs may flush.
  *
  * At most one `sync` runs at a time; callers that arrive meanwhile share the next one, or the running one if it covers
  * their entries. There is something to flush from the start. A failed flush is never retried: the system may have
  * dropped what it could not write, so a later success would prove nothing.
  */
-export function createGroupCommit(sync: () => Promise<void>) {
+export function createGroupCommit(sync: (mayQueue: boolean) => Flush) {
   let written = 0;
   /** The number that the last started sync covers, and the number known to be on disk; -1 before the first. */
   let covered = -1;
   let durable = -1;
-  let current: Promise<void> | null = null;
+  let current: Flush | null = null;
   let next: Promise<void> | null = null;
 
-  const start = (): Promise<void> => {
+  const start = (mayQueue: boolean): Flush => {
     const upTo = written;
     covered = upTo;
     next = null;
-    current = sync().then(() => {
+    const { done, queued } = sync(mayQueue);
+    const noted = done.then(() => {
       durable = upTo;
       current = null;
     });
+    current = { done: noted, queued };
     return current;
+  };
+
+  const request = (number: number, mayQueue: boolean): Flush => {
+    if (number <= durable) return { done: Promise.resolve(), queued: null };
+    if (current === null) return start(mayQueue);
+    if (number <= covered) return current;
+    next ??= current.done.then(() => start(false).done);
+    return { done: next, queued: null };
   };
 
   return {
     mark: (number: number): void => {
       written = number;
     },
-    flush: (number = written): Promise<void> => {
-      if (number <= durable) return Promise.resolve();
-      if (current === null) return start();
-      if (number <= covered) return current;
-      next ??= current.then(start);
-      return next;
-    },
+    flush: (number = written): Promise<void> => request(number, false).done,
+    queue: (number: number): Flush => request(number, true),
   };
 }

@@ -124,7 +124,7 @@ class AttemptWorker {
   async #attempt(task: StepTask): Promise<void> {
     const signals = this.#running.enter(task.step);
     this.#running.begin(task.step);
-    this.#made.end(task, await this.#made.run(task, { signals, slot: null }), signals);
+    this.#made.end(task, await this.#made.run(task, { signals, flush: null, slot: null }), signals);
   }
 
   #set({ outputs }: Message<'set'>): void {
