@@ -116,7 +116,7 @@ function notifierSettings({ processEnv, settings }: Config): Pick<NotifierOption
 
 /**
  * Sends a sample of each notification of a workflow, evaluated as in a run; resolves to the results, or to the reason why
- * none was sent. Throws as `startRun` does.
+ * none was sent. Throws as `runRequest` does, and `run-exists`, `storage`.
  */
 export async function sendSamples(
   config: Config,

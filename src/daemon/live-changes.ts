@@ -229,28 +229,20 @@ export function createRunFeeds(history: Pick<History, 'follow'>): RunFeeds {
       feeds.set(run.runId, feed);
       const follower = feed.join(afterSeq, history, signal);
       try {
-        yield* eventsOf(feed, follower, signal);
+        while (!signal.aborted) {
+          const events = feed.take(follower);
+          if (events.length > 0) yield events;
+          else if (feed.isOver()) return;
+          else
+            await new Promise<void>((resolve) => {
+              follower.wake = resolve;
+            });
+        }
       } finally {
         if (feed.leave(follower) && feeds.get(run.runId) === feed) feeds.delete(run.runId);
       }
     },
   };
-}
-
-async function* eventsOf(feed: Feed, follower: Follower, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
-  while (!signal.aborted) {
-    const events = feed.take(follower);
-    if (events.length > 0) yield events;
-    else if (feed.isOver()) return;
-    else await change(follower, signal);
-  }
-}
-
-async function change(follower: Follower, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    follower.wake = resolve;
-  });
 }
 
 /** The number of events that a follower has received, and the function that wakes it. */

@@ -42,41 +42,21 @@ export class Metrics {
   readonly #workflowLabel = boundedLabel(MOST_WORKFLOWS);
 
   constructor(prometheus: typeof import('prom-client'), sources: MetricSources) {
-    const { Counter, Histogram } = prometheus;
     this.#registry = new prometheus.Registry();
     const registers = [this.#registry];
+    const counter = (name: string, help: string, labelNames: string[]) =>
+      new prometheus.Counter({ name, help, labelNames, registers });
+    const seconds = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+      new prometheus.Histogram({ name: `${name}_duration_seconds`, help, labelNames, buckets, registers });
     addPresent(prometheus, registers, sources);
-    this.#requests = new Histogram({
-      name: 'wf_http_request_duration_seconds',
-      help: 'Duration of requests, by the pattern of their path.',
-      labelNames: ['method', 'route', 'status'],
-      buckets: requestSeconds,
-      registers,
-    });
-    this.#runs = new Counter({
-      name: 'wf_runs_total',
-      help: 'Finished runs, by workflow and status.',
-      labelNames: ['workflow', 'status'],
-      registers,
-    });
-    this.#runDurations = new Histogram({
-      name: 'wf_run_duration_seconds',
-      help: 'Duration of runs from start to finish.',
-      buckets: runSeconds,
-      registers,
-    });
-    this.#steps = new Counter({
-      name: 'wf_steps_total',
-      help: 'Steps and handlers of finished runs, by executor and status.',
-      labelNames: ['executor', 'status'],
-      registers,
-    });
-    this.#stepDurations = new Histogram({
-      name: 'wf_step_duration_seconds',
-      help: 'Duration of steps, all attempts included.',
-      buckets: stepSeconds,
-      registers,
-    });
+    const labels = ['method', 'route', 'status'];
+    const help = 'Duration of requests, by the pattern of their path.';
+    this.#requests = seconds('wf_http_request', help, requestSeconds, labels);
+    this.#runs = counter('wf_runs_total', 'Finished runs, by workflow and status.', ['workflow', 'status']);
+    this.#runDurations = seconds('wf_run', 'Duration of runs from start to finish.', runSeconds);
+    const stepsHelp = 'Steps and handlers of finished runs, by executor and status.';
+    this.#steps = counter('wf_steps_total', stepsHelp, ['executor', 'status']);
+    this.#stepDurations = seconds('wf_step', 'Duration of steps, all attempts included.', stepSeconds);
   }
 
   readonly countRequest = ({ seconds, status, ...labels }: CountedRequest): void =>

@@ -1,3 +1,4 @@
+import { addTo } from '#core/data/collections.ts';
 import type { NewRuns, RunArchive } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 
@@ -144,10 +145,7 @@ export class RunList {
     const groups = new Map<Group, string[]>();
     for (const runId of runIds) {
       const group = this.#runs.get(runId) ?? null;
-      if (group === null) continue;
-      const ids = groups.get(group);
-      if (ids === undefined) groups.set(group, [runId]);
-      else ids.push(runId);
+      if (group !== null) addTo(groups, group, runId);
     }
     return groups;
   }

@@ -89,14 +89,11 @@ function countOne<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Limits concurrent work: what exceeds the limit waits, and starts in the order of the calls. */
-export type StartSlots = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Creates slots for concurrent work; `count` is at least 1. */
-export function createStartSlots(count: number): StartSlots {
+/** Limits concurrent work to `count`, at least 1: what exceeds it waits, and starts in the order of the calls. */
+export function createStartSlots(count: number) {
   const waiting: (() => void)[] = [];
   let free = count;
-  return async (work) => {
+  return async <T>(work: () => Promise<T>): Promise<T> => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {

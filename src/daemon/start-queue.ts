@@ -3,7 +3,7 @@ import { type Carrier, startCarrier } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
 import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
 import type { Turns } from '#system/turns.ts';
-import { createStartSlots, type RunLine, RunLines, type StartSlots } from './start-lines.ts';
+import { createStartSlots, type RunLine, RunLines } from './start-lines.ts';
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {
@@ -56,7 +56,7 @@ export class StartQueue {
   readonly #whenIdle = new Set<() => void>();
   /** The runs being written to the disk, and the number of requests for each. */
   readonly #admitted = new Map<string, number>();
-  readonly #inSlot: StartSlots;
+  readonly #inSlot: ReturnType<typeof createStartSlots>;
   #isOpen = false;
   #guestsAre: 'unknown' | 'searched' | 'known' = 'unknown';
 

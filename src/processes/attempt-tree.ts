@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { addTo } from '#core/data/collections.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { RunMark } from '#engine/engine.ts';
 import { errorCode, tryOr } from '#system/errors.ts';
@@ -90,11 +91,7 @@ export function groupBy(
   key: (entry: ProcessEntry) => number,
 ): ReadonlyMap<number, readonly ProcessEntry[]> {
   const groups = new Map<number, ProcessEntry[]>();
-  for (const entry of entries) {
-    const group = groups.get(key(entry));
-    if (group === undefined) groups.set(key(entry), [entry]);
-    else group.push(entry);
-  }
+  for (const entry of entries) addTo(groups, key(entry), entry);
   return groups;
 }
 

@@ -21,4 +21,4 @@ export {
   withoutRun,
 } from './runs/queued-run.ts';
 export { keptEnvFiles, keptParams, retryRequest, workflowChanges } from './runs/retry-run.ts';
-export { runRequest, type StartRequest, startRun, withDotenv } from './runs/start-run.ts';
+export { runRequest, type StartRequest, withDotenv } from './runs/start-run.ts';

@@ -4,7 +4,7 @@ import { type Config, workflowDirectories } from '#config/config.ts';
 import type { ActiveRun } from '#engine/engine.ts';
 import { fileOf } from '#service/runs/local-runs.ts';
 import { retryRequest } from '#service/runs/retry-run.ts';
-import { type StartRequest, startRun } from '#service/runs/start-run.ts';
+import { runRequest, type StartRequest } from '#service/runs/start-run.ts';
 import type { AcceptedRun, RunActions } from '#service/service.ts';
 import { getWorkflow } from '#service/workflows/workflows.ts';
 import { WfError } from '#system/errors.ts';
@@ -22,7 +22,7 @@ export function inProcessRuns(config: Config): InProcessRuns {
   const runs = new Map<string, ActiveRun>();
   const begin = (request: StartRequest): AcceptedRun => {
     try {
-      const run = startRun(host, request, () => {});
+      const run = host.start(runRequest(request), () => {});
       runs.set(run.runId, run);
       return { runId: run.runId, isNew: true };
     } catch (error) {

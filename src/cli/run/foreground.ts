@@ -10,7 +10,7 @@ import type { ActiveRun, ChildWatcher, OnChild, RunHost, RunWatcher } from '#eng
 import type { Reporter, ReporterKind } from '#render/reporters.ts';
 import { escapeControls } from '#render/text.ts';
 import { views } from '#render/views.ts';
-import { type StartRequest, startRun, withDotenv } from '#service/start-runs.ts';
+import { runRequest, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { type LoadedWorkflow, shownWorkflow } from '#service/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
@@ -94,7 +94,7 @@ export async function runInForeground(
       },
       attach: (run) => feed.attach(run),
     });
-    const run = carry === undefined ? startRun(app.host, request, watch) : carry(app.host, watch);
+    const run = carry === undefined ? app.host.start(runRequest(request), watch) : carry(app.host, watch);
     attach(run);
     forwarder?.attach(run.logs);
     stop.attach(run);

@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { parse } from 'node:path';
+import { addTo } from '#core/data/collections.ts';
 import { loadWorkflow } from '#language/load.ts';
 import type { ServedWorkflows } from '#service/served.ts';
 import type { ListedWorkflow, ListingPaths, LoadWorkflow } from '#service/workflows.ts';
@@ -171,10 +172,8 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
 }
 
 function vanished(dagsDir: string): WfError {
-  return new WfError(
-    'storage',
-    `the workflows directory "${dagsDir}" is missing or cannot be read: no workflow can start until it is back`,
-  );
+  const what = `the workflows directory "${dagsDir}" is missing or cannot be read`;
+  return new WfError('storage', `${what}: no workflow can start until it is back`);
 }
 
 function unreadOf({ stale, read }: Look): number {
@@ -206,12 +205,6 @@ async function readInSlices(
   return !isClosed() && files.isNewest(look);
 }
 
-type DirectoryWatch = {
-  /** Watches these directories, without their subdirectories, instead of the previous ones. */
-  readonly follow: (directories: readonly string[]) => void;
-  readonly close: () => void;
-};
-
 /** The maximum number of watched directories, since the system limits them per user; others are only scanned. */
 const MOST_DIRECTORIES = 256;
 
@@ -219,7 +212,7 @@ const MOST_DIRECTORIES = 256;
  * Calls `onChange` when something may have changed. The system may report too much, too little (network file systems) or
  * nothing (limits), so this only makes a scan come sooner.
  */
-function watchDirectories(onChange: () => void): DirectoryWatch {
+function watchDirectories(onChange: () => void) {
   const watchers = new Map<string, FSWatcher>();
   const end = (directory: string) => {
     watchers.get(directory)?.close();
@@ -239,7 +232,8 @@ function watchDirectories(onChange: () => void): DirectoryWatch {
     }
   };
   return {
-    follow: (directories) => {
+    /** Watches these directories, without their subdirectories, instead of the previous ones. */
+    follow: (directories: readonly string[]) => {
       const wanted = new Set(directories.slice(0, MOST_DIRECTORIES));
       for (const directory of watchers.keys()) if (!wanted.has(directory)) end(directory);
       for (const directory of wanted) if (!watchers.has(directory)) begin(directory);
@@ -298,16 +292,10 @@ function index(workflows: readonly ListedWorkflow[]): Index {
   const short: WorkflowsByName = new Map();
   for (const workflow of workflows) {
     const { name, base } = parse(workflow.file);
-    for (const called of [base, `${workflow.group}/${base}`]) add(full, called, workflow);
-    for (const called of [name, `${workflow.group}/${name}`]) add(short, called, workflow);
+    for (const called of [base, `${workflow.group}/${base}`]) addTo(full, called, workflow);
+    for (const called of [name, `${workflow.group}/${name}`]) addTo(short, called, workflow);
   }
   return { full, short };
-}
-
-function add(byName: WorkflowsByName, name: string, workflow: ListedWorkflow): void {
-  const same = byName.get(name);
-  if (same === undefined) byName.set(name, [workflow]);
-  else same.push(workflow);
 }
 
 function noSuchWorkflow(name: string, listed: readonly ListedWorkflow[]): WfError {

@@ -81,8 +81,7 @@ export class Scheduler {
 
   /** Returns the delay of the last handled due time, or of an overdue one, in seconds. */
   lagSeconds(): number {
-    const next = this.#timetable.nextMoment();
-    const overdueMs = next === null ? 0 : this.#parts.clock.now() - next;
+    const overdueMs = this.#parts.clock.now() - this.#timetable.nextMoment();
     return Math.max(0, overdueMs, this.#lagMs) / 1000;
   }
 
@@ -162,7 +161,7 @@ export class Scheduler {
     if (this.#isClosed) return;
     const now = this.#parts.clock.now();
     const longest = this.#dispatcher.waiting().length > 0 ? WAITING_SLEEP_MS : LONGEST_SLEEP_MS;
-    const next = this.#timetable.nextMoment() ?? Number.POSITIVE_INFINITY;
+    const next = this.#timetable.nextMoment();
     // A failed action is not retried immediately.
     const until = next <= now ? now + WAITING_SLEEP_MS : Math.min(next, now + longest);
     this.#cancelTimer = this.#parts.clock.setTimer(this.#isAgainWanted ? now : until, () => this.#wake());

@@ -82,9 +82,9 @@ export class Timetable {
     return this.#workflows.get(file) ?? null;
   }
 
-  /** Returns the earliest future or unhandled due time; null if there is none. */
-  nextMoment(): number | null {
-    return earliest(this.#active().map(({ next }) => next));
+  /** Returns the earliest future or unhandled due time; infinite if there is none. */
+  nextMoment(): number {
+    return this.#active().reduce((least, { next }) => Math.min(least, next ?? least), Number.POSITIVE_INFINITY);
   }
 
   /** Returns the next due times, unordered. */
@@ -133,13 +133,6 @@ function momentsOf({ rule, done }: State, times: CronTimes, now: number): readon
   const since = (count: number) => times.last(rule, now, count).filter((moment) => moment > done);
   const few = since(2);
   return few.length < 2 ? few : since(MOST_MOMENTS);
-}
-
-function earliest(moments: readonly (number | null)[]): number | null {
-  return moments.reduce(
-    (least, moment) => (least === null || (moment !== null && moment < least) ? moment : least),
-    null,
-  );
 }
 
 /** A due time; `file` is the absolute path of the workflow. */

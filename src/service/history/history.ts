@@ -41,7 +41,11 @@ export type History = {
 };
 
 /** Creates the history of an archive. `readRun`: a replacement for `readPastRun`. */
-export function createHistory(tools: LostRunTools, reach: Reach, readRun = readerOf(tools)): History {
+export function createHistory(
+  tools: LostRunTools,
+  reach: Reach,
+  readRun = (runId: string) => readPastRun(tools.archive, runId),
+): History {
   const { archive } = tools;
   const read = async (runId: string): Promise<PastRun | null> => {
     const run = readRun(runId);
@@ -52,7 +56,9 @@ export function createHistory(tools: LostRunTools, reach: Reach, readRun = reade
   };
   const list = (filter: RunFilter) => selectRuns(filter, { archive, reach, read });
   const look = async (word: string) => {
-    const run = await (special(word, list, reach) ?? readFound(findRunId(archive, word, reach), read));
+    const isLast = word === '@latest' || word === '@failed';
+    const runId = isLast ? null : findRunId(archive, word, reach);
+    const run = isLast ? await lastOf(word, list, reach) : runId === null ? null : await read(runId);
     if (run !== null) await releaseFinished(run, tools);
     return run;
   };
@@ -86,16 +92,7 @@ export function createHistory(tools: LostRunTools, reach: Reach, readRun = reade
   };
 }
 
-function readerOf({ archive }: LostRunTools): (runId: string) => PastRun | null {
-  return (runId) => readPastRun(archive, runId);
-}
-
-/** Chooses from the runs of files below the directory if there are any, else from all. */
-function special(word: string, list: History['list'], reach: Reach): Promise<PastRun | null> | null {
-  return word === '@latest' || word === '@failed' ? lastOf(word, list, reach) : null;
-}
-
-/** A run of a sub-workflow is found only if there is no other. */
+/** Prefers runs of files below the directory; a run of a sub-workflow is found only if there is no other. */
 async function lastOf(word: '@latest' | '@failed', list: History['list'], reach: Reach): Promise<PastRun | null> {
   const { cwd, any, tell = () => {} } = reach;
   const last = (filter: Partial<RunFilter>) => firstOf(list({ ...anyRun, ...filter, limit: 1 }));
@@ -115,10 +112,6 @@ function nameOf({ runId, state: { file, workflow } }: PastRun): string {
 async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {
   for await (const run of runs) return run;
   return null;
-}
-
-function readFound(runId: string | null, read: History['read']): Promise<PastRun | null> {
-  return runId === null ? Promise.resolve(null) : read(runId);
 }
 
 type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & {
@@ -241,29 +234,6 @@ export async function* selectRuns(filter: RunFilter, { archive, reach, read }: S
   }
 }
 
-/** Yields the time and the status of runs, newest first. Reads only runs whose status is not remembered. */
-async function* statusesSince(
-  from: number,
-  { archive, reach, read }: SelectTools,
-): AsyncIterable<{ readonly at: number; readonly status: RunStatus }> {
-  const ids = archive.list();
-  const known = archive.statuses(ids);
-  const pause = createSlices();
-  try {
-    for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, reach })) {
-      const turn = pause();
-      if (turn !== null) await turn;
-      const remembered = known.of(runId);
-      const run = remembered === null ? await read(runId) : null;
-      if (run !== null) remember(run, known);
-      const status = remembered ?? run?.state.status;
-      if (status !== undefined) yield { at: archive.timeOf(runId), status };
-    }
-  } finally {
-    known.save();
-  }
-}
-
 function hasBegunSo(archive: RunArchive, runId: string, filter: RunFilter): boolean {
   const { topLevel = false, queue = null, tag = null } = filter;
   if (!topLevel && queue === null && tag === null) return true;
@@ -334,21 +304,32 @@ type RunsOfHour = { readonly from: number; readonly statuses: Readonly<Partial<R
 
 export const HOUR_MS = 3_600_000;
 
-/** Counts the runs of each of the last hours of UTC, the oldest first. The last one is the hour of `now`. */
+/** Counts the runs of each hour of UTC up to that of `now`, oldest first. Reads only runs without a remembered status. */
 export async function countByHour(
   { now, hours }: { readonly now: number; readonly hours: number },
-  tools: SelectTools,
+  { archive, reach, read }: SelectTools,
 ): Promise<readonly RunsOfHour[]> {
   const last = Math.floor(now / HOUR_MS);
   const counts = Array.from({ length: hours }, (_, index) => ({
     from: (last - hours + 1 + index) * HOUR_MS,
     statuses: {} as Partial<Record<RunStatus, number>>,
   }));
-  const [first] = counts;
-  if (first === undefined) return [];
-  for await (const { at, status } of statusesSince(first.from, tools)) {
-    const hour = counts[Math.floor((at - first.from) / HOUR_MS)];
-    if (hour !== undefined) hour.statuses[status] = (hour.statuses[status] ?? 0) + 1;
+  const from = (last - hours + 1) * HOUR_MS;
+  const ids = archive.list();
+  const known = archive.statuses(ids);
+  const pause = createSlices();
+  try {
+    for (const runId of placedRuns(ids, { workflow: null, from, to: null }, { archive, reach })) {
+      await pause();
+      const remembered = known.of(runId);
+      const run = remembered === null ? await read(runId) : null;
+      if (run !== null) remember(run, known);
+      const status = remembered ?? run?.state.status;
+      const hour = counts[Math.floor((archive.timeOf(runId) - from) / HOUR_MS)];
+      if (status !== undefined && hour !== undefined) hour.statuses[status] = (hour.statuses[status] ?? 0) + 1;
+    }
+  } finally {
+    known.save();
   }
   return counts;
 }

@@ -76,17 +76,9 @@ export async function applyRetention(request: RetentionRequest, tools: Retention
       problems.push(error.message);
     }
   });
-  return reportOf(removed, left.bytes, problems);
-}
-
-/** The oldest runs of a workflow first, whichever removal ended first. */
-function reportOf(
-  removed: ReadonlyMap<number, RemovedRun>,
-  leftBytes: number,
-  problems: readonly string[],
-): RetentionReport {
+  // The oldest runs of a workflow first, whichever removal ended first.
   const runs = [...removed].sort(([a], [b]) => a - b).map(([, run]) => run);
-  return { removed: runs, freedBytes: runs.reduce((sum, { bytes }) => sum + bytes, leftBytes), problems };
+  return { removed: runs, freedBytes: runs.reduce((sum, { bytes }) => sum + bytes, left.bytes), problems };
 }
 
 /** The runs of one workflow, newest first. */

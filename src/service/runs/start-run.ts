@@ -2,7 +2,7 @@ import { given } from '#core/data/collections.ts';
 import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
 import type { Param, Restored, Trigger } from '#core/run/run.ts';
 import type { SecretSource, Workflow } from '#core/workflow.ts';
-import type { ActiveRun, DotenvRead, RunHost, RunRequest, RunWatcher } from '#engine/engine.ts';
+import type { DotenvRead, RunRequest } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
 import { WfError } from '#system/errors.ts';
 import { isMadeRunId, newRunId } from '../service.ts';
@@ -33,11 +33,6 @@ export type StartRequest = LoadedWorkflow & {
   /** The number of a retry by a daemon, from 1. */
   readonly retryNumber?: number;
 };
-
-/** Starts a run. Throws a `WfError`: `invalid-params`, `usage` for a value that cannot be passed to a program, `run-exists`, `storage`. */
-export function startRun(host: RunHost, request: StartRequest, watcher: RunWatcher): ActiveRun {
-  return host.start(runRequest(request), watcher);
-}
 
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
@@ -76,13 +71,8 @@ function refuseChosenId(runId: string, { name, runConfig }: Workflow): void {
 function refuseMasked(params: readonly Param[]): void {
   const masked = params.find((param) => param.masked);
   if (masked === undefined) return;
-  throw new WfError(
-    'usage',
-    `the value of parameter "${masked.name ?? masked.value}" was not kept: it is or holds a secret`,
-    {
-      help: 'give it again',
-    },
-  );
+  const which = `parameter "${masked.name ?? masked.value}"`;
+  throw new WfError('usage', `the value of ${which} was not kept: it is or holds a secret`, { help: 'give it again' });
 }
 
 /** Rejects values that cannot be passed to a program, neither as an argument nor in its environment. */

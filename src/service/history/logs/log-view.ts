@@ -68,7 +68,7 @@ export async function showLogs(run: LoggedRun, view: StoredView): Promise<readon
   const timesOf = view.now === undefined ? null : createLogTimes(run, view.now);
   for (const attempt of attemptsOf(run, view.filter)) {
     const offsets = { stdout: 0, stderr: 0 };
-    for (const stream of await streamsOf(run, attempt)) {
+    for (const stream of (await run.stored?.logs.streams(attempt.step, attempt.attempt)) ?? []) {
       const times = (await timesOf?.(attempt, stream)) ?? null;
       const reached = await showStream(run, { ...attempt, stream, times }, view);
       offsets[stream === 'stderr' ? 'stderr' : 'stdout'] = reached;
@@ -116,10 +116,6 @@ async function followEvents(run: PastRun, follower: LogFollower | null, view: Lo
   }
 }
 
-async function streamsOf({ stored }: LoggedRun, { step, attempt }: AttemptReference): Promise<readonly LogStream[]> {
-  return stored === null ? [] : stored.logs.streams(step, attempt);
-}
-
 type StoredStream = AttemptReference & Pick<LogChunk, 'stream'> & { readonly times: readonly LogTime[] | null };
 
 async function showStream(
@@ -151,14 +147,17 @@ export async function tailStart(
   lines: number,
 ): Promise<LogStart> {
   const starts = new Map<string, number>();
+  const attempts = attemptsOf(run, filter);
+  if (run.stored === null) return () => null;
+  const { logs } = run.stored;
   let left = lines;
-  for (const attempt of [...attemptsOf(run, filter)].reverse()) {
-    for (const name of [...(await streamsOf(run, attempt))].reverse()) {
-      if (run.stored === null || !includesLog(stream, name)) continue;
+  for (const attempt of attempts.toReversed()) {
+    for (const name of (await logs.streams(attempt.step, attempt.attempt)).toReversed()) {
+      if (!includesLog(stream, name)) continue;
       const isRunning = isGoingOn(run, attempt);
       // The lines are complete, and this stream no longer grows.
       if (left === 0 && !isRunning) continue;
-      const file = run.stored.logs.file(attempt.step, attempt.attempt, name);
+      const file = logs.file(attempt.step, attempt.attempt, name);
       // Readers get the unfinished line of a running attempt when it ends.
       const { offset, found } = await findTail(file, left, { onlyWhole: isRunning });
       left -= found;

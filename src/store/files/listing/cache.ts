@@ -1,5 +1,6 @@
 import { constants, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { addTo } from '#core/data/collections.ts';
 import { crc32OfText } from '#fast/crc32.ts';
 import { tryOr } from '#system/errors.ts';
 import { closing, removeIfPossible } from '#system/files.ts';
@@ -52,11 +53,7 @@ export function checkedText(line: string): string | null {
 /** One line for each head. */
 export function encodeGroups(entries: Iterable<readonly [head: string, entry: string]>): string {
   const groups = new Map<string, string[]>();
-  for (const [head, entry] of entries) {
-    const group = groups.get(head);
-    if (group === undefined) groups.set(head, [entry]);
-    else group.push(entry);
-  }
+  for (const [head, entry] of entries) addTo(groups, head, entry);
   return Array.from(groups, ([head, group]) => `${withChecksum(`${head}\t${group.join(' ')}`)}\n`).join('');
 }
 
