@@ -1,3 +1,4 @@
+import { jsonIn } from './data/exact-json.ts';
 import type { Json, ParamRule } from './workflow.ts';
 
 /** The value of a parameter in the form that steps see, or why it is invalid. */
@@ -41,12 +42,8 @@ export function typedValue(text: string, { type }: ParamRule): Json {
 }
 
 function isJsonOf(type: 'array' | 'object', text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && Array.isArray(value) === (type === 'array');
-  } catch {
-    return false;
-  }
+  const value = jsonIn(text);
+  return typeof value === 'object' && value !== null && Array.isArray(value) === (type === 'array');
 }
 
 function booleanText(text: string): string | null {

@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { RunNotes } from '#store/store.ts';
+import { tryOr } from '#system/errors.ts';
 import type { ForwardCounts } from './forward-queue.ts';
 
 /** The forwarding state of one run, as reported by its process. */
@@ -65,10 +66,8 @@ function settled(counts: ForwardCounts): Sums {
 
 /** Returns null for a file written by an incompatible version. */
 function parse(text: string): Report | null {
-  try {
+  return tryOr(null, () => {
     const report = JSON.parse(text) as Report;
     return summed.every((key) => Number.isFinite(report.counts[key])) ? report : null;
-  } catch {
-    return null;
-  }
+  });
 }

@@ -2,6 +2,7 @@ import type { LogForwarding } from '#core/log-forwarding.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { LogChunk, LogFollower, StoredLogs } from '#store/logs.ts';
+import { messageOf } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { type ForwardCounts, ForwardQueue, HttpSink } from './forward-queue.ts';
 import { eventLine, LineFeed, type LineSource, makeRecord } from './line-feed.ts';
@@ -164,8 +165,7 @@ function reportCounts(
       reported = text;
     } catch (error) {
       // It is retried; one warning is enough.
-      if (!hasFailed)
-        warn(`cannot report the state of log forwarding: ${error instanceof Error ? error.message : error}`);
+      if (!hasFailed) warn(`cannot report the state of log forwarding: ${messageOf(error)}`);
       hasFailed = true;
     }
   };

@@ -11,7 +11,10 @@ let lowestReserved: number | null = null;
  * means that nearly all are in use. Node raises its own limit at startup.
  */
 export function reservedDescriptors(): number {
-  lowestReserved ??= limitOfDescriptors();
+  if (lowestReserved === null) {
+    const limit = openFilesLimit();
+    lowestReserved = limit - Math.min(MAX_RESERVED, Math.floor(limit / 3));
+  }
   return lowestReserved;
 }
 
@@ -24,9 +27,9 @@ export function areDescriptorsScarce(): boolean {
   });
 }
 
-function limitOfDescriptors(): number {
+/** The number of files that this process may open; infinite if it is unlimited or unknown. */
+export function openFilesLimit(): number {
   const limits = tryOr('', () => readFileSync('/proc/self/limits', 'latin1'));
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
-  if (limit === undefined) return Number.POSITIVE_INFINITY;
-  return Number(limit) - Math.min(MAX_RESERVED, Math.floor(Number(limit) / 3));
+  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
 }

@@ -7,11 +7,16 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 export function exactJson(text: string): readonly Json[] | JsonObject | null {
   if (!/^(?:\[.*\]|\{.*\})$/s.test(text)) return null;
   const isExact = (token: string) => token.startsWith('"') || JSON.stringify(Number(token)) === token;
+  if (jsonIn(text) === undefined) return null;
+  return JSON.parse(text.replace(JSON_TOKEN, (token) => (isExact(token) ? token : JSON.stringify(token))));
+}
+
+/** The value of a JSON text; undefined if it is not JSON. */
+export function jsonIn(text: string): Json | undefined {
   try {
-    JSON.parse(text);
-    return JSON.parse(text.replace(JSON_TOKEN, (token) => (isExact(token) ? token : JSON.stringify(token))));
+    return JSON.parse(text) as Json;
   } catch {
-    return null;
+    return undefined;
   }
 }
 

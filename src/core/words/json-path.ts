@@ -1,3 +1,5 @@
+import { jsonIn } from '../data/exact-json.ts';
+
 /** `${NAME.key[0]["any key"]}`: a part of the JSON value of a variable. */
 export type JsonPath = {
   /** The text after the name: `.key[0]`. */
@@ -53,7 +55,7 @@ const MOST_KEYS = 8;
  * the problem.
  */
 export function partOf(name: string, path: string, text: string): Found {
-  if (!isJson(text)) return { problem: `${name} is not JSON` };
+  if (jsonIn(text) === undefined) return { problem: `${name} is not JSON` };
   let json = text;
   let range = rangeAt(json, 0);
   let label = name;
@@ -82,16 +84,7 @@ export function partOf(name: string, path: string, text: string): Found {
 function innerJson(json: string, range: Range): string | null {
   if (json[range[0]] !== '"') return null;
   const text = JSON.parse(json.slice(...range)) as string;
-  return isJson(text) ? text : null;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return jsonIn(text) === undefined ? null : text;
 }
 
 function keyText(quoted: string | undefined): string {

@@ -1,3 +1,4 @@
+import { jsonIn } from '../data/exact-json.ts';
 import { isSettled, type StepState } from '../run/run-state.ts';
 import type { Step } from '../workflow.ts';
 import { partOf } from './json-path.ts';
@@ -40,11 +41,5 @@ function outputsIn(result: string): string {
 
 /** Keeps numbers as they are written. */
 function jsonOf(text: string): string {
-  if (!/^\s*[[{]/.test(text)) return JSON.stringify(text);
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return JSON.stringify(text);
-  }
+  return /^\s*[[{]/.test(text) && jsonIn(text) !== undefined ? text : JSON.stringify(text);
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { ServerSettings } from '#config/part-settings.ts';
+import { tryOr } from '#system/errors.ts';
 
 /** The user of the daemon, and the machine's other users. */
 type LocalUsers = {
@@ -12,7 +13,10 @@ type LocalUsers = {
 /** Returns the users of `/etc/passwd`, which lacks those of a directory service such as LDAP. */
 export function localUsers(): LocalUsers {
   const uid = process.getuid?.() ?? 0;
-  return { own: { name: nameOf(uid), isRoot: uid === 0 }, others: usersWithShell(readPasswd(), uid) };
+  // In a container, a user id may have no name.
+  const name = tryOr(String(uid), () => userInfo().username);
+  const passwd = tryOr('', () => readFileSync('/etc/passwd', 'utf8'));
+  return { own: { name, isRoot: uid === 0 }, others: usersWithShell(passwd, uid) };
 }
 
 /** Returns the users of an `/etc/passwd` with a login shell, without root and the user `ownUid`. */
@@ -22,23 +26,6 @@ export function usersWithShell(passwd: string, ownUid: number): readonly string[
     const isOther = uid !== '' && Number(uid) !== 0 && Number(uid) !== ownUid;
     return isOther && /sh$/.test(shell) ? [name] : [];
   });
-}
-
-/** Returns the name of a user; in a container, a user id may have no name. */
-function nameOf(uid: number): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(uid);
-  }
-}
-
-function readPasswd(): string {
-  try {
-    return readFileSync('/etc/passwd', 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** A line about the users and programs that can run commands as the user of the daemon. */

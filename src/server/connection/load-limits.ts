@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openFilesLimit } from '#system/descriptors.ts';
 
 /** The limits of `wf serve`, for one client or all clients together. Times are in milliseconds. */
 export const defaultLimits = {
@@ -37,16 +37,7 @@ const RESERVED = 1000;
 /** Returns the number of connections that leaves room for other open files; unlimited if the system's limit is unknown. */
 export function connectionsThatFit(): number {
   const limit = openFilesLimit();
-  return limit === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(limit / 2), limit - RESERVED);
-}
-
-function openFilesLimit(): number | null {
-  try {
-    const match = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));
-    return match === null ? null : Number(match[1]);
-  } catch {
-    return null;
-  }
+  return Math.max(Math.floor(limit / 2), limit - RESERVED);
 }
 
 const PATIENCE_MS = 1000;
