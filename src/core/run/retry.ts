@@ -1,3 +1,4 @@
+import { given } from '../data/collections.ts';
 import { fanOutOf } from '../fan-out/instances.ts';
 import { closure, type Graph, leftOut, nodeAt, nodeIndex } from '../graph.ts';
 import { originOf } from '../summary/summary.ts';
@@ -36,38 +37,43 @@ export function planRetry(run: RunState, selection: RetrySelection, graph: Graph
   const out = stillLeftOut(run, chosen, graph);
   const rerun = new Set(withBackgroundSteps(selected(run, chosen, { graph, out }), graph));
   for (const index of out) rerun.delete(index);
-  const forgetful = Array.from({ length: graph.stepCount }, (_, index) => index).filter(
-    (index) => !rerun.has(index) && unkept(earlier(run, nodeAt(graph, index).name)).length > 0,
-  );
+  const steps = Array.from({ length: graph.stepCount }, (_, index) => index);
+  const isForgetful = (index: number) => unkept(earlier(run, nodeAt(graph, index).name)).length > 0;
+  const forgetful = steps.filter((index) => !rerun.has(index) && isForgetful(index));
   if (!('only' in selection) && rerun.size > 0)
     for (const index of withBackgroundSteps(forgetful, graph)) rerun.add(index);
-  const isReadAgain = (index: number) =>
-    (graph.dependencies[index] ?? []).some(
-      (dependency) => rerun.has(dependency) && !isBackgroundStep(graph, dependency),
-    );
+  /** Whether a step runs again only after another one that does, services apart. */
+  const follows = (index: number) =>
+    (graph.dependencies[index] ?? []).some((other) => rerun.has(other) && !isBackgroundStep(graph, other));
   const isAsking = 'steps' in selection && selection.steps === 'unfinished';
-  const asking = isAsking ? unanswered(run, graph, rerun) : new Map<string, Asking>();
+  const asking = unanswered(run, graph, isAsking ? [...rerun].filter((index) => !follows(index)) : []);
   const restored: Restored[] = [];
   const names: string[] = [];
-  for (let index = 0; index < graph.stepCount; index += 1) {
+  for (const index of steps) {
     const { name, fanOut } = nodeAt(graph, index);
     const held = asking.get(name);
     const step = fanOut === undefined ? null : earlier(run, name);
-    if (step !== null && !(rerun.has(index) && isReadAgain(index))) {
+    if (step !== null && !(rerun.has(index) && follows(index))) {
       restored.push(...keptItems(run, step, { isRerun: rerun.has(index), only: instance }));
     }
     if (rerun.has(index)) names.push(name);
     if (held !== undefined) restored.push({ ...takenOver(run, name), ...held });
-    else if (out.has(index)) restored.push(withoutResult(name));
+    else if (out.has(index)) restored.push({ step: name, status: 'skipped', outputs: {} });
     else if (!rerun.has(index)) restored.push(takenOver(run, name));
   }
   const missing = restored.flatMap((one) => ('items' in one ? [] : unkept(earlier(run, one.step))));
-  return { restored, rerun: names, ...(missing.length > 0 ? { missing } : {}) };
+  return { restored, rerun: names, ...given({ missing: missing.length > 0 ? missing : null }) };
+}
+
+/** The step that a selection names; null if it names none. */
+function nameIn(selection: RetrySelection): string | null {
+  if ('only' in selection) return selection.only;
+  return 'from' in selection ? selection.from : null;
 }
 
 /** The instance that a selection names; null for any other selection. */
 function instanceNamed(run: RunState, selection: RetrySelection): StepState | null {
-  const name = 'only' in selection ? selection.only : 'from' in selection ? selection.from : null;
+  const name = nameIn(selection);
   const state = name === null ? null : earlier(run, name);
   return state?.item === undefined ? null : state;
 }
@@ -99,20 +105,16 @@ function keptItems(
   };
   const kept = instances.filter((instance) => !runs(instance)).map(({ name }) => takenOver(run, name));
   const { maxConcurrent } = step.instances ?? {};
-  return [{ step: step.name, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }), instances: kept }];
+  return [{ step: step.name, items, ...given({ maxConcurrent }), instances: kept }];
 }
 
 function plainItem({ key, value, masked }: Item): Item {
-  return { key, value, ...(masked === undefined ? {} : { masked }) };
-}
-
-function withoutResult(step: string): RestoredStep {
-  return { step, status: 'skipped', outputs: {} };
+  return { key, value, ...given({ masked }) };
 }
 
 /** Returns the steps that the run left out and that have no result from a mark or an earlier run. */
 function stillLeftOut(run: RunState, selection: RetrySelection, graph: Graph): ReadonlySet<number> {
-  const named = 'only' in selection ? selection.only : 'from' in selection ? selection.from : null;
+  const named = nameIn(selection);
   const hasResult = (step: StepState | null) =>
     step !== null && (step.attempt > 0 || step.origin !== undefined || ['succeeded', 'failed'].includes(step.status));
   const names = [...leftOut(graph, run.selection)].filter((name) => name !== named && !hasResult(earlier(run, name)));
@@ -151,18 +153,15 @@ function isBackgroundStep(graph: Graph, index: number): boolean {
 type Asking = Pick<RestoredStep, 'held' | 'limitMs'>;
 
 /**
- * The approvals of steps that waited for a person when the run ended, by their names: they ask again, and their commands
- * do not run again. A step does run again after a step that does, and for a secret output.
+ * The approvals of those candidates that waited for a person when the run ended, by their names: they ask again, and their
+ * commands do not run again. A step does run again for a secret output.
  */
-function unanswered(run: RunState, graph: Graph, rerun: ReadonlySet<number>): ReadonlyMap<string, Asking> {
+function unanswered(run: RunState, graph: Graph, candidates: readonly number[]): ReadonlyMap<string, Asking> {
   const found = new Map<string, Asking>();
-  for (const index of rerun) {
+  for (const index of candidates) {
     const { name, approval, numbers = [] } = nodeAt(graph, index);
     const step = earlier(run, name);
-    const isKept = (graph.dependencies[index] ?? []).every(
-      (other) => !rerun.has(other) || isBackgroundStep(graph, other),
-    );
-    if (approval === undefined || step?.approval === undefined || !isKept || unkept(step).length > 0) continue;
+    if (approval === undefined || step?.approval === undefined || unkept(step).length > 0) continue;
     const { answer, prompt, heldAt, until } = step.approval;
     const isVariable = numbers.some(({ key }) => key === 'approval.timeoutSec');
     const limit = isVariable ? { limitMs: until === null ? 0 : until - heldAt } : {};
@@ -193,7 +192,7 @@ function takenOver(run: RunState, name: string): RestoredStep {
   const { status, reason, message, exitCode, signal, tolerated } = step;
   if (status === 'succeeded') return { step: name, status, outputs };
   const before = { runId: originOf(run, step) ?? run.runId, reason, message, exitCode, signal };
-  return { step: name, status, outputs, ...(tolerated === null ? {} : { tolerated }), before };
+  return { step: name, status, outputs, ...given({ tolerated }), before };
 }
 
 /** Names of the step's outputs that contain secrets: they were stored masked. */

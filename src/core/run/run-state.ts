@@ -1,11 +1,10 @@
 import { firstItems, given, type IndexSet, indexSet, itemAt, type Vector, vectorOf } from '../data/collections.ts';
-import { type Graph, nodeAt, nodeIndex, type StepSelection } from '../graph.ts';
-import type { HandlerKind, RunRetryPolicy, Step, Workflow } from '../workflow.ts';
+import { type Graph, nodeAt, nodeIndex } from '../graph.ts';
+import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import {
   type ApprovalAnswer,
   type CancelReason,
   type ContainerRef,
-  type DotenvUse,
   type Ended,
   type FinishedStatus,
   type Item,
@@ -14,13 +13,13 @@ import {
   type Param,
   type ProcessIdentity,
   type ProcessOwner,
+  type RunCreated,
   type RunReason,
   type RunStatus,
   type SettledStatus,
   type StepStatus,
   stepStatuses,
   type ToleratedBy,
-  type Trigger,
   type WaitingFor,
 } from './run.ts';
 
@@ -150,8 +149,11 @@ export type Promised = { readonly by: ProcessOwner; readonly lasting: boolean };
 /** A problem that changes no outcome; `step` is null if it concerns the run as a whole. */
 export type Warning = { readonly step: string | null; readonly message: string };
 
-/** A run at one point in time: the fold of its events. Immutable, so that earlier states stay valid. */
-export type RunState = {
+/**
+ * A run at one point in time: the fold of its events. Immutable, so that earlier states stay valid. The texts of `RunCreated`
+ * are empty until the run is created.
+ */
+export type RunState = Omit<RunCreated, 'params' | 'strict' | 'maxConcurrent'> & {
   readonly graph: Graph;
   readonly policies: RunPolicies;
   readonly status: RunStatus;
@@ -159,13 +161,6 @@ export type RunState = {
   /** One line of text to go with `reason`, empty if there is nothing to add. */
   readonly message: string;
 
-  /** Empty until the run is created, as are `workflow` and `group`. */
-  readonly runId: string;
-  readonly workflow: string;
-  readonly group: string;
-  readonly file: string | null;
-  readonly trigger: Trigger;
-  readonly retryOf: string | null;
   readonly owner: Owner | null;
   /** Who promised to start the waiting run; null after a process owns it, and for a run that never waited. */
   readonly promise: Promised | null;
@@ -175,16 +170,6 @@ export type RunState = {
   readonly params: readonly Param[];
   /** Whether failures tolerated by `continueOn.failure` fail the run. */
   readonly strict: boolean;
-  /** Absent if the run read none. */
-  readonly dotenv?: readonly DotenvUse[];
-  /** Absent: all steps run. */
-  readonly selection?: StepSelection;
-  /** Absent: none. */
-  readonly queue?: string;
-  /** The tags of the workflow; absent if it has none. */
-  readonly tags?: readonly string[];
-  /** Absent: no daemon retries the run. */
-  readonly autoRetry?: RunRetryPolicy & { readonly n: number };
   /** 0 until the run is created. */
   readonly createdAt: number;
   readonly startedAt: number | null;

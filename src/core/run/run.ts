@@ -269,32 +269,35 @@ type InputFields = {
   mark: OfStep & Marked;
 };
 
+/** What is known of a run when it is created. */
+export type RunCreated = {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly group: string;
+  readonly file: string | null;
+  readonly trigger: Trigger;
+  readonly retryOf: string | null;
+  /** As given by the caller, before the file's defaults. */
+  readonly params: readonly Param[];
+  /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
+  readonly strict?: true;
+  /** Absent if the run read none. */
+  readonly dotenv?: readonly DotenvUse[];
+  /** The part of the workflow that the run is to run; absent: all of it. */
+  readonly selection?: StepSelection;
+  /** The tags of the workflow; absent: none. */
+  readonly tags?: readonly string[];
+  /** The queue of the workflow; absent: none, as for sub-workflows. */
+  readonly queue?: string;
+  /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
+  readonly maxConcurrent?: number;
+  /** Of a run that a daemon retries if it fails; `n`: the number of this retry, 0 for the first run. */
+  readonly autoRetry?: RunRetryPolicy & { readonly n: number };
+};
+
 /** The fields of each type of event. `masked`: names of the outputs or inputs that are or contain secrets. */
 type EventFields = {
-  'run.created': {
-    readonly runId: string;
-    readonly workflow: string;
-    readonly group: string;
-    readonly file: string | null;
-    readonly trigger: Trigger;
-    readonly retryOf: string | null;
-    /** As given by the caller, before the file's defaults. */
-    readonly params: readonly Param[];
-    /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
-    readonly strict?: true;
-    /** Absent if the run read none. */
-    readonly dotenv?: readonly DotenvUse[];
-    /** The part of the workflow that the run is to run; absent: all of it. */
-    readonly selection?: StepSelection;
-    /** The tags of the workflow; absent: none. */
-    readonly tags?: readonly string[];
-    /** The queue of the workflow; absent: none, as for sub-workflows. */
-    readonly queue?: string;
-    /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
-    readonly maxConcurrent?: number;
-    /** Of a run that a daemon retries if it fails; `n`: the number of this retry, 0 for the first run. */
-    readonly autoRetry?: RunRetryPolicy & { readonly n: number };
-  };
+  'run.created': RunCreated;
   /**
    * The run waits for a process to own it; `by` has promised to start one. `lasting`: the promise outlives `by`, since
    * its successor (the next daemon) keeps it. A second `run.queued` follows `run.owned` if that process died before

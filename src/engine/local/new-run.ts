@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { ProcessOwner, RunEvent } from '#core/run/run.ts';
 import { expandText, previewText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
@@ -38,33 +39,24 @@ export async function queueRun(request: RunRequest, options: QueueOptions): Prom
   await queue.accept({ snapshot: secrets.snapshot(), logDir, events, launch });
 }
 
-type RunCreated = Extract<RunEvent, { type: 'run.created' }>;
-
 /** The first event of a run, unmasked. */
 export function createdEvent(request: RunRequest, at: number): RunEvent {
-  const { runId, workflow, trigger, retryOf, params, strict, dotenv, selection } = request;
-  const { name, group, file } = workflow;
+  const { runId, workflow, trigger, retryOf, params, strict, dotenv, selection, retryNumber = 0 } = request;
+  const { name, group, file, tags, queue, maxConcurrent, retry } = workflow;
   const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
-  const files = dotenv === undefined || dotenv.files.length === 0 ? {} : { dotenv: dotenv.files };
+  // Only a daemon retries runs, and only those that it started.
+  const isRetried = retry !== undefined && trigger !== 'cli' && trigger !== 'workflow';
   return {
     ...created,
-    ...(strict ? { strict } : {}),
-    ...(workflow.tags.length === 0 ? {} : { tags: workflow.tags }),
-    ...files,
-    ...(selection === undefined ? {} : { selection }),
-    ...(trigger === 'workflow' ? {} : line(workflow)),
-    ...retries(request),
+    ...given({
+      strict: strict || null,
+      tags: tags.length === 0 ? null : tags,
+      dotenv: dotenv?.files.length === 0 ? null : dotenv?.files,
+      selection,
+    }),
+    ...(trigger === 'workflow' ? {} : given({ queue, maxConcurrent })),
+    ...(isRetried ? { autoRetry: { ...retry, n: retryNumber } } : {}),
   };
-}
-
-/** Only a daemon retries runs, and only those that it started. */
-function retries({ workflow, trigger, retryNumber = 0 }: RunRequest): Pick<RunCreated, 'autoRetry'> {
-  if (workflow.retry === undefined || trigger === 'cli' || trigger === 'workflow') return {};
-  return { autoRetry: { ...workflow.retry, n: retryNumber } };
-}
-
-function line({ queue, maxConcurrent }: Workflow): Pick<RunCreated, 'queue' | 'maxConcurrent'> {
-  return { ...(queue === undefined ? {} : { queue }), ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
 }
 
 /**
