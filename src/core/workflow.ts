@@ -39,7 +39,6 @@ export type ParamRule = {
   readonly maxLength?: number;
   /** In RE2 syntax, searched for in the value. */
   readonly pattern?: string;
-  /** For people. */
   readonly description?: string;
 };
 
@@ -234,7 +233,6 @@ export type Step = {
   readonly preconditions: readonly Precondition[];
   readonly continueOn: Tolerance;
   readonly retry: RetryPolicy;
-  /** Null: the step runs once. */
   readonly repeat: RepeatPolicy | null;
   readonly stdout: Template | null;
   readonly stderr: Template | null;
@@ -258,12 +256,10 @@ export type Step = {
   readonly leaveBackground: boolean;
   /** Absent: the step ends by itself. */
   readonly service?: BackgroundStep;
-  /** Absent: the step runs once. */
   readonly fanOut?: FanOut;
   /** Of an instance, which exists only in a run: the name of its fan-out. */
   readonly instanceOf?: string;
   readonly approval?: Approval;
-  /** Numbers that variables give; absent without any. */
   readonly numbers?: readonly NumberText[];
 };
 
@@ -317,7 +313,6 @@ export type Notification = {
   readonly priority: Template | null;
   readonly tags: readonly Template[];
   readonly token: Template | null;
-  /** Absent if no variable gives a number of the notification. */
   readonly numbers?: readonly NumberText<NotifyNumberKey>[];
 };
 
@@ -400,7 +395,6 @@ export type Workflow = {
   readonly paramSchema?: JsonObject;
   /** Absent: a start may choose everything. */
   readonly runConfig?: RunConfig;
-  /** Absent: a failed run is not retried. */
   readonly retry?: RunRetryPolicy;
   readonly env: readonly Assignment[];
   /** In the order in which they are read, base first; absent if there are none. */
@@ -425,7 +419,6 @@ export type Workflow = {
   readonly infoMail: MailSettings | null;
   /** For steps that wait for approval; absent: `infoMail`. */
   readonly waitMail?: MailSettings;
-  /** Absent: none. */
   readonly notify?: readonly Notification[];
   readonly logDir: Template | null;
   /** Negative: forever. */
@@ -444,7 +437,6 @@ export type Workflow = {
   readonly maxOutputBytes?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
-  /** Absent if no variable gives a number of the workflow. */
   readonly numbers?: readonly NumberText<RunNumberKey>[];
   readonly restartWaitMs: number;
   /** Time between stopping steps and killing them (`MaxCleanUpTimeSec`). */
@@ -473,12 +465,7 @@ export function handlerKind(name: string): HandlerKind | null {
 /** The names of all handlers that a workflow may have. */
 export const handlerNames: readonly string[] = handlerKinds.map(handlerName);
 
-/** The handlers of a workflow. */
-function handlersOf({ handlers }: Pick<Workflow, 'handlers'>): readonly Step[] {
-  return handlerKinds.flatMap((kind) => handlers[kind] ?? []);
-}
-
 /** All steps, followed by all handlers. */
-export function allSteps(workflow: Pick<Workflow, 'steps' | 'handlers'>): readonly Step[] {
-  return [...workflow.steps, ...handlersOf(workflow)];
+export function allSteps({ steps, handlers }: Pick<Workflow, 'steps' | 'handlers'>): readonly Step[] {
+  return [...steps, ...handlerKinds.flatMap((kind) => handlers[kind] ?? [])];
 }

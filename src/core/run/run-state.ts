@@ -5,6 +5,7 @@ import {
   type ApprovalAnswer,
   type CancelReason,
   type ContainerRef,
+  type EarlierResult,
   type Ended,
   type FinishedStatus,
   type Item,
@@ -38,13 +39,11 @@ export type StepState = Ended & {
   readonly attempt: number;
   /** When the first attempt started. */
   readonly startedAt: number | null;
-  /** When the step was settled. */
   readonly finishedAt: number | null;
   /** The outputs of the last attempt that had any. */
   readonly outputs: Outputs;
   /** Names of the outputs whose values are masked because they are or contain secrets; absent if none are. */
   readonly masked?: readonly string[];
-  /** The process of the present attempt. */
   readonly process: ProcessIdentity | null;
   /** The container of the last attempt; null if it has none. */
   readonly container: ContainerRef | null;
@@ -54,14 +53,12 @@ export type StepState = Ended & {
   readonly isEnding: boolean;
   /** The sub-run of the last attempt that started one. */
   readonly child?: string;
-  /** The reason of the wait, while the step waits. */
   readonly waitingFor: WaitingFor | null;
   /**
    * The end of the wait. Null after that time, while the step waits only for a free slot, and for an approval without
    * a time limit.
    */
   readonly until: number | null;
-  /** The approval that the step asked for, if any. */
   readonly approval?: AskedApproval;
   /** Retries since the last repetition started. */
   readonly retries: number;
@@ -74,10 +71,8 @@ export type StepState = Ended & {
   /** For a restored step: the run in which it ended, if recorded. */
   readonly origin?: string;
   /** For a restored step: its logs in that run, if texts refer to them. */
-  readonly earlierLogs?: { readonly stdout: string | null; readonly stderr: string | null };
-  /** The instances of an expanded fan-out. */
+  readonly earlierLogs?: Omit<EarlierResult, 'exitCode'>;
   readonly instances?: Instances;
-  /** Of an instance: its fan-out and its item. */
   readonly item?: ItemState;
   /** Number of dependencies that are not settled yet. */
   readonly unmet: number;
@@ -209,11 +204,7 @@ export function initialRun(graph: Graph, policies: RunPolicies): RunState {
   const roots = steps.flatMap((step, number) => (step.unmet === 0 ? [number] : []));
   return {
     graph,
-    policies: {
-      maxActiveSteps,
-      delayMs,
-      ...given({ timeoutMs, maxOutputBytes, isUnattended }),
-    },
+    policies: { maxActiveSteps, delayMs, ...given({ timeoutMs, maxOutputBytes, isUnattended }) },
     status: 'queued',
     reason: null,
     message: '',

@@ -205,12 +205,7 @@ export type Item = { readonly key: string; readonly value: ItemValue; readonly m
  * A fan-out with the items of the run being retried, and those of its instances that are restored. The others run,
  * unless the step itself is restored after it.
  */
-export type RestoredItems = {
-  readonly step: string;
-  readonly items: readonly Item[];
-  readonly maxConcurrent?: number;
-  readonly instances: readonly RestoredStep[];
-};
+export type RestoredItems = OfStep & Expanded & { readonly instances: readonly RestoredStep[] };
 
 /** The results kept by a retry, in an order that `start` can record. */
 export type Restored = RestoredStep | RestoredItems;
@@ -281,11 +276,9 @@ export type RunCreated = {
   readonly params: readonly Param[];
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
-  /** Absent if the run read none. */
   readonly dotenv?: readonly DotenvUse[];
   /** The part of the workflow that the run is to run; absent: all of it. */
   readonly selection?: StepSelection;
-  /** The tags of the workflow; absent: none. */
   readonly tags?: readonly string[];
   /** The queue of the workflow; absent: none, as for sub-workflows. */
   readonly queue?: string;

@@ -43,9 +43,7 @@ export type StepSummary = {
   readonly repetitions?: number;
   /** The instances of a fan-out; absent before its items are known, and for any other step. */
   readonly items?: readonly InstanceSummary[];
-  /** Only of a waiting step. */
   readonly waitingFor?: WaitingFor;
-  /** Only of a step that asked for an approval. */
   readonly approval?: ApprovalSummary;
 };
 
@@ -133,16 +131,13 @@ export type RunSummary = Partial<Failures> & {
   readonly warnings: readonly string[];
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */
   readonly strict?: true;
-  /** The tags of the workflow; absent if it has none. */
   readonly tags?: readonly string[];
-  /** The queue of the run; absent if it has none. */
   readonly queue?: string;
   /**
    * The retries of the run by a daemon: the number of this one (0: the first run), their maximum, and when the next one
    * is due (null: none follows). Absent without `retryPolicy`, and for a run that no daemon started.
    */
   readonly autoRetry?: { readonly n: number; readonly limit: number; readonly at: string | null };
-  /** The dotenv files that the run read; absent if it read none. */
   readonly dotenv?: readonly DotenvUse[];
   /** The steps that wait for an approval; absent if none does. */
   readonly waitingFor?: readonly string[];
