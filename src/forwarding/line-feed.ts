@@ -41,13 +41,8 @@ export function makeRecord(source: LineSource, line: Line, fields: readonly Reco
 
 /** Describes an event in one line; null for internal events. */
 export function eventLine(event: StoredEvent): Line | null {
-  const toLine = (line: string, stepName = '', attempt = 0): Line => ({
-    stepName,
-    line,
-    at: event.at,
-    stream: 'run',
-    attempt,
-  });
+  const { at } = event;
+  const toLine = (line: string, stepName = '', attempt = 0): Line => ({ stepName, line, at, stream: 'run', attempt });
   switch (event.type) {
     case 'run.started':
       return toLine('run started');
@@ -203,10 +198,8 @@ function cut(item: Extract<Item, { kind: 'bytes' }>): Line | null {
   const end = item.bytes.indexOf(0x0a);
   const room = MAX_LINE_BYTES - from.begun.length;
   const length = Math.min(end === -1 ? item.bytes.length : end, room);
-  from.begun =
-    from.begun.length === 0
-      ? item.bytes.subarray(0, length)
-      : Buffer.concat([from.begun, item.bytes.subarray(0, length)]);
+  const bytes = item.bytes.subarray(0, length);
+  from.begun = from.begun.length === 0 ? bytes : Buffer.concat([from.begun, bytes]);
   item.bytes = item.bytes.subarray(length === end ? length + 1 : length);
   return length === end || from.begun.length === MAX_LINE_BYTES ? finish(from, at) : null;
 }

@@ -156,16 +156,8 @@ function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, fact
   const next = isLast ? lastResult(node, outcome, facts) : followUp(node, state, outcome, facts);
   if ('why' in next) {
     const { why, waitMs, tolerated } = next;
-    record(draft, {
-      type: 'step.waiting',
-      at,
-      step,
-      attempt,
-      why,
-      until: at + waitMs,
-      outcome,
-      ...given({ tolerated }),
-    });
+    const wait = { why, until: at + waitMs, outcome, ...given({ tolerated }) };
+    record(draft, { type: 'step.waiting', at, step, attempt, ...wait });
   } else if (node.approval !== undefined && !isUnwanted && isPassing(next)) {
     hold(draft, at, state, { ...next, prompt: facts?.prompt ?? '', limitMs: node.approval.timeoutMs });
   } else {

@@ -1,4 +1,4 @@
-import type { Outcome, StoredEvent } from '../run/run.ts';
+import type { Ended, Outcome, StoredEvent } from '../run/run.ts';
 
 /** One attempt at a step or handler, as recorded in the events. Times are milliseconds since 1970-01-01 UTC. */
 export type AttemptRecord = {
@@ -17,12 +17,7 @@ export type AttemptRecord = {
 };
 
 /** How an attempt ended. */
-export type AttemptEnd = {
-  readonly status: Outcome['status'];
-  readonly message: string;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-};
+export type AttemptEnd = Omit<Ended, 'reason'> & { readonly status: Outcome['status'] };
 
 /** The attempts of each step, in order. */
 export function attemptHistory(events: readonly StoredEvent[]): Map<string, AttemptRecord[]> {
@@ -81,11 +76,7 @@ function advanced(record: AttemptRecord, event: Advance): AttemptRecord {
     case 'step.waiting':
       return { ...record, endedAt: event.at, end: endOf(event.outcome), next: { why: event.why, until: event.until } };
     case 'step.held':
-      return {
-        ...record,
-        endedAt: event.at,
-        end: endOf({ ...event, status: event.reason === null ? 'succeeded' : 'failed' }),
-      };
+      return { ...record, endedAt: event.at, end: endOf({ ...event, status: event.reason ? 'failed' : 'succeeded' }) };
     case 'step.finished':
       // A step that is stopped while it waits ends long after its last attempt.
       if (record.endedAt !== null || event.status === 'upstream_failed') return record;

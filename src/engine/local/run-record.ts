@@ -119,10 +119,8 @@ export class RunRecord {
   }
 
   #failEnd({ events, masked, failure }: UnstoredEnd): Recorded {
-    const fail = (event: RunEvent): RunEvent =>
-      event.type === 'run.finished'
-        ? { ...event, status: 'failed', reason: 'storage', message: failure.message }
-        : event;
+    const end = { status: 'failed', reason: 'storage', message: failure.message } as const;
+    const fail = (event: RunEvent) => (event.type === 'run.finished' ? { ...event, ...end } : event);
     const [real, shown] = [events.map(fail), masked.map(fail)];
     this.#unstored = this.#unstored.map(fail);
     this.#state = real.reduce(evolve, this.#state);

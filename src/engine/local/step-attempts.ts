@@ -1,5 +1,4 @@
 import { isOnlyProgram } from '#core/run/policies.ts';
-import type { Outcome } from '#core/run/run.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import type { Flush } from '#store/store.ts';
 import { createTurns } from '#system/turns.ts';
@@ -12,12 +11,7 @@ import { RunSlots } from './run-slots.ts';
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const MAX_STARTS_PER_TURN = 8;
 
-const notStarted: Outcome = {
-  status: 'canceled',
-  message: 'stopped before it started',
-  exitCode: null,
-  signal: null,
-};
+const notStarted = { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null } as const;
 
 /** The dependencies of the attempts of a run. */
 type RunOfAttempts = MadeAttemptsParts & {

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { Outputs, StoredEvent } from '#core/run/run.ts';
 import { stepState } from '#core/run/run-state.ts';
 import type { Secrets } from '#core/secrets/secrets.ts';
@@ -38,8 +39,8 @@ export async function runSubworkflow(
     const found = await options.findSubworkflow({ ...asked, run, parent: parent.workflow, expand });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
-    const { workflow, sources, dotenv, params: given } = found;
-    const earlier = await earlierRun(options, parent, attempt, { workflow, params: given });
+    const { workflow, sources, dotenv, params } = found;
+    const earlier = await earlierRun(options, parent, attempt, { workflow, params });
     const runId = options.newRunId();
     isStarted = true;
     const isNamedByVariables = run !== asked.run && !attempt.holdsSecret(run);
@@ -53,14 +54,13 @@ export async function runSubworkflow(
         runId,
         workflow,
         sources,
-        params: given,
-        ...(dotenv === undefined ? {} : { dotenv }),
+        params,
+        ...given({ dotenv, onApproval: parent.onApproval }),
         trigger: 'workflow',
         retryOf: earlier?.retryOf ?? null,
         restored: earlier?.restored ?? [],
         ancestors,
         strict: parent.strict === true,
-        ...(parent.onApproval === undefined ? {} : { onApproval: parent.onApproval }),
         parentGraceMs: graceOf(parent),
       },
       (event, state) => {

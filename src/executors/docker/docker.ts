@@ -2,7 +2,7 @@ import type { Outcome } from '#core/run/run.ts';
 import type { JsonObject } from '#core/workflow.ts';
 import { canceled, eitherEnd, isAskedToEnd } from '#processes/end-signal.ts';
 import type { Attempt, Executor } from '../executor.ts';
-import { runInContainer } from './container.ts';
+import { runInContainer, warn } from './container.ts';
 import { connect, DockerProblem, isRequestError, patience, requestMessage } from './docker-daemon.ts';
 import { readSettings } from './docker-settings.ts';
 import { runInRunning } from './exec.ts';
@@ -34,7 +34,7 @@ async function runStep(config: JsonObject, attempt: Attempt, over: AbortSignal):
   const settings = readSettings(config, attempt);
   const stop = eitherEnd(attempt);
   const daemon = await connect(attempt.env, { stop, over });
-  await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
+  await reapOrphans(daemon, (line) => warn(attempt, line));
   return settings.kind === 'exec' ? runInRunning(daemon, settings, attempt) : runInContainer(daemon, settings, attempt);
 }
 

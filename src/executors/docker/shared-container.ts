@@ -117,7 +117,7 @@ async function startShared(attempt: Attempt, over: AbortController): Promise<Sha
   const settings = readSettings(config, attempt);
   if (settings.kind === 'exec') throw new Error('a shared container has no image');
   const daemon = await connect(attempt.env, { stop: eitherEnd(attempt), over: over.signal });
-  await reapOrphans(daemon, (line) => attempt.write('stderr', `${line}\n`));
+  await reapOrphans(daemon, (line) => warn(attempt, line));
   const [image, engine] = await Promise.all([
     provideImage(daemon, settings, attempt),
     engineDefaults(daemon, settings),
