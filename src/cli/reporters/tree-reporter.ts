@@ -8,6 +8,7 @@ import {
   type TerminalSigns,
 } from '#render/reporters.ts';
 import { systemClock } from '#system/clock.ts';
+import { tryOr } from '#system/errors.ts';
 import type { Console } from '../terminal/console.ts';
 
 /** Creates the reporter for a terminal. It is a module of its own because a run in a pipe does not need it. */
@@ -33,11 +34,8 @@ export function treeReporter({ outTerminal, env }: Console, recap: RecapOptions,
 function restoreAtExit(tree: Reporter): () => void {
   const restore = () => {
     release();
-    try {
-      writeSync(1, tree.abandon?.() ?? '');
-    } catch {
-      // The terminal has gone.
-    }
+    // The terminal may have gone.
+    tryOr(null, () => writeSync(1, tree.abandon?.() ?? ''));
   };
   const quit = () => {
     restore();

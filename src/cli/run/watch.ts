@@ -296,10 +296,7 @@ export function changedPaths(before: FileTimes, after: FileTimes): readonly stri
 }
 
 function addFile(path: string, snapshot: Map<string, string>): void {
-  try {
-    const { mtimeNs, size, ino } = statSync(path, { bigint: true });
-    snapshot.set(path, `${mtimeNs} ${size} ${ino}`);
-  } catch {
-    snapshot.delete(path);
-  }
+  const stat = tryOr(null, () => statSync(path, { bigint: true }));
+  if (stat === null) snapshot.delete(path);
+  else snapshot.set(path, `${stat.mtimeNs} ${stat.size} ${stat.ino}`);
 }
