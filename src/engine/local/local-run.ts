@@ -34,7 +34,6 @@ export type LocalRunParts = {
   readonly watcher: RunWatcher;
   /** Events already in the journal of an accepted run; else empty. */
   readonly earlier: readonly StoredEvent[];
-  /** The descriptor gate of this process. */
   readonly gate: DescriptorGate;
 };
 

@@ -15,7 +15,6 @@ import type { RunRequest } from '../engine.ts';
 type QueueOptions = {
   readonly queue: RunQueue;
   readonly clock: Clock;
-  /** The environment of the run. */
   readonly processEnv: Environment;
   /** The process that promises to start the run. */
   readonly by: ProcessOwner;

@@ -14,7 +14,6 @@ export type NoticeParts = {
   readonly workflow: Workflow;
   readonly record: RunRecord;
   readonly secrets: RunSecrets;
-  /** The variables of the run. */
   readonly scope: Notice['scope'];
   readonly children: Notice['children'];
   readonly logs: RunLogs;

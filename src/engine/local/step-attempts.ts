@@ -14,11 +14,7 @@ const MAX_STARTS_PER_TURN = 8;
 const notStarted = { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null } as const;
 
 /** The dependencies of the attempts of a run. */
-type RunOfAttempts = MadeAttemptsParts & {
-  readonly record: RunRecord;
-  /** The descriptor gate of this process. */
-  readonly gate: DescriptorGate;
-};
+type RunOfAttempts = MadeAttemptsParts & { readonly record: RunRecord; readonly gate: DescriptorGate };
 
 /**
  * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to

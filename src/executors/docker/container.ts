@@ -226,7 +226,6 @@ function header(name: string, length: number): Buffer {
   return block;
 }
 
-/** Everything needed to create a container. */
 type ContainerPlan = {
   readonly daemon: Daemon;
   readonly settings: ContainerSettings;
