@@ -21,10 +21,7 @@ type ReplyParts = {
   readonly diagnostics: InvalidWorkflow['diagnostics'] | null;
 };
 
-/**
- * Converts every error to a response: an error of the client with its message; any other without details, with a
- * reference to the daemon's log.
- */
+/** Converts an error to a response: one of the client with its message, any other with a reference to the log. */
 export function errorReply(error: unknown, style: ErrorStyle, log: (line: string) => void): Reply {
   const { message, detail, ...rest } = tell(error, style, log);
   const described = { ...rest, message: shortened(message), detail: shortened(detail) };
@@ -48,23 +45,6 @@ function shortened(text: string): string {
   return `${text.slice(0, MAX_TEXT_LENGTH - end)} ... (${left} characters left out) ... ${text.slice(-end)}`;
 }
 
-/** The HTTP status of each error. */
-const statuses: { readonly [code in ErrorCode]: number } = {
-  usage: 400,
-  'invalid-params': 400,
-  'not-found': 404,
-  'invalid-workflow': 422,
-  'run-exists': 409,
-  conflict: 409,
-  'run-active': 409,
-  busy: 429,
-  forbidden: 403,
-  denied: 502,
-  unreachable: 502,
-  storage: 500,
-  'not-built': 501,
-};
-
 /** In seconds. */
 const retryLater = { 'Retry-After': '5' };
 
@@ -78,7 +58,7 @@ function tell(error: unknown, style: ErrorStyle, log: (line: string) => void): R
     const diagnostics = error instanceof InvalidWorkflow ? error.diagnostics : null;
     const detail = diagnostics?.map(diagnosticText).join('\n') ?? help ?? '';
     // The v1 API returns 400 for a conflict with the state of a run.
-    const usual = code === 'run-active' && style === 'v1' ? 400 : statuses[code];
+    const usual = code === 'run-active' && style === 'v1' ? 400 : problems[code][0];
     const status = code === 'storage' ? (systemProblem(error)?.status ?? usual) : usual;
     const mayPass = code === 'busy' || status === 503;
     return { status, message, detail, code, headers: mayPass ? retryLater : {}, diagnostics };
@@ -112,7 +92,7 @@ function problemBody({ status, message, detail, code, diagnostics }: ReplyParts)
   return {
     // A stable URI that cannot be retrieved.
     type: `urn:wf:problem:${word}`,
-    title: problemTitles[word],
+    title: problems[word][1],
     status,
     detail: message,
     code: word,
@@ -120,63 +100,44 @@ function problemBody({ status, message, detail, code, diagnostics }: ReplyParts)
   };
 }
 
-/** The stable error codes: those of `WfError`, and those of HTTP errors. */
-type ProblemCode = ErrorCode | (typeof httpCodes)[keyof typeof httpCodes];
-
-const httpCodes = {
-  400: 'bad-request',
-  401: 'login-needed',
-  403: 'forbidden',
-  // Of the path itself; a route reports a missing object as `not-found`.
-  404: 'unknown-path',
-  405: 'method-not-allowed',
-  409: 'conflict',
-  412: 'precondition-failed',
-  413: 'too-large',
-  415: 'unsupported-media-type',
-  416: 'range-not-satisfiable',
-  421: 'wrong-host',
-  428: 'precondition-required',
-  429: 'too-many-logins',
-  431: 'headers-too-large',
-  500: 'bug',
-  503: 'unavailable',
-  507: 'full',
+/** The HTTP status of each stable error code, and its meaning: the `title` of RFC 9457. */
+export const problems = {
+  usage: [400, 'Invalid request'],
+  'invalid-params': [400, 'The workflow does not accept these parameters'],
+  'not-found': [404, 'Not found'],
+  'invalid-workflow': [422, 'The workflow has errors'],
+  'run-exists': [409, 'A run with that id exists'],
+  'run-active': [409, 'The run is still running'],
+  conflict: [409, 'Conflict with the current state'],
+  busy: [429, 'A limit is reached'],
+  denied: [502, 'Another login is required'],
+  unreachable: [502, 'Another daemon cannot be reached'],
+  storage: [500, 'Storage error'],
+  'not-built': [501, 'Not supported by this version'],
+  // Of HTTP itself: the last code with a status is the one of an `HttpError`.
+  'bad-request': [400, 'The request is malformed'],
+  'login-needed': [401, 'A login is required'],
+  forbidden: [403, 'This is not allowed'],
+  // A route reports a missing object as `not-found`.
+  'unknown-path': [404, 'There is nothing at this path'],
+  'method-not-allowed': [405, 'Method not allowed'],
+  'precondition-failed': [412, 'The resource has changed'],
+  'precondition-required': [428, 'A condition is required'],
+  'too-large': [413, 'The body is too large'],
+  'unsupported-media-type': [415, 'Unsupported media type'],
+  'range-not-satisfiable': [416, 'Range not satisfiable'],
+  'wrong-host': [421, 'Unknown host name'],
+  'too-many-logins': [429, 'Too many wrong logins'],
+  'headers-too-large': [431, 'Too many headers, or headers too long'],
+  unavailable: [503, 'The machine is out of resources'],
+  full: [507, 'The disk is full'],
+  bug: [500, 'Internal error'],
 } as const;
 
-/** The meaning of each code (the `title` of RFC 9457), which does not depend on the request. */
-export const problemTitles: { readonly [code in ProblemCode]: string } = {
-  usage: 'Invalid request',
-  'invalid-params': 'The workflow does not accept these parameters',
-  'not-found': 'Not found',
-  'invalid-workflow': 'The workflow has errors',
-  'run-exists': 'A run with that id exists',
-  'run-active': 'The run is still running',
-  conflict: 'Conflict with the current state',
-  busy: 'A limit is reached',
-  denied: 'Another login is required',
-  unreachable: 'Another daemon cannot be reached',
-  storage: 'Storage error',
-  'not-built': 'Not supported by this version',
-  'bad-request': 'The request is malformed',
-  'login-needed': 'A login is required',
-  forbidden: 'This is not allowed',
-  'unknown-path': 'There is nothing at this path',
-  'method-not-allowed': 'Method not allowed',
-  'precondition-failed': 'The resource has changed',
-  'precondition-required': 'A condition is required',
-  'too-large': 'The body is too large',
-  'unsupported-media-type': 'Unsupported media type',
-  'range-not-satisfiable': 'Range not satisfiable',
-  'wrong-host': 'Unknown host name',
-  'too-many-logins': 'Too many wrong logins',
-  'headers-too-large': 'Too many headers, or headers too long',
-  unavailable: 'The machine is out of resources',
-  full: 'The disk is full',
-  bug: 'Internal error',
-};
+type ProblemCode = keyof typeof problems;
 
 /** Returns the code of an HTTP error. */
 export function problemCode(status: number): ProblemCode {
-  return Object.hasOwn(httpCodes, status) ? httpCodes[status as keyof typeof httpCodes] : 'bug';
+  const codes = Object.keys(problems) as ProblemCode[];
+  return codes.findLast((code) => problems[code][0] === status) ?? 'bug';
 }

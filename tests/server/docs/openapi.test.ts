@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { runStatuses } from '#core/run/run.ts';
 import { acceptedTypes } from '#server/connection/body.ts';
-import { problemTitles } from '#server/reply/error-reply.ts';
+import { problems } from '#server/reply/error-reply.ts';
 import { type Answer, jsonOf } from '../../support/api-server.ts';
 import { apiWorld } from '../../support/api-world.ts';
 import { type ApiDocument, type ApiOperation, answerCheck, apiDocument } from '../../support/described-answers.ts';
@@ -36,7 +36,7 @@ test('the document lists the statuses of runs and the codes of errors', () => {
   const { schemas } = apiDocument().components;
 
   expect(schemas['RecentRun']?.properties?.['status']?.enum).toEqual(runStatuses);
-  expect(schemas['Problem']?.properties?.['code']?.enum).toEqual(Object.keys(problemTitles));
+  expect(schemas['Problem']?.properties?.['code']?.enum).toEqual(Object.keys(problems));
 });
 
 test('the document has valid schemas, resolvable references and unique ids', () => {
