@@ -55,21 +55,23 @@ export function count(text: string): number {
   throw new InvalidArgumentError('It is not a whole number.');
 }
 
-/** The option that chooses how progress is shown, and the files that are written at the end. */
-export function reporterOption(): Option {
+/** The options for how progress is shown, and for the files that are written at the end. */
+export function withReporter(command: Command): Command {
   const kinds = 'tree, plain, github, json or quiet, and the files junit=FILE and summary=FILE';
-  const what = `how progress is shown: ${kinds} (repeatable, or with commas)`;
-  return new Option('--reporter <kind>', what).argParser(append);
+  return command
+    .option('--reporter <kind>', `how progress is shown: ${kinds} (repeatable, or with commas)`, append)
+    .addOption(choice('--output <what>', 'how much output of a finished step stays on a terminal', outputModes));
 }
 
-/** The option for the amount of output that stays on a terminal. */
-export function outputOption(): Option {
-  return choice('--output <what>', 'how much output of a finished step stays on a terminal', outputModes);
-}
-
-/** The short form of `--reporter quiet`, as other runners of this format have it. */
-export function quietOption(): Option {
-  return new Option('-q, --quiet', 'the same as --reporter quiet');
+/** The options of commands that start a run of a workflow; `id`: what `--run-id` names. */
+export function withStart(command: Command, id: string): Command {
+  const detach = new Option('--detach', 'start it in the background, print its id, and do not wait for it');
+  const onApproval = 'what happens at a step that waits for approval; in CI the default is reject';
+  return withReporter(command)
+    .option('-q, --quiet', 'the same as --reporter quiet')
+    .option('--run-id <id>', id)
+    .addOption(detach.conflicts(['reporter', 'exitCode', 'dryRun', 'watch', 'shellOnFailure']))
+    .addOption(choice('--on-approval <what>', onApproval, approvalModes));
 }
 
 /** Returns the options of a run with the short forms replaced by the long ones. */
@@ -81,24 +83,6 @@ export function runOptions<T extends { readonly reporter?: readonly string[]; re
 export function shellOnFailureOption(): Option {
   const what = "after a failed run, open a shell with the failed step's directory and environment";
   return new Option('--shell-on-failure', what);
-}
-
-/** The option that starts a run in a process of its own. */
-export function detachOption(): Option {
-  const option = new Option('--detach', 'start it in the background, print its id, and do not wait for it');
-  return option.conflicts(['reporter', 'exitCode', 'dryRun', 'watch', 'shellOnFailure']);
-}
-
-/** The option for steps that wait for approval. */
-export function onApprovalOption(): Option {
-  const what = 'what happens at a step that waits for approval; in CI the default is reject';
-  return choice('--on-approval <what>', what, approvalModes);
-}
-
-/** The option for starts while a run of the workflow is active. */
-export function overlapOption(): Option {
-  const what = 'what happens while another run of the workflow is active; the default is the "overlap" of the file';
-  return choice('--overlap <what>', what, ['skip', 'wait', 'allow']);
 }
 
 /** An option with a few values. */

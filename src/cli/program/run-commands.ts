@@ -3,12 +3,7 @@ import { type AddCommand, operands, workflowOperands } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
 import {
   append,
-  detachOption,
-  onApprovalOption,
-  outputOption,
-  overlapOption,
-  quietOption,
-  reporterOption,
+  choice,
   runArgument,
   runOptions,
   shellOnFailureOption,
@@ -18,20 +13,19 @@ import {
   withLocalOnly,
   withParameters,
   withPart,
+  withReporter,
+  withStart,
   withWorkflow,
 } from './options.ts';
 
+const ID_OF_RUN = 'the id of the run; if a run with that id exists, nothing is started';
+
 /** `wf run`. */
 export const addRun: AddCommand = (program, console, setExitCode, words) => {
-  withPart(withClientSettings(withWorkflow(program.command('run').alias('start'))))
+  const overlap = 'what happens while another run of the workflow is active; the default is the "overlap" of the file';
+  withStart(withPart(withClientSettings(withWorkflow(program.command('run').alias('start')))), ID_OF_RUN)
     .description('run a workflow in the foreground')
-    .addOption(reporterOption())
-    .addOption(outputOption())
-    .addOption(quietOption())
-    .option('--run-id <id>', 'the id of the run; if a run with that id exists, nothing is started')
-    .addOption(detachOption())
-    .addOption(onApprovalOption())
-    .addOption(overlapOption())
+    .addOption(choice('--overlap <what>', overlap, ['skip', 'wait', 'allow']))
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
@@ -86,12 +80,11 @@ export const addExec: AddCommand = (program, console, setExitCode) => {
 
 /** Adds the options of `wf exec`. */
 export function withExecOptions(command: Command): Command {
-  return withCommon(command)
+  const named = withCommon(command)
     .option('--name <name>', 'the name of the workflow', 'exec')
-    .option('--dir <dir>', 'the working directory of the command')
-    .addOption(reporterOption())
-    .addOption(outputOption())
-    .option('--run-id <id>', 'the id of the run; if a run with that id exists, nothing is started')
+    .option('--dir <dir>', 'the working directory of the command');
+  return withReporter(named)
+    .option('--run-id <id>', ID_OF_RUN)
     .option('--no-history', 'do not store the run')
     .addOption(shellOnFailureOption());
 }
@@ -115,19 +108,15 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
 
 /** `wf retry`. */
 export const addRetry: AddCommand = (program, console, setExitCode, words) => {
-  withClientSettings(withParameters(withAny(withCommon(program.command('retry'))).addArgument(runArgument('<run>'))))
+  const retry = program.command('retry');
+  const chosen = withClientSettings(withParameters(withAny(withCommon(retry)).addArgument(runArgument('<run>'))))
     .description('run the steps that did not succeed again, in a new run')
     .option('--req <id>', 'the id of the run, if the argument names its workflow')
     .addOption(new Option('--request-id <id>').hideHelp())
     .option('--step <name>', 'run only this step')
     .option('--from <name>', 'run this step and everything that depends on it')
-    .option('--file', 'use the current version of the workflow file')
-    .addOption(reporterOption())
-    .addOption(outputOption())
-    .addOption(quietOption())
-    .option('--run-id <id>', 'the id of the new run')
-    .addOption(detachOption())
-    .addOption(onApprovalOption())
+    .option('--file', 'use the current version of the workflow file');
+  withStart(chosen, 'the id of the new run')
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")
@@ -141,14 +130,9 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
 
 /** `wf restart`. */
 export const addRestart: AddCommand = (program, console, setExitCode, words) => {
-  withLocalOnly(withParameters(withAny(withCommon(program.command('restart'))).addArgument(runArgument('<run>'))))
+  const named = withAny(withCommon(program.command('restart'))).addArgument(runArgument('<run>'));
+  withStart(withLocalOnly(withParameters(named)), 'the id of the new run')
     .description('stop a run and start its file again with the same parameters')
-    .addOption(reporterOption())
-    .addOption(outputOption())
-    .addOption(quietOption())
-    .option('--run-id <id>', 'the id of the new run')
-    .addOption(detachOption())
-    .addOption(onApprovalOption())
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .action(async (run: string, rest: string[], options) => {

@@ -34,16 +34,17 @@ export type PartOptions = { readonly only?: readonly string[]; readonly skip?: r
 /** What a start does while another run of the workflow is active. */
 export type Overlap = 'skip' | 'wait' | 'allow';
 
-/** The options of `wf run`, as the command line names them. */
-export type RunOptions = AccessOptions &
+/** The options of commands that start a run of a workflow. */
+export type StartOptions = AccessOptions &
   ParameterOptions &
   ForegroundOptions &
-  ApprovalOption &
+  ApprovalOption & { readonly runId?: string; readonly detach?: true };
+
+/** The options of `wf run`, as the command line names them. */
+export type RunOptions = StartOptions &
   PartOptions & {
     readonly name: string;
-    readonly runId?: string;
     readonly dryRun?: true;
-    readonly detach?: true;
     /** Whether to prompt for parameters without a value. */
     readonly input: boolean;
     /** Whether to prompt for all parameters that are not given. */

@@ -2,28 +2,21 @@ import type { Config } from '#config/config.ts';
 import { shortId } from '#render/text.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
-import type { AccessOptions } from '../access/open-service.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
 import type { Console } from '../terminal/console.ts';
 import { type ForegroundOptions, runInForeground } from './foreground.ts';
-import type { ApprovalOption, ParameterOptions } from './parameters.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import type { PreparedRun, StartOptions } from './prepare-run.ts';
 
 /** The options of `wf retry`, as the command line names them. */
-export type RetryOptions = AccessOptions &
-  ParameterOptions &
-  ForegroundOptions &
-  ApprovalOption & {
-    readonly run: string;
-    /** The id of the run, if `run` names its workflow. */
-    readonly req?: string;
-    readonly step?: string;
-    readonly from?: string;
-    readonly file?: true;
-    readonly runId?: string;
-    readonly detach?: true;
-  };
+export type RetryOptions = StartOptions & {
+  readonly run: string;
+  /** The id of the run, if `run` names its workflow. */
+  readonly req?: string;
+  readonly step?: string;
+  readonly from?: string;
+  readonly file?: true;
+};
 
 /** Starts a run on this machine and returns the exit code; with `--detach` it prints the id of a process of its own. */
 export async function startLocally(

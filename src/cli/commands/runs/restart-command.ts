@@ -6,27 +6,16 @@ import type { RunService } from '#service/service.ts';
 import { acceptParams, fileOf, keptEnvFiles, keptParams, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { systemClock } from '#system/clock.ts';
 import { openLocal } from '../../access/open-local.ts';
-import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
+import { reachOf, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { requester } from '../../requester.ts';
-import type { ForegroundOptions } from '../../run/foreground.ts';
-import {
-  type ApprovalOption,
-  approvalPolicy,
-  envFilesOf,
-  givenParameters,
-  hasParameters,
-  type ParameterOptions,
-} from '../../run/parameters.ts';
+import { approvalPolicy, envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
+import type { StartOptions } from '../../run/prepare-run.ts';
 import { startLocally } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 import { runTitle, severalRuns } from './control-commands.ts';
 
-/** The options of `wf restart`. */
-export type RestartOptions = AccessOptions &
-  ParameterOptions &
-  ForegroundOptions &
-  ApprovalOption & { readonly run: string; readonly runId?: string; readonly detach?: true };
+type RestartOptions = StartOptions & { readonly run: string };
 
 /** Stops a run and starts its file again with the same parameters, after checking all that could prevent the start. */
 export async function restartCommand(options: RestartOptions, console: Console): Promise<number> {
