@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findDirectories, findProjectFile } from '#config/directories.ts';
 import { uses } from '#fast/accelerators.ts';
-import { tryOr, WfError } from '#system/errors.ts';
+import { tryOr, unlessRefused } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import { exitCodes, printError, stopSignals } from './exit-codes.ts';
 import { plainRun } from './program/plain-run.ts';
@@ -59,10 +59,7 @@ function hasDirectory(): boolean {
 /** Commands whose output is also stored and whose exit code reports the run; the result of any other command is its output. */
 const carriesRuns = new Set(['run', 'start', 'retry', 'restart', 'exec']);
 
-/**
- * Whether to use colours: by the flag, then `WF_COLOR`, `FORCE_COLOR`, `NO_COLOR`, then the settings in files; null if none is
- * set. Needed before the arguments are parsed, since parsing errors are printed too.
- */
+/** Before the arguments are parsed, whose errors are printed too; null if neither options, variables nor files say. */
 async function findColor(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean | null> {
   const own = await ownWords(argv);
   if (own.includes('--no-color')) return false;
@@ -104,10 +101,6 @@ function hasFiles(env: NodeJS.ProcessEnv): boolean {
 /** An invalid setting is reported by the command that reads the settings, without colours. */
 async function readColor(env: NodeJS.ProcessEnv): Promise<boolean | null> {
   const { openSettings } = await import('#config/config.ts');
-  try {
-    return openSettings({ env, cwd: process.cwd(), flags: {}, inProject: true }).read('color').value;
-  } catch (error) {
-    if (error instanceof WfError) return null;
-    throw error;
-  }
+  const asker = { env, cwd: process.cwd(), flags: {}, inProject: true };
+  return unlessRefused(null, () => openSettings(asker).read('color').value);
 }

@@ -70,7 +70,6 @@ export class DaemonClient {
     return this.#json({ method: 'POST', path, body, ...(slow ? { answerMs: this.limits.startMs } : {}) });
   }
 
-  /** Returns the headers of a response. */
   async head(path: string): Promise<IncomingHttpHeaders> {
     const incoming = await this.#accepted({ method: 'HEAD', path });
     incoming.resume();
@@ -110,10 +109,7 @@ export class DaemonClient {
     throw problemError({ status, retryAfter, body: await answerText(incoming, this) }, this.settings);
   }
 
-  /**
-   * Resolves to the response with an unread body, whatever its status. Rejects with a `WfError` `unreachable` if there
-   * is no response in time, and with the signal's reason if it is aborted.
-   */
+  /** Resolves to the response, whatever its status, with an unread body. Throws the reason of an aborted signal. */
   #send({ method, path, body = null, headers = {}, answerMs, signal }: RemoteRequest): Promise<IncomingMessage> {
     const { settings, limits } = this;
     const text = body === null ? null : JSON.stringify(body);
@@ -230,10 +226,7 @@ export class Patience {
     this.#pauseMs = client.limits.pauseMs;
   }
 
-  /**
-   * Resolves when a retry is due. Throws the error itself if a retry would not help, or after too long; throws the
-   * signal's reason if it is aborted.
-   */
+  /** Resolves when a retry is due; throws the error itself if none would help, or after too long. */
   async wait(error: unknown, signal: AbortSignal): Promise<void> {
     const { settings, limits, tell } = this.#client;
     signal.throwIfAborted();
@@ -257,12 +250,4 @@ export class Patience {
     this.#isTold = false;
     this.#pauseMs = limits.pauseMs;
   }
-}
-
-/** The result of a request; null if the daemon does not have what it is about. */
-export function ifFound<T>(request: Promise<T>): Promise<T | null> {
-  return request.catch((error: unknown) => {
-    if (failedAs(error, 'not-found')) return null;
-    throw error;
-  });
 }

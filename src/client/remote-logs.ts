@@ -19,8 +19,8 @@ import {
 import type { LogAnswer, LogRequest } from '#service/service.ts';
 import { includesLog, logStream } from '#store/log-ends.ts';
 import type { LogChunk, LogStream, RunLogs } from '#store/logs.ts';
-import { failedAs } from '#system/errors.ts';
-import { answerBytes, type DaemonClient, ifFound, Patience, segment } from './daemon-client.ts';
+import { failedAs, ifFound } from '#system/errors.ts';
+import { answerBytes, type DaemonClient, Patience, segment } from './daemon-client.ts';
 import { followRun } from './event-feed.ts';
 import { numberIn, parseMap, textIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
@@ -148,7 +148,6 @@ function queryOf({ step, attempt, stream, times }: LogRequest, tail: number | nu
   });
 }
 
-/** The maximum length of a line in characters; logs themselves have no limit. */
 const LONGEST_LINE = 256 * 1024 * 1024;
 
 /** Pushes the lines of many attempts from one request; resolves to whether there were any. */

@@ -4,8 +4,8 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { foldRun, type RunFilter } from '#service/history.ts';
 import type { LoggedRun } from '#service/logs.ts';
 import type { RunLogs } from '#store/logs.ts';
-import { failedAs, WfError } from '#system/errors.ts';
-import { type DaemonClient, ifFound, Patience, segment } from './daemon-client.ts';
+import { failedAs, ifFound, WfError } from '#system/errors.ts';
+import { type DaemonClient, Patience, segment } from './daemon-client.ts';
 import { storedEvents } from './event-feed.ts';
 import { type JsonMap, objectsIn, textIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
@@ -65,10 +65,7 @@ export async function listRemoteRuns(client: DaemonClient, filter: RunFilter): P
   return runs;
 }
 
-/**
- * Returns the run that a reference names. For a workflow without runs, reports that to `tell` and waits for the first
- * run. Throws as `findRemoteRun` does.
- */
+/** Returns the run that a reference names; for a workflow without runs, waits for the first and says so. */
 export async function awaitRun(client: DaemonClient, word: string, tell: (line: string) => void): Promise<RunSummary> {
   try {
     return (await findRemoteRun(client, word)).summary;
@@ -89,7 +86,6 @@ export async function awaitRun(client: DaemonClient, word: string, tell: (line: 
   }
 }
 
-/** The polling interval for a run that does not exist yet. */
 const POLL_MS = 1000;
 
 /** Returns the cursor of the next page; null on the last. Throws a `WfError` `unreachable` if a cursor repeats. */

@@ -3,8 +3,8 @@ import { plainStep, plainWorkflow } from '#core/plain-workflow.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { type HandlerKind, handlerKinds, handlerName, type Step, type Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { WfError } from '#system/errors.ts';
-import { type DaemonClient, ifFound, segment } from './daemon-client.ts';
+import { ifFound, WfError } from '#system/errors.ts';
+import { type DaemonClient, segment } from './daemon-client.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { sourceIn } from './problem-error.ts';
 
@@ -15,10 +15,7 @@ export type RemoteWorkflow = {
   readonly sources: readonly Source[];
 };
 
-/**
- * Returns the workflow of a run. The steps are those of the run; dependencies and retries come from the present file if
- * it has the same steps.
- */
+/** Returns the workflow of a run, with what only its file has if that still has the same steps. */
 export async function workflowOf(client: DaemonClient, summary: RunSummary): Promise<RemoteWorkflow> {
   const detail = await detailOf(client, summary);
   const steps = objectsIn(detail, 'steps');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connect, DockerProblem, isRequestError, notDocker, requestMessage } from '#executors/docker/docker-daemon.ts';
 import { capture } from '#processes/programs.ts';
+import { tryOr } from '#system/errors.ts';
 
 /** Result of one check of `wf doctor`. */
 export type Check = {
@@ -96,13 +97,13 @@ function checkUmask(): Check {
  * found.
  */
 function checkProc(): Check {
-  try {
-    readFileSync(join('/proc', String(process.pid), 'stat'));
-    return passed('/proc', 'processes can be identified');
-  } catch {
-    const detail = 'missing: background processes of steps may not be found';
-    return failed('/proc', detail, 'mount it: mount -t proc proc /proc');
-  }
+  const stat = tryOr(null, () => readFileSync(join('/proc', String(process.pid), 'stat')));
+  if (stat !== null) return passed('/proc', 'processes can be identified');
+  return failed(
+    '/proc',
+    'missing: background processes of steps may not be found',
+    'mount it: mount -t proc proc /proc',
+  );
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -112,7 +113,6 @@ type Program = {
   readonly name: string;
   /** Option that prints the version; null if there is none. */
   readonly option: string | null;
-  /** Finds the version in the output. */
   readonly version: RegExp;
   readonly help: string;
 };
@@ -144,7 +144,6 @@ const programs: readonly Program[] = [
   },
 ];
 
-/** Time limit for printing a version, in milliseconds. */
 const PROGRAM_TIMEOUT_MS = 10_000;
 
 /** Checks all programs that steps run, in parallel. */
@@ -174,15 +173,12 @@ async function checkProgram({ name, option, version, help }: Program, env: Envir
   return passed(name, found.stdout, known);
 }
 
-/** Input of the checks: the environment and directory of steps, and the user's directories. */
-type Machine = {
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  readonly directories: CheckedDirectories;
-};
-
-/** Checks everything that workflows may need; changes nothing. */
-export async function checkMachine({ env, cwd, directories }: Machine): Promise<readonly Check[]> {
+/** Checks everything that workflows may need, given the environment and directory of steps; changes nothing. */
+export async function checkMachine(
+  env: Environment,
+  cwd: string,
+  directories: CheckedDirectories,
+): Promise<readonly Check[]> {
   const [programs, docker] = await Promise.all([checkPrograms(env, cwd), checkDocker(env)]);
   return [checkNode(), ...programs, docker, ...bundled, ...checkDirectories(directories)];
 }
@@ -192,7 +188,6 @@ function checkNode(): Check {
   return passed('node', process.execPath, process.versions.node);
 }
 
-/** Executors without external requirements. */
 const bundled: readonly Check[] = ['jq', 'http', 'webhook', 'mail'].map((name) => passed(name, 'built in'));
 
 /** A method that dockerode's types leave out. */
@@ -202,7 +197,7 @@ type Askable = { readonly version: (options: { readonly abortSignal: AbortSignal
 const VERSION_TIMEOUT_MS = 10_000;
 
 /** Asks the Docker daemon named by the environment for its version. */
-export async function checkDocker(env: Readonly<Record<string, string>>): Promise<Check> {
+export async function checkDocker(env: Environment): Promise<Check> {
   const stop = new AbortController().signal;
   try {
     const { docker, address } = await connect(env, { stop, over: stop });
@@ -220,7 +215,6 @@ export async function checkDocker(env: Readonly<Record<string, string>>): Promis
   }
 }
 
-/** Splits a message into the problem and the advice. */
 function split(message: string): readonly string[] {
   const at = message.indexOf('; ');
   return at < 0 ? [message] : [message.slice(0, at), message.slice(at + 2)];

@@ -74,6 +74,14 @@ export function failedAs(error: unknown, ...codes: readonly ErrorCode[]): error 
   return error instanceof WfError && codes.includes(error.code);
 }
 
+/** The result of a request; null if it is about something that does not exist. */
+export function ifFound<T>(request: Promise<T>): Promise<T | null> {
+  return request.catch((error: unknown) => {
+    if (failedAs(error, 'not-found')) return null;
+    throw error;
+  });
+}
+
 /** A refusal by the machine: neither a bug of `wf` nor a mistake in a workflow. */
 export type SystemProblem = {
   /** One line, with the path where there is one: `cannot open "/tmp/x": no space left on the device`. */

@@ -13,7 +13,7 @@ import { views } from '#render/views.ts';
 import { runRequest, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { type LoadedWorkflow, shownWorkflow } from '#service/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';
-import { WfError } from '#system/errors.ts';
+import { ifRefused, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { type ChosenReporter, createReporter, isInteractive } from '../reporters/reporters.ts';
@@ -40,7 +40,6 @@ type ForegroundRun = {
   readonly carry?: (host: RunHost, watcher: RunWatcher) => ActiveRun;
   /** The id of a run that a daemon started, whose monitor then includes it. */
   readonly forDaemon?: string;
-  /** Control group that holds every process of the run. */
   readonly group?: AppOptions['group'];
   /** Called when a run starts no further program, and forwards no lines. */
   readonly rest?: AppOptions['rest'];
@@ -101,7 +100,7 @@ export async function runInForeground(
     if (keepHistory) estimates = showEstimate(request, reporter, config);
     const summary = await feed.end(await run.finished);
     if (stop.signal() === null) await shell?.open(summary);
-    if (keepHistory) await tidyHistory(config, run.runId, stop);
+    if (keepHistory) await tidyHistory(config, run.runId, stop).catch(ifRefused(undefined));
     return exitCodeOf(summary, stop.signal(), options.exitCode);
   } finally {
     clearTimeout(estimates);
@@ -124,10 +123,7 @@ function showEstimate({ workflow }: StartRequest, reporter: Reporter, config: Co
     const usualMs = await usualDuration(file, config);
     if (usualMs !== null) estimate(usualMs);
   };
-  const left = (error: unknown) => {
-    if (!(error instanceof WfError)) throw error;
-  };
-  return setTimeout(() => void show().catch(left), ESTIMATE_DELAY_MS).unref();
+  return setTimeout(() => void show().catch(ifRefused(undefined)), ESTIMATE_DELAY_MS).unref();
 }
 
 /** Returns the function that shows a question below the live view; null if no person can be prompted. */
@@ -165,20 +161,16 @@ function childEnvironment(env: Readonly<Record<string, string>>, color: boolean)
 /** Milliseconds for the removal of old runs at the end of a run; the rest is removed another day. */
 const LONGEST_MS = 2000;
 
-/** Removes old runs once a day, but not `runId`, which has just ended. `wf gc` reports errors, which are ignored here. */
+/** Removes old runs once a day, but not `runId`, which has just ended. `wf gc` reports errors, which the caller ignores. */
 async function tidyHistory(config: Config, runId: string, stop: { readonly forced: AbortSignal }): Promise<void> {
   const { createRetention } = await import('#app/retention-app.ts');
-  try {
-    const retention = createRetention(config);
-    if (!retention.isDue()) return;
-    const keepRuns = config.settings.read('historyKeepRuns').value;
-    const { withTimeLimit } = await import('#system/time-limit.ts');
-    const rule = { type: 'settings', keepRuns } as const;
-    const request = { rule, workflow: null, dryRun: false, spare: runId };
-    await withTimeLimit(LONGEST_MS, stop.forced, (signal) => retention.apply({ ...request, signal }));
-  } catch (error) {
-    if (!(error instanceof WfError)) throw error;
-  }
+  const retention = createRetention(config);
+  if (!retention.isDue()) return;
+  const keepRuns = config.settings.read('historyKeepRuns').value;
+  const { withTimeLimit } = await import('#system/time-limit.ts');
+  const rule = { type: 'settings', keepRuns } as const;
+  const request = { rule, workflow: null, dryRun: false, spare: runId };
+  await withTimeLimit(LONGEST_MS, stop.forced, (signal) => retention.apply({ ...request, signal }));
 }
 
 /** Prints the warnings of the file; for GitHub as annotations at its lines. */
@@ -236,7 +228,6 @@ export class EngineFeed {
     };
   }
 
-  /** Prints the recap after everything before it. */
   async end(state: RunState): Promise<RunSummary> {
     await this.#done;
     const result = this.#resultOf(this.#root, state);

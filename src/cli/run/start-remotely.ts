@@ -17,7 +17,7 @@ import type { AcceptedRun, FeedItem, Service } from '#service/service.ts';
 import { findWorkflow } from '#service/workflows.ts';
 import { readTail } from '#store/log-ends.ts';
 import type { RunLogs } from '#store/logs.ts';
-import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
+import { failedAs, ifFound, messageOf, tryOr, WfError } from '#system/errors.ts';
 import { type AccessOptions, mindFileHere, withDaemon } from '../access/open-service.ts';
 import { exitCodeOf, exitCodes, printError, stopSignals } from '../exit-codes.ts';
 import type { ChosenReporter } from '../reporters/reporters.ts';
@@ -220,14 +220,11 @@ async function followInForeground(
 async function childFailuresOf(summary: RunSummary, runs: Service['runs']): Promise<ReadonlyMap<string, Failures>> {
   const found = new Map<string, Failures>();
   for (const { name, child } of failedSteps(summary).flatMap(failedNodes)) {
-    if (child === undefined) continue;
-    try {
-      const { failures, moreFailures } = failuresIn(await runs.find(child));
-      const below = failures.map((failure) => ({ ...failure, path: [name, ...failure.path] }));
-      if (below.length > 0) found.set(name, { failures: below, moreFailures });
-    } catch (error) {
-      if (!failedAs(error, 'not-found')) throw error;
-    }
+    const run = child === undefined ? null : await ifFound(runs.find(child));
+    if (run === null) continue;
+    const { failures, moreFailures } = failuresIn(run);
+    const below = failures.map((failure) => ({ ...failure, path: [name, ...failure.path] }));
+    if (below.length > 0) found.set(name, { failures: below, moreFailures });
   }
   return found;
 }

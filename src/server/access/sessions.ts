@@ -150,22 +150,21 @@ export function createSessions({ logins, store, now, log }: SessionOptions): Ses
   const entries = new Map<string, Entry>();
   let storedAt = now();
   const isExpired = ({ usedAt, requests }: Entry) => requests.size === 0 && now() - usedAt > IDLE_MS;
-  const save = (hasEnded: boolean) => {
-    storedAt = now();
+  /** The result of the store; null, with a line for the operator, if it fails. */
+  const tryStore = <T>(problem: string, use: () => T): T | null => {
     try {
-      store.write(Array.from(entries.values(), ({ requests: _, ...stored }) => stored));
+      return use();
     } catch (error) {
-      log(`sessions cannot be stored: ${messageOf(error)}`);
-      if (hasEnded) forget();
+      log(`${problem}: ${messageOf(error)}`);
+      return null;
     }
   };
-  /** A session that was ended must not return with the next daemon. */
-  const forget = () => {
-    try {
-      store.remove();
-    } catch (error) {
-      log(`sessions cannot be removed: ${messageOf(error)}`);
-    }
+  const save = (hasEnded: boolean) => {
+    storedAt = now();
+    const stored = Array.from(entries.values(), ({ requests: _, ...kept }) => kept);
+    const isStored = tryStore('sessions cannot be stored', () => store.write(stored)) !== null;
+    // A session that was ended must not return with the next daemon.
+    if (hasEnded && !isStored) tryStore('sessions cannot be removed', () => store.remove());
   };
   const extend = (entry: Entry) => {
     entry.usedAt = now();
@@ -204,7 +203,9 @@ export function createSessions({ logins, store, now, log }: SessionOptions): Ses
     if (now() - storedAt > STORE_INTERVAL_MS) save(false);
     return sessionOf(entry, secret, login);
   };
-  for (const stored of readStored(store, log)) entries.set(stored.id, { ...stored, requests: new Set() });
+  // Sessions that cannot be read are lost: their browsers log in again.
+  const known = tryStore('every browser has to log in again', () => store.read()) ?? [];
+  for (const stored of known) entries.set(stored.id, { ...stored, requests: new Set() });
   return {
     open: (login) => {
       for (const entry of [...entries.values()].filter(isExpired)) end(entry);
@@ -226,16 +227,6 @@ export function createSessions({ logins, store, now, log }: SessionOptions): Ses
       return null;
     },
   };
-}
-
-/** Sessions that cannot be read are lost: their browsers log in again. */
-function readStored(store: SessionStore, log: (line: string) => void): readonly StoredSession[] {
-  try {
-    return store.read();
-  } catch (error) {
-    log(`every browser has to log in again: ${messageOf(error)}`);
-    return [];
-  }
 }
 
 function idOf(secret: string): string {

@@ -3,14 +3,14 @@ import type { StepSummary } from '#core/summary/summary.ts';
 import type { Recap } from '#render/reporters.ts';
 import { views } from '#render/views.ts';
 import type { RunService, RunView } from '#service/service.ts';
-import { failedAs } from '#system/errors.ts';
+import { ifFound } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { recapOptions } from '../../reporters/reporters.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf status`; `run` is null for the last run of all. */
-export type StatusOptions = AccessOptions & { readonly run: string | null };
+type StatusOptions = AccessOptions & { readonly run: string | null };
 
 /** Shows one run. */
 export function statusCommand(options: StatusOptions, console: Console): Promise<number> {
@@ -35,7 +35,6 @@ export function statusCommand(options: StatusOptions, console: Console): Promise
   });
 }
 
-/** The largest number of child runs in a recap. */
 const MOST_CHILDREN = 20;
 
 /** Returns the recap of a past run, with those of its running child runs, which may wait for approval. */
@@ -44,7 +43,7 @@ async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promi
   const running = summary.steps.flatMap((step) => [step, ...(step.items ?? [])]).filter(isRunningChild);
   const children = new Map<string, Recap>();
   for (const { name, child } of running.slice(0, MOST_CHILDREN)) {
-    const run = child === undefined ? null : await viewIfThere(child, runs);
+    const run = child === undefined ? null : await ifFound(runs.view(child));
     if (run !== null) children.set(name, await recapOfPast(run, runs));
   }
   const none = new Map<string, never>();
@@ -53,13 +52,4 @@ async function recapOfPast(view: RunView, runs: Pick<RunService, 'view'>): Promi
 
 function isRunningChild({ status, child }: Pick<StepSummary, 'status' | 'child'>): boolean {
   return status === 'running' && child !== undefined;
-}
-
-async function viewIfThere(runId: string, { view }: Pick<RunService, 'view'>): Promise<RunView | null> {
-  try {
-    return await view(runId);
-  } catch (error) {
-    if (failedAs(error, 'not-found')) return null;
-    throw error;
-  }
 }

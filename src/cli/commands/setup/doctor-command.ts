@@ -15,7 +15,7 @@ export async function doctorCommand(options: DoctorOptions, console: Console): P
   const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options, { requiresTrust: false });
   const untrusted = untrustedPaths(findDirectories(process.env, cwd), process.env);
   const directories = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd), untrusted };
-  const checks = await checkMachine({ env, cwd, directories });
+  const checks = await checkMachine(env, cwd, directories);
   console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
   return exitCodes.succeeded;
 }
