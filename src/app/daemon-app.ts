@@ -1,6 +1,5 @@
 import { availableParallelism, hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import type { Config } from '#config/config.ts';
 import { listDirectories, listSettings, readLogForwarding } from '#config/part-settings.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
@@ -48,11 +47,9 @@ export type DaemonOptions = {
   readonly dags: string | null;
   /** Receives errors that belong to no request. */
   readonly report: (error: unknown) => void;
-  /** Receives log lines for the operator; optional. */
   readonly log?: (line: string) => void;
   /** Unlimited if absent. */
   readonly limits?: QueueLimits;
-  /** Version of this program. */
   readonly version?: string;
 };
 
@@ -61,10 +58,7 @@ export function watchDaemonClaim({ loss }: DaemonClaim, report: (error: unknown)
   return watchClaim(loss, report, systemClock);
 }
 
-/**
- * Wires the parts of a daemon together. The daemon runs nothing itself: each run is a process of its own over the same
- * store.
- */
+/** Wires the parts of a daemon together, which runs nothing itself: each run is a process over the same store. */
 export async function createDaemonApp(config: Config, options: DaemonOptions) {
   const { dags, report, log = () => {}, limits = noLimits, version = '' } = options;
   const state = options.state ?? (await daemonState(config));
@@ -73,7 +67,9 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
   const control = createControl(config, { keepsRuns: true, starter, dags, isDaemon: true });
   const { history, directories } = control;
   const { suspensions } = state;
-  const thread = createTaskThread(startTaskThread);
+  const thread = createTaskThread(() =>
+    startThread(join(packageRoot, 'bin/task-worker.js'), { execArgv: [], argv: [] }),
+  );
   const loader = createWorkflowLoader(thread);
   const catalog = await createCatalog(directories, { clock: systemClock, report, log, load: loader.load });
   const metrics = await createMetrics({
@@ -163,29 +159,20 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     runIndex,
     history,
     runs: runs.actions,
-    /** Searches lines in a thread. */
     searchLines: (pattern: string, text: string) => thread.run({ kind: 'search', pattern, text }),
-    /** Live events of runs. */
     feeds: createRunFeeds(history),
-    /** Changes with each event of a run. */
     runStamp: (runId: string) => control.archive.stampOf(runId) ?? '',
-    /** Removes a run that has finished. */
     removeRun: (runId: string) => removeRun(runId, config),
     queue: runs.queue,
     queueNamed: runs.startQueue.stateOf,
     putFirst: runs.startQueue.putFirst,
     moments: async (from: number, to: number, limit: number) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
-    /** Version, process and time zone of the daemon. */
     info: () => ({ ...info, version }),
-    /** The space where runs are stored; null if it is unknown. */
     disk: state.space,
-    /** The settings, as in `wf config`. */
     settings: () => ({ settings: listSettings(config), places: listDirectories(config, processEnv) }),
-    /** Changes of all runs and workflows. */
     changes,
     clock: systemClock,
-    /** Upcoming scheduled starts. */
     upcoming: () => scheduler?.upcoming() ?? [],
     metrics,
     /** The shortage for which the machine would refuse a start now; null: none. */
@@ -248,11 +235,6 @@ async function withParams(request: StartRequest, thread: TaskThread): Promise<St
   await ownTurn();
   if (!isLongCheck(workflow, params)) return request;
   return { ...request, accepted: await thread.run({ kind: 'accept', workflow, params }) };
-}
-
-/** Starts the thread that answers tasks. */
-function startTaskThread(): Worker {
-  return startThread(join(packageRoot, 'bin/task-worker.js'), { execArgv: [], argv: [] });
 }
 
 /** Starting a process keeps a core busy, and the daemon needs one to answer requests. */

@@ -11,10 +11,7 @@ export type FoundRoute =
   | { readonly kind: 'nothing' };
 
 export type Router = {
-  /**
-   * Finds a route. `path`: as sent, without query. HEAD matches the routes of GET. Throws an `HttpError` 400 for an
-   * invalid encoding.
-   */
+  /** `path`: as sent, without query. Throws an `HttpError` 400 for an invalid encoding. */
   readonly find: (method: string, path: string) => FoundRoute;
 };
 
@@ -68,7 +65,7 @@ function add(root: Node, route: Route): void {
 function segmentsOf(path: string, basePath: string): readonly string[] | null {
   if (path !== basePath && !path.startsWith(`${basePath}/`)) return null;
   const inner = path.slice(basePath.length).replace(/^\//, '').replace(/\/$/, '');
-  return inner === '' ? [] : inner.split('/').map(decodeSegment);
+  return inner === '' ? [] : inner.split('/').map((text) => decode(text, 'the path'));
 }
 
 type End = { readonly node: Node; readonly params: Readonly<Record<string, string>> };
@@ -85,11 +82,6 @@ function methodsOf(ends: readonly End[]): readonly string[] {
   const methods = new Set<string>(ends.flatMap(({ node }) => [...node.routes.keys()]));
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods.add('OPTIONS')].sort();
-}
-
-/** Decodes one segment of a path: `group%2Fname` is `group/name`. Throws an `HttpError` 400 for an invalid encoding. */
-function decodeSegment(text: string): string {
-  return decode(text, 'the path');
 }
 
 /**

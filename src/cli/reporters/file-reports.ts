@@ -11,7 +11,8 @@ export function createFileReports(files: readonly FileReport[], { err }: Pick<Co
   const cwd = process.cwd();
   return files.map(({ kind, path }) => {
     const target = reportFile(path, cwd);
-    return createFileReporter(rendering(kind, cwd), (text) => {
+    const render = (recap: Recap) => renderings[kind](recap, cwd);
+    return createFileReporter(render, (text) => {
       try {
         writeWhole(target, text);
       } catch (error) {
@@ -21,14 +22,10 @@ export function createFileReports(files: readonly FileReport[], { err }: Pick<Co
   });
 }
 
-function rendering(kind: FileReport['kind'], cwd: string): (recap: Recap) => string {
-  switch (kind) {
-    case 'junit':
-      return (recap) => junitReport(recap, cwd);
-    case 'summary':
-      return ({ summary }) => `${JSON.stringify(summary, null, 2)}\n`;
-  }
-}
+const renderings: { readonly [kind in FileReport['kind']]: (recap: Recap, cwd: string) => string } = {
+  junit: junitReport,
+  summary: ({ summary }) => `${JSON.stringify(summary, null, 2)}\n`,
+};
 
 /** Returns the path of a report. Throws a `WfError` `usage` if it cannot be written, before the run starts. */
 function reportFile(path: string, cwd: string): string {

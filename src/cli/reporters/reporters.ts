@@ -9,7 +9,7 @@ import {
   type Reporter,
   type ReporterKind,
 } from '#render/reporters.ts';
-import type { Console } from '../terminal/console.ts';
+import { type Console, isSet } from '../terminal/console.ts';
 import { parseReporters } from './reporter-list.ts';
 
 /** Output is collected for this long before it is written: short enough to look live, long enough for many lines. */
@@ -73,10 +73,6 @@ async function terminalReporter(
 /** Returns the options of every recap. `commandOptions`: the options of the commands that it suggests. */
 export function recapOptions(commandOptions = '', kept = true): RecapOptions {
   return { cwd: process.cwd(), commands: { logs: kept, retry: kept, options: commandOptions } };
-}
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== 'false' && value !== '0';
 }
 
 /** Whether a person can be prompted: standard input and standard error are terminals, and this is not a CI service. */

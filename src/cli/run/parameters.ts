@@ -7,7 +7,7 @@ import { parseParams, parseParamsFile } from '#language/formats.ts';
 import type { StartRequest } from '#service/start-runs.ts';
 import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
 import { closing } from '#system/files.ts';
-import type { Console } from '../terminal/console.ts';
+import { type Console, isSet } from '../terminal/console.ts';
 
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
@@ -149,12 +149,8 @@ export function approvalPolicy({ options, config }: Start, { env }: Pick<Console
   const { onApproval, detach } = options;
   if (onApproval === 'wait') return {};
   if (onApproval !== undefined) return { onApproval };
-  const isUnattended = isCi(env) || !config.settings.read('history').value;
+  const isUnattended = isSet(env['CI']) || !config.settings.read('history').value;
   return isUnattended && !detach ? { onApproval: 'reject' } : {};
 }
 
 type ApprovalPolicy = Pick<StartRequest, 'onApproval'>;
-
-function isCi({ CI = '' }: Console['env']): boolean {
-  return CI !== '' && CI !== 'false' && CI !== '0';
-}

@@ -11,6 +11,11 @@ export type Console = {
   readonly errTerminal: Terminal;
 };
 
+/** Whether a variable such as `CI` is set to anything but no. */
+export function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== 'false' && value !== '0';
+}
+
 /** Opens the streams of the process. `color`: whether to use colours; null: only on terminals that support them. */
 export function createConsole(env: NodeJS.ProcessEnv, color: boolean | null): Console {
   const err = createOutput(2, () => {});

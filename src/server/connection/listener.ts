@@ -34,10 +34,7 @@ export type Gate = {
   readonly closing: AbortSignal;
 };
 
-/**
- * Creates the request handler. It checks host name, origin and login first, so that a request without a valid login does
- * not learn which paths exist.
- */
+/** Creates the request handler, which reveals no path to a request without a valid login. */
 export function createListener(gate: Gate): RequestListener {
   const takeTurns = createTurns(MOST_IN_A_TURN);
   return (request, response) => {
@@ -112,20 +109,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
   const origin = checkOrigin(request, gate.corsOrigins);
   state.headers = { ...state.headers, ...corsHeaders(origin) };
   if (origin !== null && isPreflight(request)) return preflightReply(request);
-  const { found, user } = findAllowed(request, path, gate);
-  if (found === null) return loginPage(gate);
+  const allowed = findAllowed(request, path, gate);
+  if (allowed === null) return loginPage(gate);
+  const { found, user } = allowed;
   const session = user?.session ?? null;
   if (session !== null)
     response.once(
       'close',
       session.use(() => gone.abort()),
     );
-  if (found.kind === 'route') {
-    state.style = found.match.route.errors;
-    state.route = found.match.route;
-  }
   if (found.kind !== 'route') return otherwise(found, request, gate);
   const { route, params } = found.match;
+  state.style = route.errors;
+  state.route = route;
   const proceed = () => {
     if (headers.expect !== undefined) response.writeContinue();
   };
@@ -159,20 +155,15 @@ function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limi
   throw new HttpError(431, `more than ${headerCount} header lines`, { headers: { Connection: 'close' } });
 }
 
-/** Without a user the path is public; without a result, a login is missing, and a browser wants a page. */
-type Allowed =
-  | { readonly found: FoundRoute; readonly user: User | null }
-  | { readonly found: null; readonly user: null };
-
-/** Finds the route, after checking the login unless the route is public. */
-function findAllowed(request: IncomingMessage, path: string, { router, guard, page }: Gate): Allowed {
+/** Finds the route and the user, who is null on a public path; null: a login is missing, and a browser wants a page. */
+function findAllowed(request: IncomingMessage, path: string, { router, guard, page }: Gate) {
   const found = tryFind(router, request.method ?? '', path);
   const isError = found instanceof HttpError;
   const route = !isError && found.kind === 'route' ? found.match.route : null;
   const isPublic = route?.access === 'public' || (route?.access === 'page' && wantsPage(request));
   if (!isError && isPublic) return { found, user: null };
   const user = authenticate(request, guard, page !== null && wantsPage(request));
-  if (user === null) return { found: null, user };
+  if (user === null) return null;
   if (isError) throw found;
   if (route !== null) requireAccess(user, route);
   return { found, user };

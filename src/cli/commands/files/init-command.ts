@@ -11,7 +11,7 @@ import type { Console } from '../../terminal/console.ts';
 import { unwritable, writeWhole } from '../../terminal/write-file.ts';
 
 /** The options of `wf init`; `file` is `-` for standard output. */
-export type InitOptions = CommonOptions & {
+type InitOptions = CommonOptions & {
   readonly file: string;
   readonly template: TemplateName;
   readonly list?: true;

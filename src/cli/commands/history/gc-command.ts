@@ -71,11 +71,7 @@ async function show(
 
 function viewOf({ runId, status, label, time, bytes }: RemovedRun): RemovedRunView {
   const { workflow, group, file } = label ?? { workflow: null, group: null, file: null };
-  return { runId, workflow, group, file, status, createdAt: createdAt(time), bytes };
-}
-
-function createdAt(time: number): string | null {
-  return time === 0 ? null : new Date(time).toISOString();
+  return { runId, workflow, group, file, status, createdAt: time === 0 ? null : new Date(time).toISOString(), bytes };
 }
 
 /** Short commands show nothing. */

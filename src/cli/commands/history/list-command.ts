@@ -10,8 +10,7 @@ import { type AccessOptions, withService } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf list`. */
-export type ListOptions = AccessOptions & { readonly tag?: string };
+type ListOptions = AccessOptions & { readonly tag?: string };
 
 /** Lists workflows with their last runs. */
 export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, console: Console): Promise<number> {

@@ -9,7 +9,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { Console, Output } from '../../terminal/console.ts';
 
 /** The options of `wf logs`; `run` is null for the last run of all, `step` for all steps. */
-export type LogsOptions = AccessOptions & {
+type LogsOptions = AccessOptions & {
   readonly run: string | null;
   readonly step: string | null;
   readonly follow?: true;
@@ -55,7 +55,6 @@ async function printLogs(logs: LogAnswer, printing: LogsOptions, { out, outTermi
   await whileRead(out, (signal) => logs.read({ ...lines, isBehind, caughtUp, isClosed }, signal));
 }
 
-/** The interval of checks whether the reader is still there. */
 const POLL_MS = 100;
 
 async function whileRead(out: Output, read: (signal: AbortSignal) => Promise<void>): Promise<void> {

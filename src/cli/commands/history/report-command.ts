@@ -15,7 +15,7 @@ import { writeParts } from '../../terminal/write-file.ts';
 import { version } from '../../version.ts';
 
 /** The options of `wf report`; `run` is null for the last run of all. */
-export type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
+type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
 
 const LONGEST_NAME = 100;
 

@@ -117,7 +117,6 @@ type AnswerOptions = AccessOptions & {
   /** Absent: the only step that waits. */
   readonly step?: string;
   readonly decision: ApprovalAnswer;
-  /** The inputs, as `NAME=value`. */
   readonly param?: readonly string[];
   readonly comment?: string;
 };

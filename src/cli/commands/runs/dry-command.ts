@@ -8,10 +8,7 @@ import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/pa
 import { type PartOptions, selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf dry`. */
-export type DryOptions = CommonOptions &
-  ParameterOptions &
-  PartOptions & { readonly name: string; readonly json?: true };
+type DryOptions = CommonOptions & ParameterOptions & PartOptions & { readonly name: string; readonly json?: true };
 
 /** Prints the plan of a run. */
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {

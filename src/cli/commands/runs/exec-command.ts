@@ -8,8 +8,7 @@ import { configFor } from '../../reference.ts';
 import { type ForegroundOptions, runInForeground } from '../../run/foreground.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf exec`. */
-export type ExecOptions = CommonOptions &
+type ExecOptions = CommonOptions &
   Pick<ForegroundOptions, 'shellOnFailure'> & {
     readonly words: readonly string[];
     readonly name: string;

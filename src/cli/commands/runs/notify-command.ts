@@ -8,8 +8,7 @@ import { configFor, workflowReference } from '../../reference.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
 import type { Console } from '../../terminal/console.ts';
 
-/** The options of `wf notify`. */
-export type NotifyOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };
+type NotifyOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly json?: true };
 
 /** Sends a sample of each notification of a workflow; exits with 1 if one is not accepted. */
 export async function notifyCommand(options: NotifyOptions, console: Console): Promise<number> {

@@ -84,9 +84,7 @@ type Serving = {
   /** Whether standard output is a terminal, and not a log that others may read. */
   readonly isTerminal: boolean;
   readonly sessions: SessionStore;
-  /** Called with the address of the daemon. */
   readonly onListening: (url: string) => void;
-  /** Called once the daemon starts runs. */
   readonly onBegun: () => void;
   /** Resolves to the reason if this process is no longer the daemon of its home. */
   readonly lost: Promise<WfError>;

@@ -34,7 +34,8 @@ export const moveInQueue: V2Handler = async ({ params: { id = '' }, body }, part
 function queueJson({ queue, runIndex }: V2Parts): object {
   const { limit, running, waiting } = queue();
   const heads = (runIds: readonly string[]) => runIds.flatMap((runId) => runIndex.headOf(runId) ?? []);
-  return { limit: Number.isFinite(limit) ? limit : null, running: heads(running), waiting: heads(waiting) };
+  // In JSON the limit is null if there is none.
+  return { limit, running: heads(running), waiting: heads(waiting) };
 }
 
 const WEEK_MS = 7 * 86_400_000;

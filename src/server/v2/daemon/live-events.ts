@@ -148,7 +148,8 @@ function createLiveFrames(parts: V2Parts): LiveFrames {
       case 'daemon':
         return eventFrame({ id, event: 'daemon', data: daemonText(parts.changes) });
       case 'queue':
-        return eventFrame({ id, event: 'queue', data: JSON.stringify(queueView(parts.queue())) });
+        // Ids of runs, which are separate events; the limit is null in JSON if there is none.
+        return eventFrame({ id, event: 'queue', data: JSON.stringify(parts.queue()) });
       case 'schedule':
         return eventFrame({ id, event: 'schedule', data: JSON.stringify(await nextMoments(parts)) });
       case 'run': {
@@ -179,20 +180,8 @@ function byFile({ list, version }: V2Parts['workflows']): (file: string) => List
   };
 }
 
-/** The queue as ids of runs; the runs themselves are separate events. */
-function queueView({ limit, running, waiting }: ReturnType<V2Parts['queue']>): object {
-  return { limit: Number.isFinite(limit) ? limit : null, running, waiting };
-}
-
-/** Lets a loop wait for work from several sources. */
-type PacedWakeups = {
-  readonly wake: () => void;
-  /** Resolves after the next call of `wake`, but not before the pause has passed; at once when the stream has ended. */
-  readonly next: () => Promise<void>;
-};
-
-/** Wakes a loop at most once every `pauseMs`, until the signal is aborted. */
-export function createPacedWakeups(signal: AbortSignal, clock: Clock, pauseMs: number): PacedWakeups {
+/** Wakes a loop, which waits for work from several sources, at most once every `pauseMs`, until the signal is aborted. */
+export function createPacedWakeups(signal: AbortSignal, clock: Clock, pauseMs: number) {
   let isDue = false;
   let readyAt = clock.now();
   let cancelTimer: (() => void) | null = null;
@@ -218,8 +207,9 @@ export function createPacedWakeups(signal: AbortSignal, clock: Clock, pauseMs: n
       isDue = true;
       goWhenReady();
     },
+    /** Resolves after the next call of `wake`, but not before the pause has passed; at once when the stream has ended. */
     next: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         if (signal.aborted) return resolve();
         resume = resolve;
         if (isDue) goWhenReady();
