@@ -41,7 +41,6 @@ export type AppOptions = {
   readonly onChild?: OnChild | null;
   /** Replaces the mails and notifications of the run. */
   readonly notify?: Notify;
-  /** Control group that holds every process of the run. */
   readonly group?: RunGroup | null;
   /** Called for each run of this process that will start no more programs and forwards no more output. */
   readonly rest?: ((runId: string) => void) | null;
@@ -51,9 +50,7 @@ export type AppOptions = {
 export function createApp(config: Config, options: AppOptions) {
   return {
     host: createRunHost(hostOptions(config, options)),
-    /**
-     * Forwards the lines of a run to a sink. `forDaemon`: id of the run, if a daemon's monitor reports its forwarding.
-     */
+    /** Forwards the lines of a run; `forDaemon`: the id of the run if the monitor of a daemon reports it. */
     forwardLogs: async (
       settings: LogForwarding,
       { warn, forDaemon }: { readonly warn: (message: string) => void; readonly forDaemon: string | null },
@@ -104,20 +101,15 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
   };
 }
 
-/** Returns the look-up of the summary of a notice. */
 function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {
   return (notice, lines) => summarizeNotice(notice, { lines, kept });
 }
 
-/** Settings of notifications. */
 function notifierSettings({ processEnv, settings }: Config): Pick<NotifierOptions, 'env' | 'publicUrl'> {
   return { env: processEnv, publicUrl: settings.read('publicUrl').value?.replace(/\/+$/, '') ?? null };
 }
 
-/**
- * Sends a sample of each notification of a workflow, evaluated as in a run; resolves to the results, or to the reason why
- * none was sent. Throws as `runRequest` does, and `run-exists`, `storage`.
- */
+/** Sends a sample of each notification, or resolves to why none was sent. Throws as `runRequest` does, and `run-exists`, `storage`. */
 export async function sendSamples(
   config: Config,
   request: StartRequest,

@@ -133,7 +133,6 @@ export function createControl(
     strict: config.settings.read('strict').value,
     /** Stores a run that waits. The promise of a daemon to start it is kept by its successor. */
     store: (request: RunRequest) => storeRun(request, context, (run, kept) => storeQueued(run, { ...terms, ...kept })),
-    /** Starts a process for a waiting run. */
     launch: (runId: string): Carrier => {
       const flags = ['--runs', config.runsDir ?? '', '--report', String(reportFd)];
       const program = { argv: [process.execPath, launcher, 'carry', runId, ...flags], cwd: config.cwd, env };
@@ -155,12 +154,9 @@ function signalStop(owner: ProcessOwner, force: boolean): boolean {
   return true;
 }
 
-/**
- * The login of this user's own daemon if it listens at an address of this machine and has created a token; else null.
- */
+/** The login of this user's daemon if it listens at this local address and has created a token; else null. */
 export async function ownDaemonLogin(config: Config, address: string): Promise<OwnDaemon | null> {
   return config.runsDir === null ? null : (await daemonState(config)).findOwn(address, isAlive);
 }
 
-/** The launcher of this program. */
 const launcher = join(packageRoot, 'bin/wf.js');

@@ -23,10 +23,7 @@ export const stopSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** A signal that stops a run. */
 export type StopSignal = keyof typeof stopSignals;
 
-/**
- * The exit code for a finished run that `signal` has stopped, if any. `passes`: it is that of the first failed step whose failure
- * was not tolerated.
- */
+/** The exit code for a run; `passes`: that of the first failed step whose failure was not tolerated. */
 export function exitCodeOf(summary: RunSummary, signal: StopSignal | null, passes = false): number {
   switch (summary.status) {
     case 'succeeded':

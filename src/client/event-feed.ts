@@ -15,7 +15,6 @@ export async function storedEvents(client: DaemonClient, runId: string): Promise
   return events;
 }
 
-/** The position from which a run is followed. */
 type Following = {
   readonly runId: string;
   /** The number of the last known event; 0: none. */
@@ -118,13 +117,9 @@ export type ServerEvent = {
   readonly data: string;
 };
 
-/** The maximum length of an event in characters. */
 const LONGEST_EVENT = 16 * 1024 * 1024;
 
-/**
- * Reads a stream of events. An event without its final empty line is dropped. Throws a `RangeError` for an event that is
- * too long. `lastId`: the initial id of a resumed stream.
- */
+/** Yields events, `lastId` being the id before; throws a `RangeError` for one that is too long. */
 export async function* serverEvents(
   bytes: AsyncIterable<Uint8Array>,
   lastId: string,

@@ -6,7 +6,6 @@ import { InvalidWorkflow } from '#service/workflows.ts';
 import { type ErrorCode, WfError } from '#system/errors.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, parseMap, textIn } from './json-fields.ts';
 
-/** An error response. */
 type Refusal = { readonly status: number; readonly retryAfter: string | null; readonly body: string };
 
 /** The error codes with the same meaning in daemon and client; other errors are converted by their status. */

@@ -74,7 +74,6 @@ export type OpenSettings = {
   readonly project: ProjectFile | null;
 };
 
-/** The caller's environment and options. */
 type Asker = Pick<SettingSources, 'env' | 'cwd' | 'flags'> & {
   /** False for the daemon, which must not depend on the directory in which it was started. */
   readonly inProject: boolean;
@@ -101,10 +100,7 @@ export function openSettings({ env, cwd, flags, inProject, requiresTrust = true 
   return { read, own, user: { path, entries }, project };
 }
 
-/**
- * Finds untrusted directories of the user, and untrusted files there that determine what runs, with the reason and what to
- * do: a user who can change them can run commands as this user.
- */
+/** Finds directories and files that decide what runs, and that other users can change. */
 export function untrustedPaths({ configDir, stateDir }: UserDirectories, env: NodeJS.ProcessEnv) {
   const files = configDir === null ? [] : ['config.yaml', 'base.yaml'].map((name) => join(configDir, name));
   const paths = [configDir, stateDir, ...files].filter((path) => path !== null);

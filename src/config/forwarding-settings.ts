@@ -63,7 +63,6 @@ export const forwardingSettings = {
   ),
 } satisfies { readonly [key: string]: ForwardingSetting<unknown> };
 
-/** The values of the block. */
 type ForwardingValues = {
   readonly [K in keyof typeof forwardingSettings]: (typeof forwardingSettings)[K] extends ForwardingSetting<infer T>
     ? T

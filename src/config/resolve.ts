@@ -24,7 +24,6 @@ export type Entry = {
   readonly value: unknown;
   /** The entries of a map; empty if the value is empty, null for any other value. */
   readonly entries: readonly Entry[] | null;
-  /** The directory that relative paths are resolved against. */
   readonly base: string;
   /** From 1; 0 for a value that is not from a file. */
   readonly line: number;
@@ -146,7 +145,6 @@ export type SettingSources = {
 /** Returns the value of a setting. Throws a `WfError` `usage` that names the invalid flag or variable. */
 export type ReadSetting = <K extends SettingKey>(key: K) => Sourced<SettingValue<K>>;
 
-/** Blocks of settings in files. */
 const blocks = ['logForwarding'];
 
 /**

@@ -21,7 +21,6 @@ export type ServerSettings = {
     readonly readOnlyToken: string | null;
     readonly basic: { readonly username: string; readonly password: string } | null;
   };
-  /** Absolute paths of the files that contain logins and keys. */
   readonly secretFiles: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Names in addition to those that follow from `host`, in lower case, with or without a port. */

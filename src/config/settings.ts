@@ -133,7 +133,6 @@ export type SettingUser = 'every command' | 'runs' | 'wf serve' | 'clients' | 'w
 export type Setting<T> = {
   readonly kind: Kind<NonNullable<T>>;
   readonly fallback: T;
-  /** A description, as part of a sentence. */
   readonly about: string;
   /** As shown in the help: `--port <number>`; null for a setting that must not be given on a command line. */
   readonly flag: string | null;

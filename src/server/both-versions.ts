@@ -54,10 +54,7 @@ function loginOf({ logins, user }: Visitor): string | null {
   return logins.length === 0 ? null : (user()?.name ?? 'token');
 }
 
-/**
- * The named parameters with their accepted values, for forms. `default`: null if the file has none, or one that is
- * evaluated when the run starts, which is `eval` then.
- */
+/** The named parameters, for forms; one that is evaluated when the run starts has `eval` and no `default`. */
 export function parameterViews({ params, secrets }: Workflow): readonly JsonObject[] {
   const hidden = new Set(secrets.map(({ name }) => name));
   return params.flatMap(({ name, value, open, rule }) => {

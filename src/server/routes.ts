@@ -47,17 +47,12 @@ type OperationParts = {
   readonly metrics: Pick<Metrics, 'read'>;
   /** Returns the resource that a start lacks at present; null (the default): none. */
   readonly refusal?: () => SystemProblem | null;
-  /** The document of the web page, if there is one. */
   readonly page?: Reply;
 };
 
-/** The dependencies of all routes. */
 type RouteParts = V1Parts & Omit<V2Parts, 'basePath'> & OperationParts;
 
-/**
- * Returns the complete table of routes of the daemon, which `openapi/` describes. `basePath` begins with a slash and ends
- * without one, or is empty; responses that contain addresses need it.
- */
+/** Returns all routes of the daemon, which `openapi/` describes; `basePath` is empty or begins with a slash. */
 export function allRoutes(parts: RouteParts, basePath = ''): readonly Route[] {
   return [
     ...[...v2Routes({ ...parts, basePath }), ...v1Routes(parts)].map((route) => seeking(route, parts)),
@@ -67,10 +62,7 @@ export function allRoutes(parts: RouteParts, basePath = ''): readonly Route[] {
   ];
 }
 
-/**
- * Looks for new files before a workflow counts as unknown: its file may have been written just now. The route runs once,
- * after that.
- */
+/** Looks for new files before a workflow counts as unknown: its file may have been written just now. */
 function seeking(route: Route, { workflows }: Pick<RouteParts, 'workflows'>): Route {
   if (!route.path.includes('{name}')) return route;
   return {
@@ -110,7 +102,6 @@ function bound<Parts>(handle: (request: ApiRequest, parts: Parts) => Promise<Rep
   return (request) => handle(request, parts);
 }
 
-/** Returns the routes of the v2 API. */
 function v2Routes(parts: V2Parts): readonly Route[] {
   const on = (handle: V2Handler) => bound(handle, parts);
   const workflow = '/api/v2/workflows/{name}';

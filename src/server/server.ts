@@ -32,10 +32,8 @@ export type ListenSettings = Pick<
 export type ServerOptions = {
   readonly routes: readonly Route[];
   readonly settings: ListenSettings;
-  /** Receives lines for the operator of the daemon. */
   readonly log: (line: string) => void;
   readonly limits?: Partial<Limits>;
-  /** Called for every answered request. */
   readonly observe?: (request: CountedRequest) => void;
   readonly now?: () => number;
   /** The page, which browsers get at unknown paths, and everywhere without a login. */
@@ -120,7 +118,6 @@ function createPlainServer({ tls }: ListenSettings, limits: Limits): Server {
   return server;
 }
 
-/** Responds to input that is not HTTP, too long or too slow. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   switch (error.code) {
@@ -202,7 +199,6 @@ function requireLength(key: string, token: string | null, host: string): void {
   throw new WfError('usage', `${problem}: it could be guessed`, { help: 'make one with: openssl rand -hex 32' });
 }
 
-/** Whether only this machine can reach an address. */
 function isLoopbackAddress(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127(\.\d+){3}$/.test(address);
 }

@@ -56,10 +56,7 @@ function argumentAt(command: Command, { given, count }: ReturnType<typeof readWo
   return { type: 'value', value, given, before: '', word };
 }
 
-/**
- * Reads the words before the cursor. `open`: the option whose value comes next; `isPlain`: `--` came before, so that no word is
- * an option.
- */
+/** `open`: the option whose value comes next; `isPlain`: after `--`, so that no word is an option. */
 function readWords(command: Command, words: readonly string[]) {
   const given = { arguments: new Map<string, string>(), options: new Map<string, string>() };
   let count = 0;

@@ -27,16 +27,12 @@ export type Asked = {
 
 type LocalRun = Pick<ActiveRun, 'runId' | 'workflow' | 'answer'>;
 
-/** The question on the terminal; `keyboard` reads its answer. */
 type Question = { readonly asked: Asked; readonly keyboard: ReturnType<typeof openKeyboard> };
 
 const approving = ['y', 'yes', 'a', 'approve'];
 const rejecting = ['n', 'no', 'r', 'reject'];
 
-/**
- * Asks about one waiting step after the other. An answer of another person withdraws the question, and so does the end
- * of the run. Ctrl-D leaves the question to another person.
- */
+/** Asks about one waiting step after the other, until it is answered elsewhere; Ctrl-D leaves it to others. */
 export class ApprovalPrompts {
   readonly #show: Show;
   readonly #waiting: Asked[] = [];

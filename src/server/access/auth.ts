@@ -87,10 +87,7 @@ export function createGuard({ login, tries, sessions, clientOf, basePath }: Guar
   };
 }
 
-/**
- * Throws an `HttpError` 403 if the access of a user is not sufficient. The v1 API, whose clients are programs, changes
- * nothing for a session.
- */
+/** Throws an `HttpError` 403 for insufficient access; for a session, the v1 API changes nothing. */
 export function requireAccess(
   { to, session }: User,
   { access, errors }: { readonly access: string; readonly errors: string },
@@ -179,7 +176,6 @@ function networkOf(address: string): string {
   return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain;
 }
 
-/** The client that sent a request. */
 type Client = {
   readonly address: string;
   /** Whether the client uses TLS, as far as is known. */

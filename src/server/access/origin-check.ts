@@ -73,7 +73,6 @@ export function preflightReply({ headers }: IncomingMessage): Reply {
 
 /** The host names that a server accepts. */
 export type HostNames = {
-  /** The port on which the server listens. */
   readonly port: number;
   /** The default port of the protocol: 443 with TLS, else 80. */
   readonly usualPort: number;

@@ -41,7 +41,6 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 type BodyType = 'json' | 'form' | 'multipart' | 'text';
 
-/** The body types by media type. */
 const mediaTypes: { readonly [type: string]: BodyType } = {
   'application/json': 'json',
   'application/x-www-form-urlencoded': 'form',

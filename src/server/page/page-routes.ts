@@ -108,10 +108,7 @@ const suffixes: readonly (readonly [PageEncoding, string])[] = [
   ['br', '.br'],
 ];
 
-/**
- * Reads all files of the built page, so that a daemon serves one version while an update replaces the files. Throws a
- * `WfError` `usage` if the page was not built.
- */
+/** Reads the whole page, so that an update does not mix versions. Throws a `WfError` `usage` without one. */
 export function readPageFiles(folder: string): PageFiles {
   try {
     const names = readdirSync(join(folder, 'assets'));

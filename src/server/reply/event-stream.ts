@@ -21,10 +21,7 @@ export function eventFrame({ id, event, data }: { id?: string; event: string; da
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/**
- * Sends heartbeats until the returned function is called, except to a client that does not read. `frame` creates one;
- * default: a comment, which clients ignore.
- */
+/** Sends heartbeats, by default comments, to a client that reads, until the returned function is called. */
 export function beat(writer: StreamWriter, clock: Clock, frame: () => string = () => ': still here\n\n'): () => void {
   let cancelTimer = () => {};
   const next = () => {

@@ -44,7 +44,6 @@ export const actOnDag: V1Handler = async (request, parts) => {
   }
 };
 
-/** Creates the error for an unknown or missing action. */
 function unknownAction(action: string, known: readonly string[]): HttpError {
   const message = action === '' ? '"action" is missing' : `there is no action "${action}"`;
   return new HttpError(400, message, { help: `actions: ${known.join(', ')}` });
@@ -140,7 +139,6 @@ async function refreshed({ runIndex }: V1Parts): Promise<void> {
   await runIndex.refresh();
 }
 
-/** Lines of context around a match. */
 const AROUND = 2;
 const MOST_MATCHES = 20;
 
@@ -227,7 +225,6 @@ function actionFields({ body, query }: ApiRequest): ActionFields {
   };
 }
 
-/** Throws an `HttpError` 400 if a field is empty. */
 function requireField(fields: ActionFields, key: 'value' | 'requestId' | 'step', name: string): string {
   if (fields[key] !== '') return fields[key];
   throw new HttpError(400, `"${name}" is missing, which "${fields.action}" needs`);

@@ -13,7 +13,6 @@ import { neverRunView, nodeViews, runDetailView, runView, shownName, stepStatus 
 import { readShown, runOfHandle, type ShownRun, type V1Handler, type V1Parts } from './v1-parts.ts';
 import { defaultParams, errorOf, fileView, tagsOf, workflowDetailView, workflowView } from './workflow-view.ts';
 
-/** The request: a page of matching workflows. */
 type Wanted = {
   readonly page: number;
   readonly limit: number;
@@ -27,10 +26,7 @@ type Wanted = {
 /** The serialized content of files, kept as long as the catalog keeps the file. */
 type FileTexts = WeakMap<ListedWorkflow, { readonly dag: string; readonly params: readonly Param[] }>;
 
-/**
- * `GET /api/v1/dags`. Workflows with errors are only in `Errors`. A listing is cached until a file, a run or a
- * suspension changes; then only the data of changed files is rebuilt.
- */
+/** `GET /api/v1/dags`, cached until a file, a run or a suspension changes. */
 export function listDags(parts: V1Parts): Handler {
   const texts: FileTexts = new WeakMap();
   const cache = new PageCache(parts);
@@ -88,7 +84,6 @@ function readTexts(listed: ListedWorkflow, parts: V1Parts): { dag: string; param
 
 type Tab = Queries['v1ShowDag']['tab'];
 
-/** The number of past runs in a history. */
 const PAST_RUNS = 30;
 
 /** The fields of every response, for any tab. */
@@ -196,10 +191,7 @@ const size = { head: 256 * 1024, tail: 256 * 1024 };
 const MOST_ATTEMPTS = 100;
 const MOST_CHARACTERS = 1024 * 1024;
 
-/**
- * Returns the output of all attempts at a step of a run, in order; a handler may have its v1 name. Throws a `WfError`
- * `not-found` for an unknown step.
- */
+/** Returns the output of a step or handler, which may have its v1 name. Throws a `WfError` `not-found`. */
 async function stepOutput(run: ShownRun, wanted: string): Promise<object> {
   const { past, summary } = run;
   const all = [...summary.steps, ...summary.handlers];
@@ -236,7 +228,6 @@ async function contentOf(past: PastRun, step: string): Promise<string> {
   );
 }
 
-/** Returns the events of a run, one line each. */
 function eventLog({ past }: ShownRun): object {
   const lines = [...(past.stored?.events ?? []).map(eventLine), ...past.damage];
   return { LogFile: past.runId, Content: lines.map((line) => `${line}\n`).join('') };

@@ -30,10 +30,7 @@ export async function readShown(runId: string, { history }: Pick<V1Parts, 'histo
   return past === null ? null : { past, summary: history.summarize(past) };
 }
 
-/**
- * Returns the run of a workflow for a handle from an earlier response: a run id, which is searched only among the runs
- * of the workflow. Throws a `WfError` `not-found`.
- */
+/** Returns the run of a workflow for a handle, its id. Throws a `WfError` `not-found`, also for a run of another. */
 export async function runOfHandle(handle: string, listed: ListedWorkflow, parts: V1Parts): Promise<ShownRun> {
   const isOurs = parts.runIndex.isRunOf(listed.file, handle);
   const run = isOurs ? await readShown(handle, parts) : null;

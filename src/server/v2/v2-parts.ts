@@ -21,12 +21,10 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchL
     'read' | 'find' | 'knowsWorkflow' | 'list' | 'positionOf' | 'countByHour' | 'summarize'
   >;
   readonly feeds: RunFeeds;
-  /** The changes of all runs and workflows. */
   readonly changes: LiveChanges;
   readonly clock: Clock;
   /** A mark that changes with each event of a run; reading it reads no events. */
   readonly runStamp: (runId: string) => string;
-  /** Removes a finished run. */
   readonly removeRun: (runId: string) => Promise<number>;
   /** The runs that take a place and those in the queue, in their order. */
   readonly queue: () => {
@@ -40,15 +38,12 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchL
   readonly putFirst: (runId: string) => boolean;
   /** The scheduled actions between two times, at most `limit`, in the order of time. */
   readonly moments: (from: number, to: number, limit: number) => Promise<readonly ScheduledMoment[]>;
-  /** The number of missed scheduled times. */
   readonly missed: () => number;
   /** Version, process and time zone of the daemon. */
   readonly info: () => object;
-  /** The delay of the event loop of the daemon. */
   readonly loopLag: () => LoopLag;
   /** The space where runs are stored; null if it is unknown. */
   readonly disk: () => Promise<object | null>;
-  /** The settings, as in `wf config`. */
   readonly settings: () => object;
   /** Starts with a slash and ends without one, or is empty. */
   readonly basePath: string;
@@ -101,10 +96,7 @@ export function badCursor(): HttpError {
   return new HttpError(400, 'unknown cursor', { help: 'leave it out to begin at the start' });
 }
 
-/**
- * Reads the parameter `name`, a timestamp in ISO 8601, as milliseconds since 1970-01-01 UTC; null for null. Throws an
- * `HttpError` 400.
- */
+/** Reads a parameter that is a timestamp in ISO 8601, as milliseconds. Throws an `HttpError` 400. */
 export function readMoment(name: string, text: string | null): number | null {
   if (text === null) return null;
   const isMoment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/.test(text);

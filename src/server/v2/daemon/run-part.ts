@@ -67,10 +67,7 @@ export class RunPart {
     this.#sizes.close();
   };
 
-  /**
-   * Returns the changes since the last call, as events. A slow reader gets the newest state of each step, once. Throws
-   * if the run can no longer be followed.
-   */
+  /** Returns the changes as events, each step once. Throws if the run can no longer be followed. */
   *take(): Iterable<string> {
     if (this.#failure !== null) throw this.#failure.error;
     for (const size of this.#sizes.take()) yield eventFrame({ event: 'log', data: JSON.stringify(size) });
@@ -163,7 +160,6 @@ class Progress {
   readonly #run: PastRun;
   readonly #attempts: Map<string, AttemptRecord[]>;
   #state: RunState;
-  /** The number of the last event that was added. */
   position: number;
 
   constructor(run: PastRun) {

@@ -11,7 +11,6 @@ import { type ApiRequest, type Handler, HttpError, jsonReply, type Reply, readQu
 import { namedRun, type V2Handler, type V2Parts } from '../v2-parts.ts';
 import { following } from './log-pages.ts';
 
-/** The step, and the query. */
 type Wanted = Omit<Queries['stepLog'], 'follow' | 'download'> & { readonly step: string };
 
 /** `GET /api/v2/runs/{id}/steps/{step}/logs`. */
@@ -146,10 +145,7 @@ function byteRange(header: string | undefined, size: number): ByteRange | 'unsat
 /** A part of the joined log: its own bytes and where they begin. */
 type JoinedPart = { readonly start: number; readonly size: number; readonly read: LogFile['read'] };
 
-/**
- * Joins logs to one, each after a line as its header. Empty logs are left out. The parts are those of now: what is written
- * later is not in it.
- */
+/** Joins the present content of logs to one, each after its header; empty logs are left out. */
 async function joinedLog(sections: readonly { header: string; file: LogFile }[]): Promise<LogFile> {
   const parts: JoinedPart[] = [];
   let length = 0;
@@ -219,10 +215,7 @@ async function logIndex({ params, query }: ApiRequest, indexes: LineIndexes, par
   return jsonReply({ ...read, times });
 }
 
-/**
- * Returns the count of deltas up to the position `after`. Throws an `HttpError` 400 if the index does not have that
- * position.
- */
+/** Returns how many deltas lead to the position `after`. Throws an `HttpError` 400 for a position between two. */
 function knownDeltas(deltas: readonly number[], after: number): number {
   let position = 0;
   let known = 0;
@@ -235,7 +228,6 @@ function knownDeltas(deltas: readonly number[], after: number): number {
 }
 
 const LINES_PER_DELTA = 512;
-/** Number of cached indexes. */
 const MAX_KEPT = 32;
 const LINE_END = 0x0a;
 

@@ -123,7 +123,6 @@ export function createOutputFrames(
         await writer.caughtUp();
       }
     },
-    /** To be called after sending an event. */
     after: (event: StoredEvent) => {
       if (event.type === 'step.started') follow(event.step, event.attempt, { stdout: 0, stderr: 0 });
     },

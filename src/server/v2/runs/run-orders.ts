@@ -68,10 +68,7 @@ export const deleteRun: V2Handler = async ({ params: { id = '' } }, parts) => {
   return noContent();
 };
 
-/**
- * Returns the response to a start or retry: 201 with the run's location, or 200 for an existing run for which `isSame`
- * holds. Throws as `acceptedRun` does.
- */
+/** 201 with the location of a new run, or 200 for an existing one. Throws as `acceptedRun` does. */
 async function acceptedReply(
   accepted: AcceptedRun,
   isSame: (run: RunSummary) => boolean,

@@ -74,7 +74,6 @@ async function pageReply(
   return jsonReply({ runs, nextCursor: null });
 }
 
-/** The filters that need the run itself. */
 function isWanted(run: RunSummary, { status, trigger, text, minDuration }: Queries['listRunsOfWorkflow']): boolean {
   return (
     (status === null || status.includes(run.status)) &&

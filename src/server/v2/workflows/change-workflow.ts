@@ -91,10 +91,7 @@ function listedFile(file: string, workflows: V2Parts['workflows']): ListedWorkfl
   return listed;
 }
 
-/**
- * Checks a request against the present text of a file. The check throws an `HttpError` 412 for another text. Throws an
- * `HttpError` 428 if the request has no `If-Match`.
- */
+/** Returns the check of `If-Match`, which throws an `HttpError` 412; throws 428 without that header. */
 function expectedText({ headers }: Pick<ApiRequest, 'headers'>): (present: string) => void {
   const known = headers['if-match'];
   if (known === undefined) {

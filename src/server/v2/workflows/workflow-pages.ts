@@ -101,13 +101,9 @@ export function createWorkflowItems(parts: V2Parts): WorkflowItems {
   };
 }
 
-/** The number of next starts in the detail of a workflow. */
 const NEXT_STARTS = 3;
 
-/**
- * The data of a workflow from its file alone, kept as long as the catalog keeps the file. The `id` is not among it: it
- * depends on the names of other files.
- */
+/** The data of a workflow from its file alone: not its `id`, which depends on the names of other files. */
 function fileJson(listed: ListedWorkflow, access: ApiRequest['access'], { workflows }: V2Parts): object {
   const { name, group, file } = listed;
   const workflow = shownWorkflow(listed, workflows);
