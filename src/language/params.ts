@@ -75,6 +75,11 @@ export function parseParamDefaults(params: string | OpenTexts | undefined): Para
   });
 }
 
+/** The names of the parameters that files declare. */
+export function paramNames(files: readonly { readonly raw: { readonly params?: string | OpenTexts } }[]): string[] {
+  return files.flatMap(({ raw }) => parseParamDefaults(raw.params)).flatMap(({ name }) => name ?? []);
+}
+
 /** Formats parameters so that `parseParams` reads them back. */
 export function formatParams(params: readonly Param[]): string {
   const texts = params.map(({ name, value }) => {

@@ -215,15 +215,32 @@ export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
   return Array.isArray(value) ? value : [value as T];
 }
 
+/** The entries of a value that may be given alone or as a list, each with its path. */
+export function entriesAt<T>(value: T | readonly T[] | undefined, path: Path): { path: Path; entry: T }[] {
+  return asList<T>(value).map((entry, index) => ({ path: Array.isArray(value) ? [...path, index] : path, entry }));
+}
+
+/** Every text within a value, with its path. */
+export function textsIn(value: unknown, path: Path): { path: Path; text: string }[] {
+  if (typeof value === 'string') return [{ path, text: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, isList ? Number(key) : key]));
+}
+
 /** Whether a value of several forms is a list. */
 export function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
   return Array.isArray(value);
 }
 
 /** The type of executor that a step or handler names or implies. */
-export function executorType({ executor, container }: RawAction): string {
-  if (container !== undefined) return 'docker';
-  return typeof executor === 'string' ? executor : (executor?.type ?? 'command');
+export function executorType(raw: RawAction): string {
+  return raw.container === undefined ? (executorOf(raw).type ?? 'command') : 'docker';
+}
+
+/** The `executor` of a step or handler as a map, of which a text is the type. */
+export function executorOf({ executor = {} }: RawAction): Exclude<RawExecutor, string> {
+  return typeof executor === 'string' ? { type: executor } : executor;
 }
 
 /** The entries of a list, or of a text with commas, trimmed and without empty ones. */
@@ -274,6 +291,16 @@ function ofText(text: string, index: number): LocatedAssignment {
 export function variableName(text: string): string | null {
   const name = /^\$\{(.*)\}$/.exec(text)?.[1] ?? text.replace(/^\$/, '');
   return VARIABLE_NAME.test(name) ? name : null;
+}
+
+/** The names that some `env` set. */
+export function envNames(envs: readonly (NamedTexts | undefined)[]): string[] {
+  return envs.flatMap(assignments).map(({ name }) => name);
+}
+
+/** The names of the secrets of a workflow. */
+export function secretNames({ secrets }: RawWorkflow): string[] {
+  return asList<RawSecret>(secrets).flatMap((secret) => (typeof secret === 'string' ? secret : (secret.name ?? [])));
 }
 
 /** The variable that `output` names; null without one. */

@@ -1,7 +1,7 @@
 import { parseSpan } from '#core/time-text.ts';
 import { isNeverDue, isTimeZone, nearTimeZones, readCron } from './cron.ts';
 import { IGNORED, type Path, type Problem, problem, type Source, type Spot } from './diagnostic.ts';
-import { asList, type RawSchedule, type RawScheduleEntry } from './raw.ts';
+import { entriesAt, type RawSchedule, type RawScheduleEntry, textsIn } from './raw.ts';
 import type { FoundImport } from './read/imports.ts';
 import { type SpecFile, spotIn } from './read/spec-file.ts';
 
@@ -17,22 +17,17 @@ const actions = ['start', 'stop', 'restart'] as const;
 /** Returns the entries of a schedule, whichever of its forms it has. */
 export function scheduleEntries(schedule: RawSchedule | undefined): readonly ScheduleEntry[] {
   if (schedule === undefined) return [];
-  if (!isMapOfActions(schedule)) return entriesOf('start', ['schedule'], schedule);
-  return actions.flatMap((action) => entriesOf(action, ['schedule', action], schedule[action] ?? []));
+  const entries = (
+    action: ScheduleEntry['action'],
+    path: Path,
+    value: RawScheduleEntry | readonly RawScheduleEntry[],
+  ) => entriesAt<RawScheduleEntry>(value, path).map((entry) => ({ action, ...entry }));
+  if (!isMapOfActions(schedule)) return entries('start', ['schedule'], schedule);
+  return actions.flatMap((action) => entries(action, ['schedule', action], schedule[action] ?? []));
 }
 
 function isMapOfActions(schedule: RawSchedule): schedule is Extract<RawSchedule, { readonly start?: unknown }> {
   return typeof schedule === 'object' && !Array.isArray(schedule) && !('kind' in schedule);
-}
-
-function entriesOf(
-  action: ScheduleEntry['action'],
-  path: Path,
-  value: RawScheduleEntry | readonly RawScheduleEntry[],
-): readonly ScheduleEntry[] {
-  return asList<RawScheduleEntry>(value).map((entry, index) => {
-    return { action, path: Array.isArray(value) ? [...path, index] : path, entry };
-  });
 }
 
 /** A date and time with an offset from UTC, by RFC 3339. */
@@ -63,20 +58,18 @@ export type Days = {
 
 /** Reads the days on which a workflow does not start, and those of files, in which `#` begins a comment. */
 export function readDays(file: SpecFile, open: (path: string) => FoundImport): Days {
-  const { notOn } = file.raw;
   const days: string[] = [];
   const sources: Source[] = [];
   const problems: Problem[] = [];
-  for (const [index, entry] of asList(notOn).entries()) {
+  for (const { path, text: entry } of textsIn(file.raw.notOn, ['notOn'])) {
     if (isLikeDay(entry)) {
       days.push(entry);
       continue;
     }
     const found = open(entry);
     if (found.kind !== 'file') {
-      const spot = spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']);
       const message = `the file "${entry}" of "notOn" ${whyNot(found)}`;
-      problems.push(problem('unreadable', spot, message, { help: DAYS_HELP }));
+      problems.push(problem('unreadable', spotIn(file, path), message, { help: DAYS_HELP }));
       continue;
     }
     const { source } = found;
@@ -195,10 +188,9 @@ function cronProblems(file: SpecFile, path: Path, expression: string): Problem[]
 function notOnProblems(file: SpecFile): Problem[] {
   const { notOn, schedule } = file.raw;
   if (notOn === undefined) return [];
-  const wrong = asList(notOn).flatMap((day, index) => {
-    if (isDay(day) || !isLikeDay(day)) return [];
-    return [notADay(day, spotIn(file, Array.isArray(notOn) ? ['notOn', index] : ['notOn']))];
-  });
+  const wrong = textsIn(notOn, ['notOn']).flatMap(({ path, text }) =>
+    isDay(text) || !isLikeDay(text) ? [] : [notADay(text, spotIn(file, path))],
+  );
   if (schedule !== undefined || wrong.length > 0) return wrong;
   const message = '"notOn" has no effect without a "schedule"';
   return [problem('ignored-key', spotIn(file, ['notOn'], 'key'), message, IGNORED)];

@@ -26,6 +26,7 @@ import {
   type RawApproval,
   type RawService,
   type RawWorkflow,
+  executorOf as rawExecutorOf,
   variableName,
 } from '../raw.ts';
 import { inContainer, inSharedContainer } from './build-container.ts';
@@ -123,9 +124,8 @@ function executorOf(raw: RawAction, context: StepContext): ExecutorSpec {
     return inContainer(container, { ...directories, isService: isService(raw) });
   }
   if (raw.run !== undefined) return { type: 'workflow', config: { run: raw.run, ...runParams(raw.params) } };
-  if (raw.executor === undefined) return { type: 'command', config: {} };
-  if (typeof raw.executor === 'string') return { type: raw.executor, config: {} };
-  return { type: raw.executor.type ?? 'command', config: plainConfig(raw.executor.config ?? {}) };
+  const { type = 'command', config = {} } = rawExecutorOf(raw);
+  return { type, config: plainConfig(config) };
 }
 
 /** The container of the step, or that of the workflow for a command or script without an executor of its own. */

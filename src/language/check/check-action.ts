@@ -6,6 +6,7 @@ import { type Path, type Problem, problem } from '../diagnostic.ts';
 import {
   asList,
   assignments,
+  executorOf,
   executorType,
   type NamedTexts,
   type RawRepeat,
@@ -133,9 +134,9 @@ function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
 function executorProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   if (raw.executor === undefined || raw.container !== undefined) return [];
   const type = executorType(raw);
-  const config = typeof raw.executor === 'string' ? {} : (raw.executor.config ?? {});
+  const { config = {} } = executorOf(raw);
   const need = (text: string) => [problem('missing-key', spotIn(file, [...path, 'executor']), `${what}: ${text}`)];
-  const hasConfig = typeof raw.executor !== 'string' && raw.executor.config !== undefined;
+  const hasConfig = executorOf(raw).config !== undefined;
   const required = hasConfig ? undefined : executorConfigSchema(type)?.required?.[0];
   if (required !== undefined) return need(`the ${type} executor needs "${required}" in its "config"`);
   const work = raw.command !== undefined || raw.script !== undefined;
@@ -292,15 +293,14 @@ function ignoredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
 }
 
 function unusedBy(raw: ActionEntry['raw']): Unused {
-  const { executor, run, call } = raw;
+  const { run, call } = raw;
   const given = (names: readonly ('command' | 'script' | 'args')[]) =>
     names.filter((name) => raw[name] !== undefined).map((name) => [name]);
   if (run !== undefined) return { by: '"run"', help: 'The other workflow gets "params".', keys: given(['args']) };
   if (call !== undefined) {
     return { by: '"call"', help: 'Pass arguments as "args" within "call".', keys: given(['args']) };
   }
-  const type = typeof executor === 'object' ? executor.type : executor;
-  switch (type) {
+  switch (executorOf(raw).type) {
     case 'webhook': {
       const help = 'Set "url", "method" and "body" in its "config".';
       return { by: 'the webhook executor', help, keys: given(['command', 'args']) };
@@ -311,7 +311,7 @@ function unusedBy(raw: ActionEntry['raw']): Unused {
     }
     case 'docker': {
       const help = 'It applies to new containers; the settings of the command are in "exec".';
-      return { by: 'a command in a running container', help, keys: unusedByExec(executor) };
+      return { by: 'a command in a running container', help, keys: unusedByExec(raw) };
     }
     default:
       return { by: '', help: '', keys: [] };
@@ -321,8 +321,8 @@ function unusedBy(raw: ActionEntry['raw']): Unused {
 const ofNewContainers = ['image', 'pull', 'platform', 'container', 'host', 'network'];
 
 /** A step uses a running container if it has `exec`, or names a container and no image. */
-function unusedByExec(executor: ActionEntry['raw']['executor']): readonly Path[] {
-  const config: JsonObject = typeof executor === 'object' ? (executor.config ?? {}) : {};
+function unusedByExec(raw: ActionEntry['raw']): readonly Path[] {
+  const { config = {} } = executorOf(raw);
   const { exec, image, containerName } = config;
   const isExec = exec === undefined ? image === undefined : exec !== false;
   if (!isExec || containerName === undefined) return [];

@@ -2,16 +2,14 @@ import type { Json, JsonObject } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { asList, assignments, isJsonObject, type TextOrList } from '../raw.ts';
+import { asList, assignments, executorOf, isJsonObject, type TextOrList } from '../raw.ts';
 import { type ActionEntry, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema, knownKeys } from '../schema/schema.ts';
 import { canonicalKey, type Schema } from '../schema/schema-type.ts';
 
 /** Reports constant texts of a step or handler that its executor would refuse at run time. */
 export function constantProblems(entry: ActionEntry): Problem[] {
-  const { executor } = entry.raw;
-  const type = typeof executor === 'string' ? executor : executor?.type;
-  const config = typeof executor === 'object' ? (executor.config ?? {}) : {};
+  const { type, config = {} } = executorOf(entry.raw);
   switch (type) {
     case 'http':
       return [...requestProblems(entry), ...httpScriptProblems(entry)];

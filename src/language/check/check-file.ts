@@ -2,7 +2,17 @@ import { didYouMean, nearNames } from '#system/near-names.ts';
 import { patternProblem, TOO_LARGE } from '#system/pattern.ts';
 import { parameterNames } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { asList, isList, type RawAction, type RawConditions, type RawNotification, VARIABLE_NAME } from '../raw.ts';
+import {
+  entriesAt,
+  isList,
+  type RawAction,
+  type RawCondition,
+  type RawConditions,
+  type RawDotenv,
+  type RawNotification,
+  textsIn,
+  VARIABLE_NAME,
+} from '../raw.ts';
 import {
   type ActionEntry,
   actionEntries,
@@ -63,11 +73,9 @@ function nameProblems(entry: StepEntry): Problem[] {
 }
 
 function dotenvProblems(file: SpecFile): Problem[] {
-  const { dotenv } = file.raw;
-  return asList(dotenv).flatMap((entry, index) => {
+  return entriesAt<RawDotenv>(file.raw.dotenv, ['dotenv']).flatMap(({ path: at, entry }) => {
     const text = typeof entry === 'string' ? entry : entry.path;
     if (text === undefined || text.trim() !== '') return [];
-    const at = Array.isArray(dotenv) ? ['dotenv', index] : ['dotenv'];
     const path = typeof entry === 'string' ? at : [...at, 'path'];
     const help = 'Name a file, or remove the entry.';
     return [problem('wrong-value', spotIn(file, path), 'the path of a dotenv file is empty', { help })];
@@ -109,13 +117,12 @@ function comparisonProblems(file: SpecFile): Problem[] {
 }
 
 function comparisonsIn(file: SpecFile, path: Path, conditions: RawConditions | undefined): Problem[] {
-  return asList(conditions).flatMap((condition, index) => {
+  return entriesAt<RawCondition>(conditions, path).flatMap(({ path: at, entry: condition }) => {
     if (typeof condition !== 'string' && condition.expected !== undefined) return [];
     const text = typeof condition === 'string' ? condition : (condition.condition ?? '');
     // The expression takes quadratic time for many blanks, and a comparison is short.
     const [, , variable, operator = '', , value = ''] = text.length > 1000 ? [] : (COMPARISON.exec(text) ?? []);
     if (variable === undefined) return [];
-    const at = Array.isArray(conditions) ? [...path, index] : path;
     const spot = spotIn(file, typeof condition === 'string' ? at : [...at, 'condition']);
     const message = `"${text.trim()}" is a command whose program is the value of ${variable}`;
     return [problem('wrong-value', spot, message, { help: comparison(variable, operator, value) })];
@@ -170,20 +177,17 @@ function actionPatterns({ path, raw: { preconditions, repeatPolicy, continueOn }
 }
 
 function patternsIn(path: Path, conditions: RawConditions | undefined): Expected[] {
-  return asList(conditions).flatMap((condition, index) => {
-    const expected = typeof condition === 'string' ? undefined : condition.expected;
-    if (expected?.startsWith('re:') !== true) return [];
-    const at = Array.isArray(conditions) ? [...path, index, 'expected'] : [...path, 'expected'];
-    return [{ path: at, pattern: expected.slice(3) }];
+  return entriesAt<RawCondition>(conditions, path).flatMap(({ path: at, entry }) => {
+    const expected = typeof entry === 'string' ? undefined : entry.expected;
+    return expected?.startsWith('re:') === true ? [{ path: [...at, 'expected'], pattern: expected.slice(3) }] : [];
   });
 }
 
 function outputPatterns(path: Path, continueOn: RawAction['continueOn']): Expected[] {
   const output = typeof continueOn === 'string' ? undefined : continueOn?.output;
-  return asList(output).flatMap((text, index) => {
-    if (!text.startsWith('re:')) return [];
-    return [{ path: Array.isArray(output) ? [...path, index] : path, pattern: text.slice(3) }];
-  });
+  return textsIn(output, path).flatMap(({ path: at, text }) =>
+    text.startsWith('re:') ? [{ path: at, pattern: text.slice(3) }] : [],
+  );
 }
 
 function invalid(file: SpecFile, { path, pattern }: Expected, why: string): Problem {
@@ -212,9 +216,7 @@ type Wrong = (key: string | Path, message: string, options: { label?: () => stri
 
 /** Checks `notify` as far as it has no variables. */
 function notificationProblems(file: SpecFile): Problem[] {
-  const { notify } = file.raw;
-  return asList(notify).flatMap((entry, index) => {
-    const path = Array.isArray(notify) ? ['notify', index] : ['notify'];
+  return entriesAt<RawNotification>(file.raw.notify, ['notify']).flatMap(({ path, entry }) => {
     const wrong: Wrong = (key, message, options) =>
       problem('wrong-value', spotIn(file, [...path, ...[key].flat()]), message, options);
     return [
@@ -232,10 +234,9 @@ function notificationProblems(file: SpecFile): Problem[] {
 }
 
 function eventProblems({ on }: RawNotification, wrong: Wrong): Problem[] {
-  return asList(on).flatMap((event, index) => {
+  return textsIn(on, ['on']).flatMap(({ path: key, text: event }) => {
     if (EVENTS.includes(event)) return [];
     const label = () => didYouMean(nearNames(event, new Set(EVENTS)));
-    const key = Array.isArray(on) ? ['on', index] : ['on'];
     return [wrong(key, `"on" cannot be "${event}"`, { label, help: `One or several of ${EVENTS.join(', ')}.` })];
   });
 }

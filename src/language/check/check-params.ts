@@ -4,7 +4,7 @@ import { jsonParams } from '../build/build-step.ts';
 import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
 import { type Path, type Problem, problem, type Source } from '../diagnostic.ts';
 import { looseQuotes, parseParamDefaults } from '../params.ts';
-import { isList, type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
+import { entriesAt, isList, type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
 import { type ActionEntry, actionEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { jsonMistake } from './check-constants.ts';
@@ -44,8 +44,8 @@ export function declarationProblems({ file, path, what, entry }: DeclarationEntr
 }
 
 function partsOf(params: string | OpenTexts): readonly Part[] {
-  if (!isList(params)) return [{ path: ['params'], content: params, isEntry: false }];
-  return params.map((content, index) => ({ path: ['params', index], content, isEntry: true }));
+  const isEntry = isList(params);
+  return entriesAt<Part['content']>(params, ['params']).map(({ path, entry }) => ({ path, content: entry, isEntry }));
 }
 
 function namesOf({ content, isEntry }: Part): string[] {

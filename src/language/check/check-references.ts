@@ -1,8 +1,8 @@
 import { PATH } from '#core/words/json-path.ts';
 import { rawFanOut } from '../build/build-policies.ts';
 import { type Path, type Problem, problem, type Spot } from '../diagnostic.ts';
-import { parseParamDefaults } from '../params.ts';
-import { asList, assignments, outputName, variableName } from '../raw.ts';
+import { paramNames, parseParamDefaults } from '../params.ts';
+import { asList, assignments, envNames, executorOf, outputName, textsIn, variableName } from '../raw.ts';
 import {
   type ActionEntry,
   actionEntries,
@@ -37,7 +37,8 @@ export function resultProblems(
   return users.flatMap(({ file, path, raw, what }) => {
     const { script: _, ...rest } = raw;
     const user = names.get(raw);
-    return textsWithDollar(rest, path).flatMap(([at, text]) => [
+    const texts = textsIn(rest, path).filter(({ text }) => text.includes('$'));
+    return texts.flatMap(({ path: at, text }) => [
       ...slices(text, { file, path: at, what }),
       ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
         const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
@@ -97,18 +98,8 @@ function notBefore(reference: string, id: string, { file, path, what }: Where): 
 
 function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {
   const envs = [...files.map(({ raw }) => raw.env), ...steps.map(({ raw }) => raw.env)];
-  const params = files.flatMap(({ raw }) => parseParamDefaults(raw.params).map(({ name }) => name));
   const outputs = steps.flatMap(({ raw }) => outputName(raw) ?? []);
-  const names = [...envs.flatMap(assignments).map(({ name }) => name), ...params, ...outputs];
-  return new Set(names.filter((name) => name !== null));
-}
-
-/** Every text with a `$` within a value, with its path. */
-function textsWithDollar(value: unknown, path: Path): [path: Path, text: string][] {
-  if (typeof value === 'string') return value.includes('$') ? [[path, value]] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([key, item]) => textsWithDollar(item, [...path, isList ? Number(key) : key]));
+  return new Set([...envNames(envs), ...paramNames(files), ...outputs]);
 }
 
 /**
@@ -143,7 +134,8 @@ export function outputProblems(
   { isStrict }: { readonly isStrict: boolean },
 ): Problem[] {
   const setters = settersOf(steps);
-  for (const name of namesSetElsewhere(settings)) setters.delete(name);
+  const envs = settings.map(({ raw }) => raw.env);
+  for (const name of [...paramNames(settings), ...envNames(envs)]) setters.delete(name);
   if (setters.size === 0 || settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
   const before = dependenciesOf(steps);
   const shell = settings.map(({ raw }) => raw.shell).findLast((given) => given !== undefined) ?? 'sh';
@@ -154,7 +146,7 @@ export function outputProblems(
     const entry = at === undefined ? undefined : steps[at];
     // Handlers may use the outputs of all steps.
     if (!hasDollar || at === undefined || entry === undefined || before.isChained(at)) return [];
-    const own = new Set(assignments(raw.env).map(({ name }) => name));
+    const own = new Set(envNames([raw.env]));
     const seen = new Set<string>();
     return entryUses(raw, isInside ? null : shell).flatMap((use) => {
       const found = setters.get(use.name);
@@ -196,13 +188,6 @@ function settersOf(steps: readonly StepEntry[]): Map<string, number[]> {
     if (name !== null) setters.set(name, [...(setters.get(name) ?? []), at]);
   }
   return setters;
-}
-
-function namesSetElsewhere(settings: readonly SpecFile[]): readonly string[] {
-  return settings.flatMap(({ raw }) => [
-    ...parseParamDefaults(raw.params).flatMap(({ name }) => name ?? []),
-    ...assignments(raw.env).map(({ name }) => name),
-  ]);
 }
 
 /** A parameter's default or an entry of `env`, with the variables it refers to. */
@@ -320,19 +305,14 @@ export function queryProblems(settings: readonly SpecFile[], files: readonly Spe
 
 /** The texts of a step that form its URL, each with its path. */
 function urlTexts({ path, raw }: ActionEntry): readonly { readonly text: string; readonly path: Path }[] {
-  const { executor } = raw;
-  const type = typeof executor === 'string' ? executor : executor?.type;
+  const { type, config } = executorOf(raw);
   if (type === 'webhook') {
-    const url = typeof executor === 'string' ? undefined : executor?.config?.['url'];
+    const url = config?.['url'];
     return typeof url === 'string' ? [{ text: url, path: [...path, 'executor', 'config', 'url'] }] : [];
   }
   if (type !== 'http') return [];
-  const { command } = raw;
-  const words =
-    typeof command === 'string'
-      ? [{ text: unquoted(command), path: [...path, 'command'] }]
-      : asList(command).map((text, index) => ({ text, path: [...path, 'command', index] }));
-  return [...words, ...(raw.args ?? []).map((text, index) => ({ text, path: [...path, 'args', index] }))];
+  const command = typeof raw.command === 'string' ? unquoted(raw.command) : raw.command;
+  return [...textsIn(command, [...path, 'command']), ...textsIn(raw.args, [...path, 'args'])];
 }
 
 /** Between single quotes a dollar is not special. */
@@ -353,9 +333,8 @@ function queryNames(text: string): readonly string[] {
 
 /** The names of parameters and outputs; values in `env` are the author's own. */
 function valuesFromOutside(settings: readonly SpecFile[], entries: readonly ActionEntry[]): ReadonlySet<string> {
-  const params = settings.flatMap(({ raw }) => parseParamDefaults(raw.params).flatMap(({ name }) => name ?? []));
   const outputs = entries.flatMap(({ raw }) =>
     typeof raw.output === 'string' ? (variableName(raw.output) ?? []) : [],
   );
-  return new Set([...params, ...outputs]);
+  return new Set([...paramNames(settings), ...outputs]);
 }

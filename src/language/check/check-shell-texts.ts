@@ -5,15 +5,19 @@ import { scanShell } from '#core/words/shell-scan.ts';
 import { bareNames } from '#core/words/shell-words.ts';
 import { parseCommand } from '#core/words/words.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { parseParamDefaults } from '../params.ts';
+import { paramNames } from '../params.ts';
 import {
   asList,
   assignments,
+  entriesAt,
+  envNames,
   executorType,
   outputName,
   type RawAction,
   type RawCondition,
+  secretNames,
   type TextOrList,
+  textsIn,
 } from '../raw.ts';
 import { type ActionEntry, actionEntries, defaultsEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
 
@@ -101,7 +105,7 @@ export function nestedShellProblems(settings: readonly SpecFile[], files: readon
   };
   return [
     ...settings.flatMap((file) =>
-      ofTexts([...settingTexts(file.raw), ...textsIn(file.raw.workingDir, ['workingDir'])], {
+      ofTexts([...settingTexts(file.raw), ...commandsIn(file.raw.workingDir, ['workingDir'])], {
         file,
         what: 'the workflow',
         isDeclared,
@@ -120,15 +124,13 @@ export function nestedShellProblems(settings: readonly SpecFile[], files: readon
 }
 
 function declaredNames(settings: readonly SpecFile[], files: readonly SpecFile[]): ReadonlySet<string> {
-  const actions = files.flatMap(actionEntries).map(({ raw }) => raw);
-  const secrets = settings.flatMap(({ raw }) => asList(raw.secrets));
-  const names = [
-    ...settings.flatMap(({ raw }) => parseParamDefaults(raw.params)).map(({ name }) => name),
-    ...[...settings.map(({ raw }) => raw), ...actions].flatMap(({ env }) => assignments(env)).map(({ name }) => name),
-    ...secrets.map((secret) => (typeof secret === 'string' ? secret : secret.name)),
-    ...actions.map((raw) => outputName(raw)),
-  ];
-  return new Set(names.filter((name) => typeof name === 'string'));
+  const actions = files.flatMap(actionEntries);
+  return new Set([
+    ...paramNames(settings),
+    ...envNames([...settings, ...actions].map(({ raw }) => raw.env)),
+    ...settings.flatMap(({ raw }) => secretNames(raw)),
+    ...actions.flatMap(({ raw }) => outputName(raw) ?? []),
+  ]);
 }
 
 function ofAction(entry: ActionEntry, isDeclared: Scope['isDeclared']): Problem[] {
@@ -169,9 +171,9 @@ function settingTexts(
 ): Text[] {
   return [
     ...assignments(env).flatMap(({ value, path: way }) => substituted(value, [...path, 'env', ...way])),
-    ...textsIn(params, [...path, 'params']),
-    ...asList(preconditions).flatMap((item, index) =>
-      ofCondition(item, [...path, 'preconditions', ...(Array.isArray(preconditions) ? [index] : [])]),
+    ...commandsIn(params, [...path, 'params']),
+    ...entriesAt<RawCondition>(preconditions, [...path, 'preconditions']).flatMap((item) =>
+      ofCondition(item.entry, item.path),
     ),
   ];
 }
@@ -180,7 +182,7 @@ function actionTexts(raw: ActionEntry['raw'], path: Path): Text[] {
   const { dir, stdout, stderr, parallel, matrix, repeatPolicy, service } = raw;
   const probe = typeof service === 'object' ? service.readyWhen?.command : undefined;
   return [
-    ...textsIn({ dir, stdout, stderr, parallel, matrix }, path),
+    ...commandsIn({ dir, stdout, stderr, parallel, matrix }, path),
     ...(repeatPolicy === undefined ? [] : ofCondition(repeatPolicy, [...path, 'repeatPolicy'])),
     ...(probe === undefined ? [] : [{ path: [...path, 'service', 'readyWhen', 'command'], text: probe }]),
   ];
@@ -194,11 +196,8 @@ function ofCondition(item: RawCondition, path: Path): Text[] {
 }
 
 /** The commands in every text within a value. */
-function textsIn(value: unknown, path: Path): Text[] {
-  if (typeof value === 'string') return substituted(value, path);
-  if (typeof value !== 'object' || value === null) return [];
-  const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, isList ? Number(key) : key]));
+function commandsIn(value: unknown, path: Path): Text[] {
+  return textsIn(value, path).flatMap((found) => substituted(found.text, found.path));
 }
 
 function substituted(text: string, path: Path): Text[] {

@@ -1,23 +1,21 @@
 import { isItemVariable } from '#core/fan-out/items.ts';
 import { runVariableNames } from '#core/run-variables.ts';
 import { isSystemVariable } from '#core/words/shell-words.ts';
-import type { Json, RunNumberKey } from '#core/workflow.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { type RawItems, rawFanOut, runNumberTextsOf } from '../build/build-policies.ts';
 import { inputName, inputsOf } from '../build/build-step.ts';
 import { parameterNames } from '../build/functions.ts';
 import { evaluatedTexts, isDeclaration } from '../declared-params.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { parseParamDefaults } from '../params.ts';
+import { paramNames } from '../params.ts';
 import {
-  asList,
   assignments,
+  entriesAt,
+  envNames,
   isJsonObject,
-  isList,
-  type NamedTexts,
-  type OpenTexts,
-  type RawAction,
+  type OpenTextMap,
   type RawWorkflow,
+  secretNames,
   variableName,
 } from '../raw.ts';
 import { actionEntries, defaultsEntries, type SpecFile, stepEntries } from '../read/spec-file.ts';
@@ -44,13 +42,12 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   if (settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
   const isInside = settings.some(({ raw }) => raw.container !== undefined);
-  const given = settingNames(settings);
-  const defaults = settings.flatMap(({ raw }) => assignments(raw.defaults?.env).map(({ name }) => name));
+  const given = settings.flatMap(({ raw }) => [...paramNames([{ raw }]), ...envNames([raw.env]), ...secretNames(raw)]);
+  const defaults = envNames(settings.map(({ raw }) => raw.defaults?.env));
   const declared = [...given, ...defaults, ...outputNames(all)];
   const results = files.files.flatMap(stepEntries).flatMap(({ raw, name }) => [raw.id, name ?? undefined]);
   const set = new Set([...environment, ...declared, ...results.filter((id) => id !== undefined)]);
-  const envs = all.flatMap(actionEntries).map(({ raw }) => raw.env);
-  const stepEnv = new Set(envs.flatMap(assignments).map(({ name }) => name));
+  const stepEnv = new Set(envNames(all.flatMap(actionEntries).map(({ raw }) => raw.env)));
   const isGiven = isIn(new Set([...environment, ...given]));
   const ofSettings = settings.flatMap((file) =>
     settingUses(file.raw, shell).flatMap(([key, uses]) =>
@@ -68,7 +65,7 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const ofActions = all.flatMap((file) => [
     ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(({ path, raw, what, hasDollar }) => {
       if (!hasDollar) return [];
-      const own = new Set(assignments(raw.env).map(({ name }) => name));
+      const own = new Set(envNames([raw.env]));
       const isSetHere = isIn(set, own);
       const isFanOut = rawFanOut(raw) !== null;
       return unset(entryUses(raw, isInside ? null : shell), {
@@ -135,16 +132,6 @@ function isIncomplete({ isReadable, damaged, lost }: SpecFile): boolean {
   return !isReadable || damaged.size > 0 || lost.size > 0;
 }
 
-/** Parameters, `env` and secrets of the workflow. */
-function settingNames(settings: readonly SpecFile[]): readonly string[] {
-  const names = settings.flatMap(({ raw: { params, env, secrets } }) => [
-    ...parseParamDefaults(params).map(({ name }) => name),
-    ...assignments(env).map(({ name }) => name),
-    ...asList(secrets).map((secret) => (typeof secret === 'string' ? secret : secret.name)),
-  ]);
-  return names.filter((name) => typeof name === 'string');
-}
-
 /** The outputs of steps and handlers. */
 function outputNames(all: readonly SpecFile[]): readonly string[] {
   const names = all
@@ -166,33 +153,20 @@ function mayBeRunVariable(name: string): boolean {
   return /^(?:WF|DAGU?|WORKFLOW)_/.test(name);
 }
 
-/** The texts of a workflow that are evaluated outside of its steps. */
-type Settings = {
-  readonly params?: string | OpenTexts;
-  readonly env?: NamedTexts;
-  readonly preconditions?: NonNullable<RawAction['preconditions']>;
-  readonly notify?: NonNullable<RawWorkflow['notify']>;
-  readonly container?: NonNullable<RawAction['container']>;
-} & Pick<RawWorkflow, RunNumberKey>;
-
 /** The variables that texts and numbers of a workflow use outside of its steps, by their key. */
-function settingUses(raw: Settings, shell: string): readonly (readonly [key: string, readonly LocatedUse[]])[] {
+function settingUses(raw: RawWorkflow, shell: string): readonly (readonly [key: string, readonly LocatedUse[]])[] {
   return [
     ['params', paramUses(raw.params)],
     ['env', assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value)))],
-    ['preconditions', [...conditionUses(raw, shell)]],
-    ['notify', [...textUses(raw.notify as Json | undefined, ['notify'])]],
-    ['container', [...textUses(raw.container, ['container'])]],
-    ...(runNumberTextsOf(raw).numbers ?? []).map(({ key, text }) => [key, [...textUses(text, [key])]] as const),
+    ['preconditions', conditionUses(raw, shell)],
+    ['notify', textUses(raw.notify, ['notify'])],
+    ['container', textUses(raw.container, ['container'])],
+    ...(runNumberTextsOf(raw).numbers ?? []).map(({ key, text }) => [key, textUses(text, [key])] as const),
   ];
 }
 
-function paramUses(params: Settings['params']): LocatedUse[] {
-  if (params === undefined) return [];
-  if (typeof params === 'string') return at(['params'], substitutedUses(params));
-  const entries = isList(params) ? params : [params];
-  return entries.flatMap((entry, index) => {
-    const path = ['params', ...(isList(params) ? [index] : [])];
+function paramUses(params: RawWorkflow['params']): LocatedUse[] {
+  return entriesAt<string | OpenTextMap>(params, ['params']).flatMap(({ path, entry }) => {
     if (typeof entry === 'string') return at(path, substitutedUses(entry));
     const texts = isDeclaration(entry) ? evaluatedTexts(entry) : Object.entries(entry);
     return texts.flatMap(([name, value]) =>

@@ -1,8 +1,8 @@
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { callProblems, collectFunctions, type Functions } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { parseParamDefaults } from '../params.ts';
-import { asList, assignments, outputName } from '../raw.ts';
+import { paramNames } from '../params.ts';
+import { entriesAt, envNames, executorOf, outputName, type RawSecret } from '../raw.ts';
 import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
@@ -118,19 +118,16 @@ function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry
   const isUnknown = ({ raw, lost }: SpecFile) => raw.dotenv !== undefined || lost.has('env') || lost.has('params');
   if (settings.some(isUnknown)) return [];
   const envs = [...settings.flatMap(({ raw }) => [raw.env, raw.defaults?.env]), ...steps.map((step) => step.raw.env)];
-  const params = settings.flatMap((file) => parseParamDefaults(file.raw.params).flatMap(({ name }) => name ?? []));
   const outputs = steps.flatMap((step) => outputName(step.raw) ?? []);
-  const known = new Set([...envs.flatMap(assignments).map((entry) => entry.name), ...params, ...outputs]);
+  const known = new Set([...envNames(envs), ...paramNames(settings), ...outputs]);
   return settings.flatMap((file) => unknownSecrets(file, known));
 }
 
 function unknownSecrets(file: SpecFile, known: ReadonlySet<string>): Problem[] {
-  const { secrets } = file.raw;
-  return asList(secrets).flatMap((secret, index) => {
+  return entriesAt<RawSecret>(file.raw.secrets, ['secrets']).flatMap(({ path, entry: secret }) => {
     const isElsewhere = typeof secret !== 'string' && (secret.env !== undefined || secret.file !== undefined);
     const name = typeof secret === 'string' ? secret : (secret.name ?? '');
     if (isElsewhere || known.has(name)) return [];
-    const path = typeof secrets === 'string' ? ['secrets'] : ['secrets', index];
     const message = `the secret "${name}" is neither in "env" nor in "params"`;
     const label = () => didYouMean(nearNames(name, known));
     const help = 'A variable that is set elsewhere is masked too; to read a value, add "env" or "file".';
@@ -173,10 +170,9 @@ function wishesOfRun(settings: readonly SpecFile[]): Wish[] {
 
 function wishesOfSteps(file: SpecFile): Wish[] {
   return actionEntries(file).flatMap(({ path, raw }): Wish[] => {
-    const { mailOn, mailOnError, executor } = raw;
-    const type = typeof executor === 'string' ? executor : executor?.type;
+    const { mailOn, mailOnError } = raw;
     return [
-      ...(type === 'mail' ? [{ file, path: [...path, 'executor'], through: null }] : []),
+      ...(executorOf(raw).type === 'mail' ? [{ file, path: [...path, 'executor'], through: null }] : []),
       ...(mailOn?.failure ? [{ file, path: [...path, 'mailOn', 'failure'], through: 'errorMail' as const }] : []),
       ...(mailOn?.success ? [{ file, path: [...path, 'mailOn', 'success'], through: 'infoMail' as const }] : []),
       ...(mailOnError ? [{ file, path: [...path, 'mailOnError'], through: 'errorMail' as const }] : []),

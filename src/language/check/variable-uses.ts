@@ -1,11 +1,27 @@
 import { splitBackticks } from '#core/words/interpolate.ts';
 import { mayNest } from '#core/words/nested-shells.ts';
 import { shellCodeIndex } from '#core/words/shell-launch.ts';
-import { bareNames } from '#core/words/shell-words.ts';
+import {
+  bareNames,
+  endsDocument,
+  type HereDocument,
+  hereDocumentAt,
+  lineEnd,
+  matchAt,
+} from '#core/words/shell-words.ts';
 import { parseCommand, type WordPiece } from '#core/words/words.ts';
 import { numberTextsOf, type RawItems } from '../build/build-policies.ts';
 import type { Path } from '../diagnostic.ts';
-import { asList, assignments, executorType, type RawAction, type RawCondition, type TextOrList } from '../raw.ts';
+import {
+  assignments,
+  entriesAt,
+  executorOf,
+  executorType,
+  type RawAction,
+  type RawCondition,
+  type TextOrList,
+  textsIn,
+} from '../raw.ts';
 
 /** A use and the path to its text, from the step or function. */
 export type LocatedUse = VariableUse & { readonly path: Path };
@@ -23,8 +39,6 @@ export function entryUses(raw: RawAction & RawItems, shell: string | null): read
 }
 
 function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonly LocatedUse[] {
-  const { executor } = raw;
-  const config = typeof executor === 'object' ? executor.config : undefined;
   return [
     ...(type === 'command' ? workUses(raw, raw.shell ?? shell) : []),
     ...(COMMAND_TEMPLATES.has(type) && typeof raw.command === 'string'
@@ -40,7 +54,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...textUses(raw.params, ['params']),
     ...textUses(raw.parallel, ['parallel'], substitutedUses),
     ...textUses(raw.matrix, ['matrix'], substitutedUses),
-    ...(CONFIG_TEMPLATES.has(type) ? textUses(config, ['executor', 'config']) : []),
+    ...(CONFIG_TEMPLATES.has(type) ? textUses(executorOf(raw).config, ['executor', 'config']) : []),
     ...textUses(raw.container, ['container']),
     ...(typeof raw.approval === 'object' ? textUses(raw.approval.prompt, ['approval', 'prompt']) : []),
     ...(typeof raw.service === 'object' ? textUses(raw.service.readyWhen, ['service', 'readyWhen']) : []),
@@ -62,10 +76,9 @@ export function workUses(
 
 /** The variables of preconditions. */
 export function conditionUses({ preconditions }: Pick<RawAction, 'preconditions'>, shell: string): LocatedUse[] {
-  return asList(preconditions).flatMap((item, index) => {
-    const path = ['preconditions', ...(Array.isArray(preconditions) ? [index] : [])];
-    return typeof item === 'string' ? at(path, commandUses(item, shell)) : usesOfCondition(item, path, shell);
-  });
+  return entriesAt<RawCondition>(preconditions, ['preconditions']).flatMap(({ path, entry }) =>
+    typeof entry === 'string' ? at(path, commandUses(entry, shell)) : usesOfCondition(entry, path, shell),
+  );
 }
 
 function usesOfCondition(
@@ -81,10 +94,7 @@ function usesOfCondition(
 
 /** The uses in each text within a value. */
 export function textUses(value: unknown, path: Path, usesIn = templateUses): readonly LocatedUse[] {
-  if (typeof value === 'string') return at(path, usesIn(value));
-  if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => textUses(item, [...path, index], usesIn));
-  return Object.entries(value).flatMap(([key, item]) => textUses(item, [...path, key], usesIn));
+  return textsIn(value, path).flatMap((found) => at(found.path, usesIn(found.text)));
 }
 
 /** The uses in the text at `path`. */
@@ -186,7 +196,7 @@ type Scan = {
   /** Names with `:-`, `-`, `:?` and the like, which handle a missing value. */
   readonly handled: Set<string>;
   /** Here-documents whose text starts after the next line end. */
-  readonly pending: { readonly end: string; readonly hasTabs: boolean; readonly isLiteral: boolean }[];
+  readonly pending: HereDocument[];
 };
 
 /** Maximum nesting; text written by hand does not exceed it. */
@@ -202,7 +212,6 @@ const TESTED = /-[nz]\s+"?\$\{?([A-Za-z_]\w*)/g;
 /** These match at the dollar. */
 const PLAIN = /\$([A-Za-z_]\w*)/y;
 const BRACED = /\$\{([#!]?)([A-Za-z_]\w*)(:?[-=?+])?/y;
-const HERE_DOCUMENT = /<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|(\\?)([\w.-]+))/y;
 const WORD_START = /[\s;&|(]/;
 
 /** Finds variables that a shell would expand and the text does not set; null if they cannot be determined. */
@@ -236,11 +245,8 @@ function step(scan: Scan): boolean {
 /** Outside quotes: comments, here-documents, subshells. */
 function code(scan: Scan, char: string): boolean {
   const { text, at } = scan;
-  if (char === '\n') return lineEnd(scan);
-  if (char === '#' && (at === 0 || WORD_START.test(text.charAt(at - 1)))) {
-    const end = text.indexOf('\n', at);
-    return move(scan, (end === -1 ? text.length : end) - at);
-  }
+  if (char === '\n') return documents(scan);
+  if (char === '#' && (at === 0 || WORD_START.test(text.charAt(at - 1)))) return move(scan, lineEnd(text, at) - at);
   if (char === '<' && text.startsWith('<<', at) && text[at + 2] !== '<') return hereDocument(scan);
   if (text.startsWith('<<<', at)) return move(scan, 3);
   if (scan.closers.length === 0) return move(scan, 1);
@@ -254,8 +260,7 @@ function dollar(scan: Scan, isQuoted: boolean): boolean {
   if (text.startsWith('$((', at)) return open(scan, '))', 3);
   if (text.startsWith('$(', at)) return open(scan, ')', 2);
   if (text.startsWith("$'", at) && !isQuoted) return ansiQuoted(scan);
-  BRACED.lastIndex = at;
-  const braced = BRACED.exec(text);
+  const braced = matchAt(BRACED, text, at);
   if (braced !== null) {
     const [whole, prefix, name = '', operator] = braced;
     if (operator !== undefined && prefix === '') scan.handled.add(name);
@@ -263,31 +268,27 @@ function dollar(scan: Scan, isQuoted: boolean): boolean {
     return open(scan, '}', whole.length);
   }
   if (text.startsWith('${', at)) return open(scan, '}', 2);
-  PLAIN.lastIndex = at;
-  const plain = PLAIN.exec(text);
+  const plain = matchAt(PLAIN, text, at);
   if (plain === null) return move(scan, /[\w?$#@*!-]/.test(text.charAt(at + 1)) ? 2 : 1);
   scan.uses.push({ name: plain[1] ?? '', at: at + 1 });
   return move(scan, plain[0].length);
 }
 
 function hereDocument(scan: Scan): boolean {
-  HERE_DOCUMENT.lastIndex = scan.at;
-  const found = HERE_DOCUMENT.exec(scan.text);
-  if (found === null) return move(scan, 2);
-  const [whole, dash, single, double, backslash, plain] = found;
-  const end = single ?? double ?? plain ?? '';
-  scan.pending.push({ end, hasTabs: dash === '-', isLiteral: plain === undefined || backslash !== '' });
-  return move(scan, whole.length);
+  const document = hereDocumentAt(scan.text, scan.at);
+  if (document === null || document.end === '') return move(scan, 2);
+  scan.pending.push(document);
+  return move(scan, document.start.length);
 }
 
 /** The texts of here-documents: variables are replaced in them, quotes are ordinary characters. */
-function lineEnd(scan: Scan): boolean {
+function documents(scan: Scan): boolean {
   scan.at += 1;
-  for (const { end, hasTabs, isLiteral } of scan.pending.splice(0)) {
+  for (const document of scan.pending.splice(0)) {
     const from = scan.at;
-    const length = documentLength(scan.text, from, { end, hasTabs });
+    const length = documentLength(scan.text, from, document);
     if (length === null) return false;
-    if (!isLiteral) {
+    if (!document.isLiteral) {
       const body = scan.text.slice(from, from + length);
       const inner: Scan = { ...scan, text: `${body}"`, at: 0, closers: ['"'], pending: [] };
       while (inner.at < body.length) {
@@ -310,17 +311,11 @@ function stepIn(inner: Scan, outer: Scan, from: number): boolean {
 }
 
 /** The length up to the closing line of the document; null if there is none. */
-function documentLength(
-  text: string,
-  from: number,
-  { end, hasTabs }: { readonly end: string; readonly hasTabs: boolean },
-): number | null {
+function documentLength(text: string, from: number, document: HereDocument): number | null {
   for (let at = from; at < text.length; ) {
-    const found = text.indexOf('\n', at);
-    const lineEnd = found === -1 ? text.length : found;
-    const line = text.slice(at, lineEnd);
-    if ((hasTabs ? line.replace(/^\t+/, '') : line) === end) return at - from;
-    at = lineEnd + 1;
+    const end = lineEnd(text, at);
+    if (endsDocument(text.slice(at, end), document)) return at - from;
+    at = end + 1;
   }
   return null;
 }
@@ -331,9 +326,7 @@ function literal(scan: Scan, from: number): boolean {
 }
 
 function ansiQuoted(scan: Scan): boolean {
-  const quoted = /\$'(?:\\[\s\S]|[^'\\])*'/y;
-  quoted.lastIndex = scan.at;
-  const length = quoted.exec(scan.text)?.[0].length;
+  const length = matchAt(/\$'(?:\\[\s\S]|[^'\\])*'/y, scan.text, scan.at)?.[0].length;
   return length !== undefined && move(scan, length);
 }
 

@@ -1,5 +1,5 @@
 import { IGNORED, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
-import { asList } from '../raw.ts';
+import { textsIn } from '../raw.ts';
 import { readSpecFile, type SpecFile, spotIn } from './spec-file.ts';
 
 /** The result of searching for an imported file. `path` is its real path, with symlinks resolved. */
@@ -31,10 +31,7 @@ export function readImports(root: SpecFile, rootPath: string, find: FindImport) 
   /** The entry that imported each file; null for the root. */
   const seen = new Map<string, Spot | null>([[rootPath, null]]);
   const visit = (file: SpecFile, level: Level): void => {
-    const { imports } = file.raw;
-    for (const [index, text] of asList(imports).entries()) {
-      follow(text, spotIn(file, typeof imports === 'string' ? ['imports'] : ['imports', index]), level);
-    }
+    for (const { path, text } of textsIn(file.raw.imports, ['imports'])) follow(text, spotIn(file, path), level);
     files.push(file);
   };
   const follow = (text: string, spot: Spot, level: Level): void => {
