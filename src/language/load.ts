@@ -11,7 +11,7 @@ import { lineProblems } from './check/check-lines.ts';
 import { type RunTargets, runProblems } from './check/check-params.ts';
 import { unsetProblems } from './check/check-unset.ts';
 import { checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
-import { type Diagnostic, type Problem, problem, type Source } from './diagnostic.ts';
+import { type Diagnostic, problem, type Source } from './diagnostic.ts';
 import type { Presets } from './raw.ts';
 import { type ByteLimit, createByteLimit, decode, LARGEST_FILE, TooManyBytes } from './read/decode.ts';
 import { type FoundImport, readImports } from './read/imports.ts';
@@ -91,6 +91,7 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
   const workingDir = files.root.raw.workingDir ?? base?.file.raw.workingDir ?? '.';
   // Null if the path is known only during a run.
   const stepDir = /[$`~]/.test(workingDir) ? null : resolve(dir, workingDir);
+  const targets = stepDir === null ? undefined : request.runTargets?.(stepDir);
   const problems = [
     ...parsed.problems,
     ...root.problems,
@@ -98,7 +99,9 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...(base?.problems ?? []),
     ...checked.problems,
     ...days.problems,
-    ...(stepDir === null || request.runTargets === undefined ? [] : targetProblems(files, request.runTargets(stepDir))),
+    ...(targets === undefined
+      ? []
+      : runProblems(imports.files, { ...targets, exists: (run) => targets.exists(atHome(run)) })),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
     ...(request.environment === undefined ? [] : lineProblems(files, request.presets?.shell ?? 'sh')),
   ];
@@ -134,10 +137,6 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...(ignored.length === 0 ? {} : { ignored: toDiagnostics(ignored, loaded) }),
     sources,
   };
-}
-
-function targetProblems({ files }: WorkflowFiles, { exists, names }: RunTargets): Problem[] {
-  return runProblems(files, { exists: (run) => exists(atHome(run)), names });
 }
 
 /** The days without starts: those of the file, else those of the base. */

@@ -204,7 +204,9 @@ export function combinations({ exclude = [], include = [], ...axes }: RawMatrix)
     all = all.flatMap((one) => values.map((value) => ({ ...one, [axis]: scalarOf(value) })));
   }
   const excluded = exclude.map(combinationOf);
-  const made = all.filter((one) => !excluded.some((entry) => matches(one, entry)));
+  const made = all.filter(
+    (one) => !excluded.some((entry) => Object.keys(entry).every((axis) => one[axis] === entry[axis])),
+  );
   const added = made.map((one) => ({ ...one }));
   for (const entry of include.map(combinationOf)) {
     const changed = made.flatMap((one, index) => (agrees(one, entry) ? [index] : []));
@@ -227,10 +229,6 @@ function combinationOf(map: JsonObject): Combination {
 function scalarOf(value: Json): ItemScalar {
   if (value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : value;
-}
-
-function matches(one: Combination, entry: Combination): boolean {
-  return Object.entries(entry).every(([axis, value]) => one[axis] === value);
 }
 
 function agrees(one: Combination, entry: Combination): boolean {

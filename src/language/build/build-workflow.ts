@@ -6,7 +6,6 @@ import {
   type JsonObject,
   type MailSettings,
   type Notification,
-  type RunConfig,
   type Schedule,
   type SecretSource,
   type SmtpSettings,
@@ -26,7 +25,6 @@ import {
   type RawMail,
   type RawNotification,
   type RawSchedule,
-  type RawScheduleEntry,
   type RawSecret,
   type RawStep,
   type RawWorkflow,
@@ -77,8 +75,9 @@ export function buildWorkflow(input: BuildInput): Workflow {
   const { root, base } = input;
   const { logOutput, shell = null } = input.presets ?? {};
   const merged = { ...given({ logOutput }), ...mergeBase(root, base) };
-  const handlers = handlersOf(merged, input);
-  const notifications = notifyOf([...asList(base?.notify), ...asList(root.notify)]);
+  const handlers = handlersOf(input, merged);
+  const notify = [...asList(base?.notify), ...asList(root.notify)].map(notificationOf);
+  const notifications = notify.length === 0 ? {} : { notify };
   const texts = [handlers, notifications];
   const limits = { ...concurrency(base ?? {}), ...concurrency(root) };
   return {
@@ -92,7 +91,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     params: parseParamDefaults(merged.params),
     ...given({
       paramSchema: input.paramSchema ?? undefined,
-      runConfig: merged.runConfig && runConfigOf(merged.runConfig),
+      runConfig: merged.runConfig && { disableParamEdit: false, disableRunIdEdit: false, ...merged.runConfig },
     }),
     ...runRetryOf(merged.retryPolicy),
     env: [...envOf(base?.env), ...envOf(root.env)],
@@ -117,9 +116,11 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...notifications,
     logDir: merged.logDir ?? null,
     histRetentionDays: merged.histRetentionDays ?? 30,
-    ...retentionRuns(root, base),
+    // A file with `histRetentionDays` replaces the number of the base.
+    ...given({ histRetentionRuns: (root.histRetentionDays === undefined ? merged : root).histRetentionRuns }),
     delayMs: toMs(fixedNumber(merged.delaySec) ?? 0),
-    ...concurrencyOf(limits),
+    maxActiveSteps: fixedNumber(limits.maxActiveSteps) ?? 0,
+    ...(limits.maxConcurrent ? { maxConcurrent: limits.maxConcurrent } : {}),
     ...given({ queue: merged.queue?.trim() }),
     ...given({ maxOutputBytes: fixedNumber(merged.maxOutputSize) }),
     timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
@@ -148,9 +149,15 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
   return merged as RawWorkflow;
 }
 
-function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, merged: RawWorkflow): Step[] {
-  const { defaults, container, logOutput, MaxCleanUpTimeSec } = merged;
-  const hasGrace = MaxCleanUpTimeSec !== undefined;
+/** What steps and handlers have in common. */
+function contextOf({ functions, stepDir, fileDir }: BuildInput, merged: RawWorkflow) {
+  const { container, logOutput, MaxCleanUpTimeSec } = merged;
+  return { functions, dir: stepDir, fileDir, container, logOutput, hasGrace: MaxCleanUpTimeSec !== undefined };
+}
+
+function stepsOf(input: BuildInput, merged: RawWorkflow): Step[] {
+  const { steps } = input;
+  const context = contextOf(input, merged);
   const index = indexByName(steps);
   const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   return steps.map((entry, at) => {
@@ -159,47 +166,35 @@ function stepsOf({ steps, functions, stepDir, fileDir }: BuildInput, merged: Raw
     const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
     const { id } = entry.raw;
     const own = { ...given({ id: id === entry.name ? undefined : id }), name: entry.name ?? '', depends };
-    const context = { ...own, functions, dir: stepDir, fileDir, container, logOutput, hasGrace };
-    return buildStep(withDefaults(entry.raw, defaults), context);
+    return buildStep(withDefaults(entry.raw, merged.defaults), { ...own, ...context });
   });
 }
 
-function handlersOf(
-  { handlerOn, container, logOutput, MaxCleanUpTimeSec }: RawWorkflow,
-  { functions, stepDir, fileDir }: BuildInput,
-): Workflow['handlers'] {
+function handlersOf(input: BuildInput, merged: RawWorkflow): Workflow['handlers'] {
+  const { handlerOn } = merged;
+  const context = contextOf(input, merged);
   const handler = (kind: HandlerKind) => {
     const raw = handlerOn?.[kind];
-    if (raw === undefined) return null;
-    const hasGrace = MaxCleanUpTimeSec !== undefined;
-    const own = { name: handlerName(kind), depends: [] };
-    return buildStep(raw, { ...own, functions, dir: stepDir, fileDir, container, logOutput, hasGrace });
+    return raw === undefined ? null : buildStep(raw, { name: handlerName(kind), depends: [], ...context });
   };
+  const wait = handler('wait');
   return {
     success: handler('success'),
     failure: handler('failure'),
     cancel: handler('cancel'),
     exit: handler('exit'),
     ...(handlerOn?.init === undefined ? {} : { init: handler('init') }),
-    ...waitHandlerOf(handler('wait')),
+    // Its failure never changes the result of the run.
+    ...(wait === null ? {} : { wait: { ...wait, continueOn: { ...wait.continueOn, failure: true } } }),
   };
 }
 
-/** Its failure never changes the result of the run. */
-function waitHandlerOf(step: Step | null): Pick<Workflow['handlers'], 'wait'> {
-  return step === null ? {} : { wait: { ...step, continueOn: { ...step.continueOn, failure: true } } };
-}
-
-/** A file with `histRetentionDays` replaces the number of the base. */
-function retentionRuns(root: RawWorkflow, base: RawWorkflow | null): Pick<Workflow, 'histRetentionRuns'> {
-  const inherited = root.histRetentionDays === undefined ? base?.histRetentionRuns : undefined;
-  return given({ histRetentionRuns: root.histRetentionRuns ?? inherited });
-}
-
-type Concurrency = Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'>;
-
 /** In a file with both `maxActiveSteps` and `maxActiveRuns`, the latter limits runs, otherwise steps. */
-function concurrency({ maxActiveSteps, maxActiveRuns, maxConcurrent }: RawWorkflow): Concurrency {
+function concurrency({
+  maxActiveSteps,
+  maxActiveRuns,
+  maxConcurrent,
+}: RawWorkflow): Pick<RawWorkflow, 'maxActiveSteps' | 'maxConcurrent'> {
   // In Dagu -1 is no limit.
   const most = maxActiveRuns === -1 ? 0 : maxActiveRuns;
   const steps = maxActiveSteps ?? most;
@@ -207,21 +202,10 @@ function concurrency({ maxActiveSteps, maxActiveRuns, maxConcurrent }: RawWorkfl
   return given({ maxActiveSteps: steps, maxConcurrent: runs });
 }
 
-function concurrencyOf({
-  maxActiveSteps,
-  maxConcurrent = 0,
-}: Concurrency): Pick<Workflow, 'maxActiveSteps' | 'maxConcurrent'> {
-  return { maxActiveSteps: fixedNumber(maxActiveSteps) ?? 0, ...(maxConcurrent > 0 ? { maxConcurrent } : {}) };
-}
-
 /** The labels of a map become tags such as `env=prod`. */
 function labelTags(labels: RawWorkflow['labels']): readonly string[] {
   if (typeof labels !== 'object' || Array.isArray(labels)) return commaList(labels as TextOrList | undefined);
   return Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-}
-
-function runConfigOf({ disableParamEdit = false, disableRunIdEdit = false }: Partial<RunConfig>): RunConfig {
-  return { disableParamEdit, disableRunIdEdit };
 }
 
 function dotenvOf(dir: string | null, ...keys: readonly RawWorkflow['dotenv'][]): Pick<Workflow, 'dotenv'> {
@@ -289,18 +273,10 @@ function expressionsOf(schedule: RawSchedule | undefined): Pick<Schedule, 'start
   const expressions = (wanted: 'start' | 'stop' | 'restart') =>
     entries.flatMap(({ action, entry }) => {
       if (action !== wanted) return [];
-      return typeof entry === 'string' ? [entry] : (entry.expression ?? momentOf(entry) ?? []);
+      if (typeof entry === 'string') return [entry];
+      return entry.expression ?? parseMoment(entry.at ?? '')?.toISOString() ?? [];
     });
   return { start: expressions('start'), stop: expressions('stop'), restart: expressions('restart') };
-}
-
-function momentOf({ at }: Exclude<RawScheduleEntry, string>): string | null {
-  return at === undefined ? null : (parseMoment(at)?.toISOString() ?? null);
-}
-
-/** The notifications of a workflow with their defaults. */
-function notifyOf(list: readonly RawNotification[]): Pick<Workflow, 'notify'> {
-  return list.length === 0 ? {} : { notify: list.map(notificationOf) };
 }
 
 function notificationOf(raw: RawNotification): Notification {
@@ -333,10 +309,9 @@ function smtpOf({ smtp }: RawWorkflow): SmtpSettings | null {
 /** Sender and recipients; null if the file does not name them. */
 function mailOf(mail: RawMail | undefined): MailSettings | null {
   if (mail === undefined) return null;
-  const to = asList(mail.to).flatMap((text) => text.split(','));
   return {
     from: mail.from ?? '',
-    to: to.map((address) => address.trim()).filter((address) => address !== ''),
+    to: asList(mail.to).flatMap(commaList),
     prefix: mail.prefix ?? '',
     attachLogs: mail.attachLogs ?? false,
   };

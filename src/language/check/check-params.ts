@@ -21,20 +21,16 @@ export function paramProblems(file: SpecFile): Problem[] {
     ...parts.flatMap((part) => nameProblems(file, part)),
     ...repeatedNames(file, parts),
     ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
-    ...parts.flatMap((part) => jsonProblems(file, part) ?? textProblems(file, part)),
+    ...parts.flatMap(({ path, content, isEntry }) => {
+      if (typeof content !== 'string') return [];
+      const where = { source: file.source, path, text: content, subject: '"params"' };
+      return jsonProblems(where) ?? paramTextProblems(where, isEntry);
+    }),
   ];
 }
 
-/** A declaration at a path of a file; `what` names it in messages, such as `parameter "A"`. */
-export type DeclarationEntry = {
-  readonly file: SpecFile;
-  readonly path: Path;
-  readonly what: string;
-  readonly entry: OpenTextMap;
-};
-
-/** Reports the faults of a declaration at the key that has them. */
-export function declarationProblems({ file, path, what, entry }: DeclarationEntry): Problem[] {
+/** Reports the faults of a declaration at the key that has them; `what` names it in messages, such as `parameter "A"`. */
+export function declarationProblems(file: SpecFile, path: Path, what: string, entry: OpenTextMap): Problem[] {
   return declarationFaults(entry).map(({ key, message, isKey, near = [], help = null }) => {
     const written = Object.keys(entry).find((name) => key !== null && canonicalKey(name) === canonicalKey(key)) ?? key;
     const spot = spotIn(file, written === null ? path : [...path, written], isKey === true ? 'key' : 'value');
@@ -67,14 +63,12 @@ function repeatedNames(file: SpecFile, parts: readonly Part[]): Problem[] {
     namesOf(part).flatMap((name) => {
       const first = firsts.get(name);
       if (first === undefined) firsts.set(name, part);
-      return first === undefined ? [] : [repeatedName(file, { name, first, part })];
+      return first === undefined ? [] : [repeatedName(file, name, first, part)];
     }),
   );
 }
 
-type Repeated = { readonly name: string; readonly first: Part; readonly part: Part };
-
-function repeatedName(file: SpecFile, { name, first, part }: Repeated): Problem {
+function repeatedName(file: SpecFile, name: string, first: Part, part: Part): Problem {
   const related =
     first === part ? [] : [{ spot: spotIn(file, first.path), message: `"${name}" is declared here first` }];
   const mixes = [first, part].some(({ content }) => typeof content !== 'string' && isDeclaration(content));
@@ -95,7 +89,7 @@ function entryProblems(file: SpecFile, path: Path, entry: OpenTextMap): Problem[
       return [problem('wrong-type', spotIn(file, [...path, name]), message, { label: 'expected text', help })];
     });
   }
-  const faults = declarationProblems({ file, path, what: `parameter "${String(entry['name'])}"`, entry });
+  const faults = declarationProblems(file, path, `parameter "${String(entry['name'])}"`, entry);
   if (faults.length > 0 || !isScheduled(file) || declaredParam(entry).rule?.required !== true) return faults;
   const message = `parameter "${String(entry['name'])}" is required, but a scheduled run is started without parameters`;
   return [problem('wrong-value', spotIn(file, path), message, { help: 'Give it a "default", or remove "schedule".' })];
@@ -117,18 +111,11 @@ function isScheduled({ raw: { schedule } }: SpecFile): boolean {
 }
 
 /** A JSON object in a text, which is read as several words; null for any other text. */
-function jsonProblems(file: SpecFile, { path, content }: Part): Problem[] | null {
-  if (typeof content !== 'string' || !/^\s*\{/.test(content) || !/\s/.test(content.trim())) return null;
-  if (jsonMistake(content) !== null) return null;
+function jsonProblems({ source, path, text }: ParamText): Problem[] | null {
+  if (!/^\s*\{/.test(text) || !/\s/.test(text.trim()) || jsonMistake(text) !== null) return null;
   const message = '"params" is a JSON object in a text, whose words are the parameters';
   const help = 'Remove the quotes around it: a map declares its keys.';
-  return [problem('wrong-value', spotIn(file, path), message, { severity: 'warning', help })];
-}
-
-/** The value of an entry of the list ends with the entry, so only its first quote can be meant to enclose it. */
-function textProblems({ source }: SpecFile, { path, content, isEntry }: Part): Problem[] {
-  if (typeof content !== 'string') return [];
-  return paramTextProblems({ source, path, text: content, subject: '"params"' }, isEntry);
+  return [problem('wrong-value', { source, path, part: 'value' }, message, { severity: 'warning', help })];
 }
 
 /** A text of parameters in a file; `subject` names it in messages. */
@@ -139,7 +126,10 @@ type ParamText = {
   readonly subject: string;
 };
 
-/** Warns about quotes and commas that belong to a value. `isOne`: the text is a single parameter. */
+/**
+ * Warns about quotes and commas that belong to a value. `isOne`: the text is a single parameter, of which only the first
+ * quote can be meant to enclose the value.
+ */
 function paramTextProblems(where: ParamText, isOne: boolean): Problem[] {
   const quotes = looseQuotes(where.text).filter(({ isFirst }) => isFirst || !isOne);
   return [...quotes.map(({ at }) => looseQuote(where, at)), ...(isOne ? [] : commaProblems(where))];
@@ -178,11 +168,11 @@ export type RunTargets = {
 };
 
 /** Reports a `run` of a workflow that does not exist; a warning if an earlier step may write the file. */
-export function runProblems(files: readonly SpecFile[], targets: RunTargets): Problem[] {
+export function runProblems(files: readonly SpecFile[], { exists, names }: RunTargets): Problem[] {
   const functions = new Set(files.flatMap(({ raw }) => raw.functions ?? []).map(({ name }) => name));
   return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
     const { run } = raw;
-    if (run === undefined || run.trim() === '' || targets.exists(run)) return [];
+    if (run === undefined || run.trim() === '' || exists(run)) return [];
     const spot = spotIn(file, [...path, 'run']);
     if (isCommand(run)) {
       const message = `${what}: "run" names a workflow, and this is a command`;
@@ -194,7 +184,7 @@ export function runProblems(files: readonly SpecFile[], targets: RunTargets): Pr
       const help = `To call the function "${run}", write call: {function: ${JSON.stringify(run)}}`;
       return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
     }
-    const label = () => didYouMean(nearNames(run, targets.names()));
+    const label = () => didYouMean(nearNames(run, names()));
     const help = 'Workflows are searched for beside this file, then in the workflows directory.';
     const message = `${what}: there is no workflow "${run}" yet`;
     return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];

@@ -4,12 +4,24 @@ import { patternProblem } from '#system/pattern.ts';
 import { inputName, inputsOf, isService } from '../build/build-step.ts';
 import { declaredRule, evaluatedTexts, isDeclaration } from '../declared-params.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { asList, executorType, type OpenTextMap, type RawContainer, STEERING_NAME, VARIABLE_NAME } from '../raw.ts';
+import {
+  asList,
+  entriesAt,
+  executorType,
+  type OpenTextMap,
+  type RawContainer,
+  type RawService,
+  STEERING_NAME,
+  textsIn,
+  VARIABLE_NAME,
+} from '../raw.ts';
 import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
-import { type DeclarationEntry, declarationProblems } from './check-params.ts';
+import { declarationProblems } from './check-params.ts';
 
-/** A container in the file: `what` names its owner in messages. `isShared`: it starts before the commands in it. */
-type Scope = { readonly file: SpecFile; readonly path: Path; readonly what: string; readonly isShared: boolean };
+/** A map in the file: `what` names its owner in messages. */
+type Place = { readonly file: SpecFile; readonly path: Path; readonly what: string };
+/** A container in the file. `isShared`: it starts before the commands in it. */
+type Scope = Place & { readonly isShared: boolean };
 
 /** Keys of a container that `wf` does not start itself. */
 const OF_RUNNING: ReadonlySet<string> = new Set(['exec', 'user', 'workingDir', 'env', 'shell']);
@@ -105,7 +117,7 @@ function valueProblems(container: RawContainer, scope: Scope): Problem[] {
   ];
 }
 
-function wrong({ file, path, what }: Scope, key: Path, message: string): Problem {
+function wrong({ file, path, what }: Place, key: Path, message: string): Problem {
   return problem('wrong-value', spotIn(file, [...path, ...key]), `${what}: ${message}`);
 }
 
@@ -121,39 +133,35 @@ export function backgroundProblems({ file, path, raw, what }: ActionEntry): Prob
   const { service } = raw;
   if (!isService(raw)) return [];
   const type = executorType(raw);
-  const at = (key: Path, part: 'key' | 'value' = 'value') => spotIn(file, [...path, ...key], part);
   const others = OF_ENDING_STEPS.filter((key) => raw[key] !== undefined);
-  const readyWhen = (typeof service === 'object' ? service.readyWhen : undefined) ?? {};
-  const keys = Object.keys(readyWhen).filter((key) => !/^x-/i.test(key));
-  const isGiven = typeof service === 'object' && service.readyWhen !== undefined;
-  const bad = readyWhen.line?.startsWith('re:') ? patternProblem(readyWhen.line.slice('re:'.length)) : null;
   const problems = others.map((key) =>
-    problem('conflicting-keys', at([key], 'key'), `${what} is a service, which takes no "${key}"`),
+    problem('conflicting-keys', spotIn(file, [...path, key], 'key'), `${what} is a service, which takes no "${key}"`),
   );
   if (type !== 'command' && type !== 'docker') {
     const help = 'A service is a command or a script, on this machine or in a container.';
     const message = `${what}: an ${type} step cannot be a service`;
-    problems.push(problem('conflicting-keys', at(['service'], 'key'), message, { help }));
+    problems.push(problem('conflicting-keys', spotIn(file, [...path, 'service'], 'key'), message, { help }));
   }
-  if (isGiven && keys.length !== 1) {
+  const readyWhen = typeof service === 'object' ? service.readyWhen : undefined;
+  const scope = { file, path: [...path, 'service', 'readyWhen'], what };
+  return readyWhen === undefined ? problems : [...problems, ...readyProblems(readyWhen, scope)];
+}
+
+function readyProblems(readyWhen: NonNullable<RawService['readyWhen']>, scope: Place): Problem[] {
+  const { port, http, line, healthy } = readyWhen;
+  const problems: Problem[] = [];
+  const count = Object.keys(readyWhen).filter((key) => !/^x-/i.test(key)).length;
+  if (count !== 1) {
     const help = 'Write one of command, port, http, line, healthy.';
-    const message = `${what}: "readyWhen" has ${keys.length} conditions`;
-    problems.push(problem('wrong-value', at(['service', 'readyWhen']), message, { help }));
+    problems.push({ ...wrong(scope, [], `"readyWhen" has ${count} conditions`), help });
   }
-  if (readyWhen.port !== undefined && !isPort(readyWhen.port)) {
-    const message = `${what}: "${readyWhen.port}" is not a port such as 5432 or localhost:5432`;
-    problems.push(problem('wrong-value', at(['service', 'readyWhen', 'port']), message));
-  }
-  if (readyWhen.http !== undefined && !isUrl(readyWhen.http)) {
-    const message = `${what}: "${readyWhen.http}" is not a URL such as http://localhost:8080/`;
-    problems.push(problem('wrong-value', at(['service', 'readyWhen', 'http']), message));
-  }
-  if (bad !== null)
-    problems.push(problem('invalid-pattern', at(['service', 'readyWhen', 'line']), `${what}: invalid pattern: ${bad}`));
-  if (readyWhen.healthy === false) {
-    const message = `${what}: "healthy" can only be true`;
-    problems.push(problem('wrong-value', at(['service', 'readyWhen', 'healthy']), message));
-  }
+  if (port !== undefined && !isPort(port))
+    problems.push(wrong(scope, ['port'], `"${port}" is not a port such as 5432 or localhost:5432`));
+  if (http !== undefined && !isUrl(http))
+    problems.push(wrong(scope, ['http'], `"${http}" is not a URL such as http://localhost:8080/`));
+  const bad = line?.startsWith('re:') ? patternProblem(line.slice('re:'.length)) : null;
+  if (bad !== null) problems.push({ ...wrong(scope, ['line'], `invalid pattern: ${bad}`), code: 'invalid-pattern' });
+  if (healthy === false) problems.push(wrong(scope, ['healthy'], '"healthy" can only be true'));
   return problems;
 }
 
@@ -186,11 +194,10 @@ function contextProblems({ file, path, raw, what }: ActionEntry): Problem[] {
 }
 
 function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {
-  const { approval } = raw;
-  const isList = typeof approval === 'object' && Array.isArray(approval.input);
+  const { input: written } = typeof raw.approval === 'object' ? raw.approval : {};
   const names = new Set<string>();
-  return inputsOf(approval).flatMap((input, index) => {
-    const inputPath = [...path, 'approval', 'input', ...(isList ? [index] : [])];
+  const inputs = entriesAt<string | OpenTextMap>(written, [...path, 'approval', 'input']);
+  return inputs.flatMap(({ path: inputPath, entry: input }) => {
     const name = inputName(input);
     const isTaken = names.has(name);
     names.add(name);
@@ -203,16 +210,13 @@ function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {
       return [problem('reserved-name', spotIn(file, inputPath), message, { help: 'Choose another name.' })];
     }
     if (isTaken) return [problem('wrong-value', spotIn(file, inputPath), `two inputs of ${what} are named "${name}"`)];
-    return typeof input === 'string'
-      ? []
-      : inputFaults({ file, path: inputPath, what: `input "${name}"`, entry: input });
+    return typeof input === 'string' ? [] : inputFaults(file, inputPath, `input "${name}"`, input);
   });
 }
 
-function inputFaults(declaration: DeclarationEntry): Problem[] {
-  const { file, path, what, entry } = declaration;
+function inputFaults(file: SpecFile, path: Path, what: string, entry: OpenTextMap): Problem[] {
   const [evaluated] = evaluatedTexts(entry);
-  if (evaluated === undefined) return isDeclaration(entry) ? declarationProblems(declaration) : [];
+  if (evaluated === undefined) return isDeclaration(entry) ? declarationProblems(file, path, what, entry) : [];
   const message = `${what}: "eval" is for parameters; write "default"`;
   return [problem('wrong-value', spotIn(file, [...path, evaluated[0]]), message)];
 }
@@ -222,11 +226,11 @@ function requiredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const approval = typeof raw.approval === 'object' ? raw.approval : {};
   const inputs = inputsOf(approval);
   const names = inputs.map(inputName);
-  const unknown = asList(approval.required).flatMap((name, index) => {
+  const required = textsIn(approval.required, [...path, 'approval', 'required']);
+  const unknown = required.flatMap(({ path: at, text: name }) => {
     if (names.includes(name)) return [];
-    const inputPath = [...path, 'approval', 'required', ...(Array.isArray(approval.required) ? [index] : [])];
     const label = didYouMean(nearNames(name, names));
-    return [problem('wrong-value', spotIn(file, inputPath), `"${name}" is not an input of ${what}`, { label })];
+    return [problem('wrong-value', spotIn(file, at), `"${name}" is not an input of ${what}`, { label })];
   });
   if (unknown.length > 0 || approval.onTimeout !== 'approve') return unknown;
   const open = inputs.find((input) => isOpen(input, asList(approval.required)));
