@@ -1,4 +1,4 @@
-import type { JSX, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { renderToStaticMarkup } from 'preact-render-to-string';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { RunFailure, RunView } from '#run-view/api/types.ts';
@@ -8,7 +8,6 @@ import { counted, earlierRunOf, MAX_TEXT, presentRunLook, shortened } from '#run
 import { ReportGraph, ReportTimeline } from './report/overview.tsx';
 import { type LogSize, shareLogBudget } from './report/report-log.ts';
 import {
-  type LogName,
   lineAnchor,
   moment,
   positionLink,
@@ -43,7 +42,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield documentHead(report.view.run, assets);
   yield markup(<Header report={report} />);
   yield '<main>\n';
-  yield markup(<Failures report={report} steps={steps} places={places} />);
+  yield markup(<Failures view={report.view} steps={steps} places={places} />);
   yield markup(<ReportGraph view={report.view} steps={steps} critical={critical} />);
   yield markup(<ReportTimeline report={report} steps={steps} critical={critical} />);
   yield '<section id="steps"><h2>Steps</h2>\n';
@@ -57,7 +56,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield documentFoot(report, assets);
 }
 
-function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX.Element {
+function Header({ report: { view, now, earlier } }: { report: ReportView }) {
   const name = <bdi>{view.run.workflow || 'unknown workflow'}</bdi>;
   return (
     <RunHeader run={view.run} steps={view.steps} now={now} name={name}>
@@ -80,7 +79,7 @@ function Header({ report: { view, now, earlier } }: { report: ReportView }): JSX
 }
 
 /** Shown by the script, which adds more. */
-function Tools(): JSX.Element {
+function Tools() {
   return (
     <div class="tools" hidden>
       <label>
@@ -139,25 +138,24 @@ function detailedSteps(steps: readonly ReportStep[]): readonly ReportStep[] {
 
 /** How many bytes of each log to show; those of the last attempts of failed steps are cut last. */
 async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Promise<LogShare> {
-  const names: { readonly log: LogName; readonly isUrgent: boolean }[] = [];
+  if (logs === null) return () => 0;
+  const keys: string[] = [];
+  const sizes: LogSize[] = [];
   for (const { step } of steps) {
     for (const { attempt } of shownAttempts(step)) {
       const isUrgent = step.status === 'failed' && attempt === step.attempts;
-      for (const stream of (await logs?.streams(step.name, attempt)) ?? [])
-        names.push({ log: { step: step.name, attempt, stream }, isUrgent });
+      for (const stream of await logs.streams(step.name, attempt)) {
+        keys.push(logKey({ step: step.name, attempt, stream }));
+        sizes.push({ bytes: await logs.file(step.name, attempt, stream).size(), isUrgent });
+      }
     }
   }
-  const sizes: LogSize[] = [];
-  for (const { log, isUrgent } of names) {
-    const bytes = await logs?.file(log.step, log.attempt, log.stream).size();
-    sizes.push({ bytes: bytes ?? 0, isUrgent });
-  }
   const shares = shareLogBudget(sizes);
-  const byName = new Map(names.map(({ log }, index) => [logKey(log), shares[index] ?? 0]));
-  return (log) => byName.get(logKey(log)) ?? 0;
+  const byKey = new Map(keys.map((key, index) => [key, shares[index] ?? 0]));
+  return (log) => byKey.get(logKey(log)) ?? 0;
 }
 
-function SourcePart({ index, places }: { index: number; places: SourceNames }): JSX.Element | null {
+function SourcePart({ index, places }: { index: number; places: SourceNames }) {
   const source = places.sources[index];
   if (source === undefined) return null;
   const text = source.text.slice(0, MAX_SOURCE);
@@ -243,15 +241,7 @@ function documentFoot({ view: { run }, now, version }: ReportView, { js }: Repor
 }
 
 /** The recap of the failures: reason, position, last lines and the next command; null if nothing failed. */
-function Failures({
-  report: { view },
-  steps,
-  places,
-}: {
-  report: ReportView;
-  steps: readonly ReportStep[];
-  places: SourceNames;
-}): JSX.Element | null {
+function Failures({ view, steps, places }: { view: RunView; steps: readonly ReportStep[]; places: SourceNames }) {
   if (view.failures.length === 0) return null;
   const { runId, finishedAt, file } = view.run;
   const canRetry = finishedAt !== null && !(view.masked && file === null);
@@ -282,7 +272,7 @@ function Failures({
 }
 
 /** The commands that show the log of a failed step, and the report of the sub-run that it is in. */
-function Commands({ command, path, runId, lines }: RunFailure): JSX.Element | null {
+function Commands({ command, path, runId, lines }: RunFailure) {
   if (command === null) return null;
   return (
     <p class="note">

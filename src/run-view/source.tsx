@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 type SourceProps = {
@@ -33,9 +32,8 @@ type LinesProps = {
 
 /** The numbered lines of a workflow file, with highlighted keys and comments. */
 export function SourceLines({ text, marked, idOf }: LinesProps) {
-  return <>{linesOf(text).map((line, index) => lineOf(line, index + 1))}</>;
-
-  function lineOf(line: string, number: number): JSX.Element {
+  const lines = linesOf(text).map((line, index) => {
+    const number = index + 1;
     const isMarked = marked != null && number >= marked.from && number <= marked.to;
     return (
       <span key={number} id={idOf?.(number)} class={isMarked ? 'frame-line marked' : 'frame-line'}>
@@ -44,7 +42,8 @@ export function SourceLines({ text, marked, idOf }: LinesProps) {
         {'\n'}
       </span>
     );
-  }
+  });
+  return <>{lines}</>;
 }
 
 /** Splits a file into lines. */

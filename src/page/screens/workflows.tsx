@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import { formatDuration } from '#render/text.ts';
@@ -230,7 +229,7 @@ function LastRun({ run, recent }: { run: RunHead; recent: Workflow['recent'] }) 
   );
 }
 
-function nextText({ next, schedule, suspended, suspendedUntil }: Workflow): JSX.Element | null {
+function nextText({ next, schedule, suspended, suspendedUntil }: Workflow) {
   if (schedule.start.length === 0) return null;
   if (suspended && suspendedUntil === null) return <span>suspended</span>;
   const at = suspended ? suspendedUntil : next;

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { RunView, StepView } from '#run-view/api/types.ts';
 import {
   beginning,
@@ -37,7 +36,7 @@ const MAX_OPEN_ROWS = 80;
 type Drawn = { readonly steps: readonly ReportStep[]; readonly critical: ReadonlySet<string> };
 
 /** The graph of the steps, followed by the handlers; null if the workflow is lost. */
-export function ReportGraph({ view, steps, critical }: Drawn & { view: RunView }): JSX.Element | null {
+export function ReportGraph({ view, steps, critical }: Drawn & { view: RunView }) {
   if (view.graph === null) return null;
   const handlers = steps.filter(({ isHandler }) => isHandler);
   return (
@@ -57,7 +56,7 @@ export function ReportGraph({ view, steps, critical }: Drawn & { view: RunView }
   );
 }
 
-function Drawing({ graph, steps, critical }: Drawn & { graph: NumberedGraph }): JSX.Element {
+function Drawing({ graph, steps, critical }: Drawn & { graph: NumberedGraph }) {
   const drawn = drawingOf(graph, steps);
   const { layout, items } = drawn;
   const isPlain = items.length > MAX_BOXES || (layout.ends.length === 0 && items.length < steps.length);
@@ -115,11 +114,7 @@ function failedText(steps: readonly StepView[]): string {
 }
 
 /** The timeline of the steps; null if none has started. */
-export function ReportTimeline({
-  report: { view, now },
-  steps,
-  critical,
-}: Drawn & { report: ReportView }): JSX.Element | null {
+export function ReportTimeline({ report: { view, now }, steps, critical }: Drawn & { report: ReportView }) {
   const rows = timelineRows(view);
   const first = rows[0];
   if (first === undefined) return null;

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import type { JSX } from 'preact';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { GraphNode, RunView, StepView } from '#run-view/api/types.ts';
 import type { LogStream, LogTime, RunLogs } from '#store/logs.ts';
@@ -86,7 +85,7 @@ export function lineAnchor(source: number, line: number): string {
 }
 
 /** The position of a step in its file, as a link; null if it is not known. */
-export function positionLink(node: GraphNode | null, names: SourceNames): JSX.Element | null {
+export function positionLink(node: GraphNode | null, names: SourceNames) {
   const position = node?.place ?? null;
   if (position === null) return null;
   const path = names.sources[position.source]?.path ?? '-';
@@ -98,7 +97,7 @@ export function positionLink(node: GraphNode | null, names: SourceNames): JSX.El
 }
 
 /** A timestamp for people and programs. */
-export function moment(iso: string): JSX.Element {
+export function moment(iso: string) {
   return <time dateTime={iso}>{zonedTime(Date.parse(iso))}</time>;
 }
 

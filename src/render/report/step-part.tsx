@@ -1,4 +1,3 @@
-import type { ComponentChildren, JSX } from 'preact';
 import type { StepAttempt, StepView } from '#run-view/api/types.ts';
 import { AttemptLine, Instances, LogText, Spans, StepFacts, StepLine, StepOutputs } from '#run-view/components.ts';
 import { counted, countedName, type EarlierRun, presentLook } from '#run-view/texts.ts';
@@ -64,7 +63,7 @@ type PartProps = {
 };
 
 /** The section of one step or handler. */
-export function StepPart({ shown, report, earlier, names, anchors, logs, isOpen }: PartProps): JSX.Element {
+export function StepPart({ shown, report, earlier, names, anchors, logs, isOpen }: PartProps) {
   const { step, node, anchor, needs } = shown;
   const { name, status, child } = step;
   const heading = (
@@ -100,7 +99,7 @@ export function StepPart({ shown, report, earlier, names, anchors, logs, isOpen 
   );
 }
 
-function Names({ names, anchors }: { names: readonly string[]; anchors: PartProps['anchors'] }): JSX.Element {
+function Names({ names, anchors }: { names: readonly string[]; anchors: PartProps['anchors'] }) {
   return (
     <>
       {names.map((name, index) => {
@@ -119,7 +118,7 @@ function Names({ names, anchors }: { names: readonly string[]; anchors: PartProp
 
 type AttemptsProps = Pick<PartProps, 'report' | 'logs'> & { readonly step: StepView };
 
-function Attempts({ step, report, logs }: AttemptsProps): JSX.Element | null {
+function Attempts({ step, report, logs }: AttemptsProps) {
   const shown = shownAttempts(step);
   if (shown.length === 0) return null;
   const left = step.history.length - shown.length;
@@ -146,7 +145,7 @@ function Attempts({ step, report, logs }: AttemptsProps): JSX.Element | null {
   );
 }
 
-function clockTime(iso: string): ComponentChildren {
+function clockTime(iso: string) {
   return <time dateTime={iso}>{timeOfDay(Date.parse(iso))}</time>;
 }
 
@@ -154,7 +153,7 @@ const streamNames = { output: 'output', stdout: 'standard output', stderr: 'stan
 
 type StreamsProps = Pick<PartProps, 'report' | 'logs'> & { readonly step: string; readonly attempt: number };
 
-function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.Element {
+function Streams({ step, attempt, report: { view }, logs }: StreamsProps) {
   const shown = (['output', 'stdout', 'stderr'] as const).flatMap((stream) => {
     const log = { step, attempt, stream };
     const excerpt = logs.get(logKey(log));
@@ -186,7 +185,7 @@ function Streams({ step, attempt, report: { view }, logs }: StreamsProps): JSX.E
 }
 
 /** The parts of a log. The script shows the times of its marks. */
-function TimedSpans({ spans }: { readonly spans: readonly LogSpan[] }): JSX.Element {
+function TimedSpans({ spans }: { readonly spans: readonly LogSpan[] }) {
   return (
     <>
       {spans.map((span) => (

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { RunFailure, RunView, StepView } from '#run-view/api/types.ts';
@@ -36,6 +35,6 @@ function hrefOf({ runId, step, key, command }: RunFailure, { run }: RunView): st
   return command?.startsWith('wf status') ? to.run(runId) : to.runOfStep(runId, name, key ?? undefined);
 }
 
-function positionOf({ place: position }: RunFailure): JSX.Element | null {
+function positionOf({ place: position }: RunFailure) {
   return position && <code>{`${position.file.replace(/^.*\//, '')}:${position.line}:${position.column}`}</code>;
 }
