@@ -6,12 +6,10 @@ import { type Instance, itemText } from './fan-out/instance.ts';
 import { countsText, presentLook, StatusIcon, stepLook } from './status.tsx';
 import { attemptsText, counted, MAX_TEXT, shortened } from './step-text.ts';
 
-/** Formats a timestamp. */
 type ShowMoment = (iso: string) => ComponentChildren;
 
 const MAX_PARAMS = 200;
 
-/** The trigger of a run. */
 const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
   cli: 'the command line',
   api: 'the API',

@@ -64,7 +64,6 @@ export function LogText({ label, kind = '', children }: { label: string; kind?: 
   );
 }
 
-/** The last lines of the output of a step. */
 function LastLines({ lines, label }: { lines: readonly string[]; label: string }) {
   if (lines.length === 0) return null;
   return (

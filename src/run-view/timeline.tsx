@@ -284,7 +284,6 @@ function markText(ms: number): string {
   return ms % 100 === 0 ? formatInterval(ms) : `${ms}ms`;
 }
 
-/** A step in a timeline. */
 type TimelineRow = {
   readonly step: StepView;
   /** When only a free slot was missing, in milliseconds since 1970-01-01 UTC; null if unknown. */

@@ -24,7 +24,6 @@ export type RunFilter = {
 export type LoadedRuns = { readonly runs: readonly RunHead[]; readonly cursor: string | null };
 
 const PAGE_SIZE = 100;
-/** The limit of runs in one response. */
 const MAX_PAGE_SIZE = 500;
 
 /** Runs, newest first, loaded page by page. */

@@ -155,7 +155,6 @@ function isTemporary(problem: ApiProblem | null): boolean {
   return problem !== null && (problem.status === 0 || problem.status >= 500);
 }
 
-/** The sub-runs of a step and of its instances. */
 function childrenOf(step: StepView): readonly { readonly step: string; readonly child: string }[] {
   return [step, ...(step.items ?? [])].flatMap(({ name, child }) =>
     child === undefined ? [] : [{ step: name, child }],
@@ -221,7 +220,6 @@ export class WaitingRuns {
 /** Finished runs of a workflow before a run, newest first, and the one to compare with; null if there is none. */
 type Earlier = { readonly runs: readonly RunHead[]; readonly chosen: RunSummary | null };
 
-/** The limit of earlier runs. */
 const MAX_EARLIER = 20;
 
 /** Reads the last finished runs of a workflow before a run. `wanted`: the id of the selected one; empty: the newest. */

@@ -89,7 +89,6 @@ export class System {
   }
 }
 
-/** Replaces a run of the queue. */
 function withRun(queue: RunQueue | null, run: RunHead): RunQueue | null {
   const replace = (runs: readonly RunHead[]) => runs.map((each) => (each.runId === run.runId ? run : each));
   return queue && { ...queue, running: replace(queue.running), waiting: replace(queue.waiting) };

@@ -99,7 +99,6 @@ function words(root: Schema, schema: Schema, path: readonly PathStep[], text: Te
   }));
 }
 
-/** The names of the steps of a text. */
 function stepNames(text: Text): readonly string[] {
   const names = text.toString().matchAll(/^\s*(?:-\s+)?(?:name|id):\s+(?:"([^"]*)"|'([^']*)'|([^#\n]*[^#\s]))/gm);
   return [...new Set(Array.from(names, ([, double, single, plain]) => double ?? single ?? plain ?? ''))];
@@ -195,7 +194,6 @@ function resolved(root: Schema, { $ref, ...own }: Schema): Schema {
   return { ...resolved(root, target as Schema), ...own };
 }
 
-/** A text as a YAML scalar. */
 function quotedIfNeeded(text: string): string {
   const isPlain = /^[\w$./~-][^:#]*$/.test(text) && !/^(?:[\d.+-]+|true|false|null|yes|no|on|off|-.*)$/i.test(text);
   return isPlain && text.trim() === text ? text : `'${text.replaceAll("'", "''")}'`;

@@ -17,7 +17,6 @@ import { type LogName, readBytes, readMap } from './log-api.ts';
 /** A coloured log line. */
 export type ShownLine = { readonly spans: readonly AnsiSpan[]; readonly cut: ReadLine['cut'] };
 
-/** Number of cached pieces. */
 const MAX_PIECES = 16;
 /** Lines read before and after the requested ones, so that most movements need no request. */
 const SPARE_LINES = 128;
@@ -203,7 +202,6 @@ function withColors(line: ReadLine | null, spansOf: AnsiSpans): ShownLine {
   return { spans: spansOf(line?.text ?? ''), cut: line?.cut ?? null };
 }
 
-/** The text of a line without its colours. */
 function plainText(spans: readonly AnsiSpan[]): string {
   return spans.map(({ text }) => text).join('');
 }

@@ -219,7 +219,6 @@ type FiltersProps = { query: Readonly<Record<string, string>>; change: (changes:
 const statuses = ['failed', 'running', 'waiting', 'queued', 'succeeded', 'partially_succeeded', 'canceled', 'skipped'];
 const durations = { 10: '10 seconds', 60: '1 minute', 600: '10 minutes', 3600: '1 hour' };
 
-/** The filters of the list of runs. */
 function RunFilters({ query, change }: FiltersProps) {
   const text = (name: string, label: string, kind = 'find') => (
     <input

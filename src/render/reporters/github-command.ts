@@ -4,7 +4,6 @@ import { fileText } from '../text/position-text.ts';
 /** The commands of GitHub Actions in use; see "Workflow commands" in its documentation. */
 type GithubCommandName = 'error' | 'warning' | 'group' | 'endgroup';
 
-/** One property of a command, such as `file` or `title`. */
 type GithubProperty = readonly [name: string, value: string];
 
 /** Formats a workflow command of GitHub Actions, `::error file=etl.yaml,line=7::exit 3`, without a line break. */

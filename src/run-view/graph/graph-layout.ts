@@ -284,7 +284,6 @@ function neighbours(count: number, edges: readonly Edge[]): readonly (readonly n
   return lists;
 }
 
-/** The same edge in the opposite direction. */
 function flipped([from, to]: Edge): Edge {
   return [to, from];
 }

@@ -64,7 +64,6 @@ function start(): void {
   else if (!isReadOnly.value) shown.value = 'start';
 }
 
-/** Activates the button before or after the active one. */
 function pressBeside(group: string, by: number): void {
   const buttons = [...document.querySelectorAll<HTMLElement>(`main ${group} button`)];
   buttons[buttons.findIndex((button) => button.ariaPressed === 'true') + by]?.click();

@@ -155,7 +155,6 @@ function About({ allowed, until }: Pick<StepApproval, 'allowed' | 'until'>) {
   );
 }
 
-/** An input as a field of a form. */
 function fieldOf({ name, default: standard, ...rule }: StepApproval['input'][number]): Field {
   const flags = { required: rule.required === true, secret: rule.secret === true };
   const accepts = { ...rule, name, default: standard, ...flags } as Field['accepts'];

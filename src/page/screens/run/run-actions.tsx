@@ -197,7 +197,6 @@ function stillRunning(names: readonly string[]): string {
   return `${shown.length === 0 ? `${last} is` : `${shown.join(', ')} and ${last} are`} still running.`;
 }
 
-/** The steps and handlers that are running. */
 function runningSteps(run: ShownRun): readonly string[] {
   const names = [...(run.view.value?.steps ?? []).map(({ name }) => name), ...run.handlers.value];
   return names.filter((name) => run.step(name).value?.status === 'running');

@@ -118,7 +118,6 @@ type GraphProps = {
   readonly unfolding: Unfolding;
 };
 
-/** The steps of a run as a graph; each can be selected. */
 function RunGraph({ run, graph, selected, selectedStep, critical, unfolding }: GraphProps) {
   const fanOuts = useMemo(
     () => new Set(graph.nodes.filter(({ isFanOut }) => isFanOut).map(({ name }) => name)),
