@@ -109,7 +109,10 @@ function notifierSettings({ processEnv, settings }: Config): Pick<NotifierOption
   return { env: processEnv, publicUrl: settings.read('publicUrl').value?.replace(/\/+$/, '') ?? null };
 }
 
-/** Sends a sample of each notification, or resolves to why none was sent. Throws as `runRequest` does, and `run-exists`, `storage`. */
+/**
+ * Sends a sample of each notification, or resolves to why none was sent. Throws as `runRequest` does, and `run-exists`,
+ * `storage`.
+ */
 export async function sendSamples(
   config: Config,
   request: StartRequest,

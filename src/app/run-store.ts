@@ -26,7 +26,7 @@ export async function daemonState({ runsDir }: Pick<Config, 'runsDir'>): Promise
   throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
 }
 
-/** The run store on the disk; `calls` replace those of the system. Throws a `WfError` `storage` without a home directory. */
+/** The run store on the disk; `calls` replace those of the system. Throws a `WfError` `storage` without a home. */
 export function fileStore({ runsDir }: Config, calls: Partial<JournalCalls> = {}): FileStore {
   if (runsDir !== null) return createFileStore({ runsDir, ...processes, calls: { ...journalCalls, ...calls } });
   throw new WfError('storage', 'there is no home directory to store the run in', {

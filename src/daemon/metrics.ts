@@ -47,16 +47,17 @@ export class Metrics {
     const counter = (name: string, help: string, labelNames: string[]) =>
       new prometheus.Counter({ name, help, labelNames, registers });
     const seconds = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
-      new prometheus.Histogram({ name: `${name}_duration_seconds`, help, labelNames, buckets, registers });
+      new prometheus.Histogram({ name, help, labelNames, buckets, registers });
     addPresent(prometheus, registers, sources);
     const labels = ['method', 'route', 'status'];
     const help = 'Duration of requests, by the pattern of their path.';
-    this.#requests = seconds('wf_http_request', help, requestSeconds, labels);
+    this.#requests = seconds('wf_http_request_duration_seconds', help, requestSeconds, labels);
     this.#runs = counter('wf_runs_total', 'Finished runs, by workflow and status.', ['workflow', 'status']);
-    this.#runDurations = seconds('wf_run', 'Duration of runs from start to finish.', runSeconds);
+    const runsHelp = 'Duration of runs from start to finish.';
+    this.#runDurations = seconds('wf_run_duration_seconds', runsHelp, runSeconds);
     const stepsHelp = 'Steps and handlers of finished runs, by executor and status.';
     this.#steps = counter('wf_steps_total', stepsHelp, ['executor', 'status']);
-    this.#stepDurations = seconds('wf_step', 'Duration of steps, all attempts included.', stepSeconds);
+    this.#stepDurations = seconds('wf_step_duration_seconds', 'Duration of steps, all attempts included.', stepSeconds);
   }
 
   readonly countRequest = ({ seconds, status, ...labels }: CountedRequest): void =>

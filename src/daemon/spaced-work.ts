@@ -13,7 +13,7 @@ export class SpacedWork {
     this.#parts = parts;
   }
 
-  /** Asks for the work, which begins after this call; resolves when it is done, also if it has failed. */
+  /** Asks for the work, which begins after this call, once for all requests before; resolves when it is done or failed. */
   readonly ask = (): Promise<void> => {
     const done = new Promise<void>((resolve) => void this.#waiting.push(resolve));
     if (this.#working === null) this.#plan();

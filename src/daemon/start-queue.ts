@@ -172,7 +172,7 @@ export class StartQueue {
   /** The runs that take a slot or wait only for approvals. */
   readonly running = (): readonly string[] => [...this.#slots];
 
-  /** Resolves when a process owns the run, or could not start (false), or the signal is aborted. */
+  /** Resolves when a process owns the run or the signal is aborted; to false without a process, or without a slot. */
   readonly owned = async (runId: string, signal: AbortSignal): Promise<boolean> => {
     const launched = this.#unowned.get(runId) ?? null;
     if (launched !== null) await orAborted(launched, signal);

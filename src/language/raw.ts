@@ -220,12 +220,12 @@ export function entriesAt<T>(value: T | readonly T[] | undefined, path: Path): {
   return asList<T>(value).map((entry, index) => ({ path: Array.isArray(value) ? [...path, index] : path, entry }));
 }
 
-/** Every text within a value, with its path. */
-export function textsIn(value: unknown, path: Path): { path: Path; text: string }[] {
-  if (typeof value === 'string') return [{ path, text: value }];
+/** Every text within a value that contains `part`, with its path. */
+export function textsIn(value: unknown, path: Path, part = ''): { path: Path; text: string }[] {
+  if (typeof value === 'string') return value.includes(part) ? [{ path, text: value }] : [];
   if (typeof value !== 'object' || value === null) return [];
   const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, isList ? Number(key) : key]));
+  return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, isList ? Number(key) : key], part));
 }
 
 /** Whether a value of several forms is a list. */

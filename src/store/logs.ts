@@ -19,7 +19,7 @@ export type LogFile = {
   /** The path on this machine; null for a log of a daemon. */
   readonly path: string | null;
   readonly size: () => Promise<number>;
-  /** The bytes from `from` up to `to`, by default the present end. A chunk is valid until the next one. */
+  /** The bytes from `from` to before `to` or the end, by default the present one. A chunk is valid until the next one. */
   readonly read: (from: number, to?: number) => AsyncIterable<Uint8Array>;
 };
 

@@ -35,7 +35,10 @@ export type RunFiles = {
 /** The owner's hold on its run: the only way to write it. */
 export type RunJournal = RunFiles & {
   readonly runId: string;
-  /** Passes all events to the operating system, so that they survive the process, or throws and passes none. */
+  /**
+   * Passes the events to the operating system, so that they survive the process; all of them or, if it throws a `WfError`
+   * `storage`, none.
+   */
   readonly append: (events: readonly RunEvent[]) => readonly StoredEvent[];
   /** Resolves when everything up to this event, or else all so far, is on disk. Calls share flushes. */
   readonly flush: (seq?: number) => Promise<void>;
@@ -150,7 +153,7 @@ export type NewRuns = { readonly fresh: readonly string[]; readonly known: numbe
 
 /** Remembered statuses of finished runs. Never throws: lost entries are read from the runs again. */
 export type RunStatuses = {
-  /** Null for a run that has changed or has none. Ask in the order of the list: it is fastest. */
+  /** Null for a run that has changed or has none. Ask for the runs in the order in which the statuses were opened. */
   readonly of: (runId: string) => FinishedStatus | null;
   /** The duration of the run whose status `of` has just returned; null: unknown, or it was never started. */
   readonly durationOf: (runId: string) => number | null;
@@ -247,7 +250,7 @@ export type RunLabel = Pick<RunCreated, 'workflow' | 'group' | 'file'>;
  * identified by the absolute path of its file. Every method throws a `WfError` `storage` if the disk fails.
  */
 export type Suspensions = {
-  /** The end of the last suspension, which may have passed, in milliseconds since 1970; infinite: open. */
+  /** The end of the last suspension, which may have passed, in milliseconds since 1970; infinite: until it is resumed. */
   readonly endOf: (file: string) => number | null;
   /** Returns the end of a suspension that has not ended; null: the schedule is not suspended. */
   readonly suspendedUntil: (file: string) => number | null;
@@ -304,7 +307,7 @@ export type StoredRunIds = {
 /** A daemon's claim on the runs of a store: while it holds, no second daemon can start. */
 export type DaemonClaim = {
   readonly tell: (url: string) => void;
-  /** The error to end with: another daemon has the claim, or the directory is gone. Null while it holds. */
+  /** Null while it holds; else the error to end with: `conflict` for another daemon, `storage` without its directory. */
   readonly loss: () => WfError | null;
   readonly release: () => void;
 };
@@ -330,7 +333,7 @@ export type DiskSpace = { readonly path: string; readonly totalBytes: number; re
  * }
  */
 export type DaemonState = {
-  /** Makes this process the only daemon, also after a dead one. Rejects with `conflict` if one is running. */
+  /** Makes this process the only daemon; replaces a dead one. Rejects with `conflict`, which names a running one. */
   readonly claim: () => Promise<DaemonClaim>;
   /** Claims the next start of a workflow, which one process at a time decides; null if another has the claim. */
   readonly claimStart: (workflow: string) => Promise<(() => void) | null>;

@@ -180,7 +180,10 @@ function unreadOf({ stale, read }: Look): number {
   return stale.length - read.size;
 }
 
-/** Reads stale files in slices; none after `waitMs` of waiting. False if a newer scan supersedes this one. */
+/**
+ * Reads stale files in slices between other work, the last ones only if the others took less than `waitMs`. False if a
+ * newer scan supersedes this one.
+ */
 async function readInSlices(
   look: Look,
   files: CatalogFiles,

@@ -122,7 +122,7 @@ export class Scheduler {
       .sort((a, b) => a.at.getTime() - b.at.getTime());
   }
 
-  /** The scheduled actions between two times, at most `limit`, in order, those of suspended workflows too. */
+  /** At most `limit` scheduled actions between two times, in order, and those that a suspension holds back. */
   moments(from: number, to: number, limit: number): Promise<readonly UpcomingMoment[]> {
     return momentsBetween(this.#timetable.rules(), this.#times, { from, to, limit });
   }

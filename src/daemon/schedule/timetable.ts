@@ -82,7 +82,7 @@ export class Timetable {
     return this.#workflows.get(file) ?? null;
   }
 
-  /** Returns the earliest future or unhandled due time; infinite if there is none. */
+  /** Returns the earliest future or unhandled due time, or infinity. */
   nextMoment(): number {
     return this.#active().reduce((least, { next }) => Math.min(least, next ?? least), Number.POSITIVE_INFINITY);
   }

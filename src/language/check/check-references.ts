@@ -37,8 +37,7 @@ export function resultProblems(
   return users.flatMap(({ file, path, raw, what }) => {
     const { script: _, ...rest } = raw;
     const user = names.get(raw);
-    const texts = textsIn(rest, path).filter(({ text }) => text.includes('$'));
-    return texts.flatMap(({ path: at, text }) => [
+    return textsIn(rest, path, '$').flatMap(({ path: at, text }) => [
       ...slices(text, { file, path: at, what }),
       ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
         const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;

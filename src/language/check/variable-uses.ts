@@ -94,7 +94,7 @@ function usesOfCondition(
 
 /** The uses in each text within a value. */
 export function textUses(value: unknown, path: Path, usesIn = templateUses): readonly LocatedUse[] {
-  return textsIn(value, path).flatMap((found) => at(found.path, usesIn(found.text)));
+  return textsIn(value, path, '$').flatMap((found) => at(found.path, usesIn(found.text)));
 }
 
 /** The uses in the text at `path`. */

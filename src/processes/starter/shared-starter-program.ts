@@ -87,11 +87,12 @@ const TICK_NS = TICK_MS * 1e6;
  *   ended <pid> <wait status>       a program has ended
  *   flushed <ns>                    the next file to flush is on disk, after this time; -1: it could not be flushed
  *
- * The first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to flush,
- * and one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program no longer
- * count in its group: its process number. The others are requests: their number, the file whose last flush must not have
- * failed (or nothing), group and limit, working directory, file for standard output, file for standard error, path of the program, number of
- * arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME` for a variable to remove.
+ * The first message is the environment of the programs as `NAME=value`. A message of one text is the path of a file to
+ * flush, and one of two texts withdraws a request: its group and its number; with an empty group, it makes a running program
+ * no longer count in its group: its process number. The others are requests: their number, the file whose last flush must
+ * not have failed (or nothing), group and limit, working directory, file for standard output, file for standard error, path of
+ * the program, number of arguments, the arguments from 0 on, then differences in the environment: `NAME=value`, or `NAME`
+ * for a variable to remove.
  *
  * A request with a limit waits in the queue of its group while that many programs of the group run. Before one of the queue
  * starts, all messages are read that were sent before the end of the program that it follows: a stop withdraws the queue

@@ -34,7 +34,7 @@ export const moveInQueue: V2Handler = async ({ params: { id = '' }, body }, part
 function queueJson({ queue, runIndex }: V2Parts): object {
   const { limit, running, waiting } = queue();
   const heads = (runIds: readonly string[]) => runIds.flatMap((runId) => runIndex.headOf(runId) ?? []);
-  // In JSON the limit is null if there is none.
+  // JSON writes an infinite limit as null.
   return { limit, running: heads(running), waiting: heads(waiting) };
 }
 

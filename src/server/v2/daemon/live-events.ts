@@ -148,7 +148,7 @@ function createLiveFrames(parts: V2Parts): LiveFrames {
       case 'daemon':
         return eventFrame({ id, event: 'daemon', data: daemonText(parts.changes) });
       case 'queue':
-        // Ids of runs, which are separate events; the limit is null in JSON if there is none.
+        // Ids of runs, which are separate events. JSON writes an infinite limit as null.
         return eventFrame({ id, event: 'queue', data: JSON.stringify(parts.queue()) });
       case 'schedule':
         return eventFrame({ id, event: 'schedule', data: JSON.stringify(await nextMoments(parts)) });

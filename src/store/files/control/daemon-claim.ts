@@ -42,7 +42,7 @@ function isLoopback(host: string): boolean {
   return host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
-/** Makes this process the only daemon of a directory, also after a dead one. Throws `conflict` or `storage`. */
+/** Makes this process the only daemon of a directory; replaces a dead one. Throws `conflict` or `storage`. */
 export function claimDaemon(directory: string, processes: Processes) {
   const owner = thisOwner(processes);
   const address = durableText(join(directory, 'address.json'));
