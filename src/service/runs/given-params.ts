@@ -59,23 +59,15 @@ type CheckOptions = { readonly isComplete: boolean; readonly isJsonValue?: boole
 export function acceptParams(
   workflow: Workflow,
   asked: readonly Param[],
-  options: CheckOptions = { isComplete: true },
+  { isComplete, isJsonValue = false }: CheckOptions = { isComplete: true },
 ): readonly Param[] {
-  const given = options.isJsonValue === true ? asked : namedParams(workflow, asked);
-  checkParams(workflow, given, { ...options, isFromJson: given !== asked });
-  return given;
-}
-
-function checkParams(
-  workflow: Workflow,
-  given: readonly Param[],
-  { isComplete, isFromJson }: CheckOptions & { readonly isFromJson: boolean },
-): void {
+  const given = isJsonValue ? asked : namedParams(workflow, asked);
   if (given.length > 0 && workflow.runConfig?.disableParamEdit) {
     throw new WfError('invalid-params', `workflow "${workflow.name}" takes no parameters: "runConfig" disables them`);
   }
   const { params, paramSchema } = workflow;
-  if (given.length === 0 && paramSchema === undefined && !params.some(({ rule }) => rule?.required === true)) return;
+  if (given.length === 0 && paramSchema === undefined && !params.some(({ rule }) => rule?.required === true))
+    return given;
   const names = refusedNames(workflow, given);
   const shown = names.slice(0, MOST_FAULTS).map((name) => nameFault(name, workflow));
   const refused = new Set<string | null>(names);
@@ -83,12 +75,11 @@ function checkParams(
   const alone = [...shown, ...positionFaults(workflow, taken), ...valueFaults(workflow, taken, isComplete)];
   const faults = alone.length > 0 || !isComplete ? alone : schemaFaults(workflow, taken);
   const [first] = faults;
-  if (first === undefined) return;
+  if (first === undefined) return given;
   const more = names.length > MOST_FAULTS ? [`and ${names.length - MOST_FAULTS} more names`] : [];
-  const help = isFromJson && names.length > 0 ? jsonHelp(workflow) : first.help;
-  throw new WfError('invalid-params', [...faults.map(({ message }) => message), ...more].join('\n'), {
-    ...(help === '' ? {} : { help }),
-  });
+  const help = given !== asked && names.length > 0 ? jsonHelp(workflow) : first.help;
+  const message = [...faults.map((fault) => fault.message), ...more].join('\n');
+  throw new WfError('invalid-params', message, help === '' ? {} : { help });
 }
 
 /** Whether `acceptParams` may take more than about 20 ms: a schema or patterns are checked, and they or the values are long. */
@@ -134,10 +125,8 @@ export function refuseReplacements(run: GivenRun, processEnv: Environment): void
 /** What sets a variable besides parameters; null if nothing does. */
 function setterOf(name: string, { workflow, sources = [], dotenv }: GivenRun, processEnv: Environment): string | null {
   const at = () => {
-    const position = locateVariable(sources, name);
-    return position === null
-      ? 'the file'
-      : `${basename(position.file)}:${position.start.line}:${position.start.column}`;
+    const found = locateVariable(sources, name);
+    return found === null ? 'the file' : `${basename(found.file)}:${found.start.line}:${found.start.column}`;
   };
   if (workflow.env.some((entry) => entry.name === name)) return `the value that "env" sets (${at()})`;
   const secret = workflow.secrets.find((other) => other.name === name);
@@ -315,15 +304,13 @@ function jsonObjectParams(workflow: Workflow, text: string): readonly Param[] {
     const help = 'to set a parameter of the name "json", write: params: ["json=..."]';
     throw new WfError('invalid-params', 'the text of "params: {json: ...}" is not a JSON object', { help });
   }
-  const declared = workflow.params.flatMap(({ name }) => name ?? []);
+  const declared = declaredNames(workflow);
   const unknown = Object.keys(object).filter((name) => !declared.includes(name));
   if (unknown.length > 0) {
     const names = unknown.slice(0, 10).map((name) => `"${name.slice(0, 60)}"`);
     const takes = declared.length === 0 ? 'declares no parameters' : `declares ${declared.join(', ')}`;
-    throw new WfError(
-      'invalid-params',
-      `${names.join(', ')} in the JSON of "params" is undeclared: workflow "${workflow.name}" ${takes}`,
-    );
+    const message = `${names.join(', ')} in the JSON of "params" is undeclared: workflow "${workflow.name}" ${takes}`;
+    throw new WfError('invalid-params', message);
   }
   return Object.entries(object).map(([name, value]) => ({ name, value: textOf(value) }));
 }

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { namedStep } from '#core/fan-out/instance-name.ts';
 import { buildGraph, type Graph } from '#core/graph.ts';
 import { autoRetryOf } from '#core/run/policies.ts';
@@ -40,32 +41,32 @@ export async function retryRequest(
 ): Promise<StartRequest | null> {
   if (!isFinished(run.state)) throw stillActive(run);
   await refuseDuringRetry(run, request.runId, history);
-  const { workflow, sources, warnings } = request.current ?? storedWorkflow(run);
+  const loaded = request.current ?? storedWorkflow(run);
+  const { workflow } = loaded;
   const params = request.params ?? keptParams(run);
   const kept = await runWithResults(run, history);
   const { restored, rerun, missing } = plan(kept, request.selection, buildGraph(workflow));
-  if (missing !== undefined) throw secretOutputs(missing);
+  if (missing !== undefined) {
+    const which = missing.map((name) => `"${name}"`).join(', ');
+    const message = `the step cannot run alone: outputs of other steps were secret and are not kept: ${which}`;
+    throw new WfError('usage', message, {
+      help: 'leave out --step, or use --from with the step that produces them',
+    });
+  }
   if (rerun.length === 0 && !isEndMissing(kept)) {
     // A start checks its parameters itself.
     if (!isLongCheck(workflow, params)) acceptParams(workflow, params);
     return null;
   }
-  const retry = { of: kept.runId, restored: withResults(restored, kept, workflow) };
-  const strict = request.strict === true || run.state.strict;
-  const envFiles = request.envFiles ?? keptEnvFiles(run);
-  const { selection } = run.state;
-  const part = selection === undefined ? {} : { selection };
   return {
-    workflow,
-    sources,
-    warnings,
+    ...loaded,
     params,
-    envFiles,
+    envFiles: request.envFiles ?? keptEnvFiles(run),
     runId: request.runId,
     trigger: 'cli',
-    strict,
-    retry,
-    ...part,
+    strict: request.strict === true || run.state.strict,
+    retry: { of: kept.runId, restored: withResults(restored, kept, workflow) },
+    ...given({ selection: run.state.selection }),
   };
 }
 
@@ -94,19 +95,17 @@ export function isEndMissing({ state }: PastRun): boolean {
 
 function plan({ state }: PastRun, selection: RetrySelection, graph: Graph): RetryPlan {
   if (!('only' in selection || 'from' in selection)) return planRetry(state, selection, graph);
-  const given = 'only' in selection ? selection.only : selection.from;
-  const name = namedStep(state, given) ?? given;
+  const asked = 'only' in selection ? selection.only : selection.from;
+  const name = namedStep(state, asked) ?? asked;
   const instance = state.graph.index.has(name) ? stepState(state, name).item : undefined;
   const step = instance === undefined ? name : stepNode(state, name).instanceOf;
   const number = graph.index.get(step ?? name);
-  if (number === undefined || number >= graph.stepCount) throw noSuchStep(given, graph);
-  if (instance?.masked === true) throw secretItems(given);
+  if (number === undefined || number >= graph.stepCount) throw noSuchStep(asked, graph);
+  if (instance?.masked === true) {
+    const help = 'retry the whole step, which reads its items again';
+    throw new WfError('usage', `"${asked}" cannot run alone: its item was secret and is not kept`, { help });
+  }
   return planRetry(state, 'only' in selection ? { only: name } : { from: name }, graph);
-}
-
-function secretItems(name: string): WfError {
-  const help = 'retry the whole step, which reads its items again';
-  return new WfError('usage', `"${name}" cannot run alone: its item was secret and is not kept`, { help });
 }
 
 function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
@@ -118,7 +117,11 @@ function storedWorkflow({ runId, stored, damage }: PastRun): LoadedWorkflow {
 
 /** Returns the stored parameters. Throws `usage` if some were secret, or the journal does not hold them. */
 export function keptParams({ runId, state }: PastRun): readonly Param[] {
-  if (state.runId === '') throw unknownParams(runId, state.workflow);
+  if (state.runId === '') {
+    throw new WfError('usage', `the parameters of run ${runId} are unknown: its journal is empty`, {
+      help: `start workflow "${state.workflow}" again, or give all its parameters with -p NAME=value`,
+    });
+  }
   const masked = state.givenParams.filter((param) => param.masked);
   if (masked.length === 0) return state.givenParams;
   const names = masked.map(({ name }) => (name === null ? 'one without a name' : `"${name}"`)).join(', ');
@@ -127,26 +130,9 @@ export function keptParams({ runId, state }: PastRun): readonly Param[] {
   });
 }
 
-function unknownParams(runId: string, workflow: string): WfError {
-  return new WfError('usage', `the parameters of run ${runId} are unknown: its journal is empty`, {
-    help: `start workflow "${workflow}" again, or give all its parameters with -p NAME=value`,
-  });
-}
-
 /** Returns the dotenv files that options of a run named. */
 export function keptEnvFiles({ state }: PastRun): readonly string[] {
   return (state.dotenv ?? []).flatMap(({ path, option }) => (option ? [path] : []));
-}
-
-function secretOutputs(names: readonly string[]): WfError {
-  const which = names.map((name) => `"${name}"`).join(', ');
-  return new WfError(
-    'usage',
-    `the step cannot run alone: outputs of other steps were secret and are not kept: ${which}`,
-    {
-      help: 'leave out --step, or use --from with the step that produces them',
-    },
-  );
 }
 
 function stillActive(run: PastRun): WfError {
@@ -216,21 +202,15 @@ export function workflowChanges(before: Workflow, after: Workflow): readonly str
   const { steps: oldSteps, ...oldRest } = before;
   const { steps: newSteps, ...newRest } = after;
   const old = new Map(oldSteps.map((step) => [step.name, step]));
-  const now = new Map(newSteps.map((step) => [step.name, step]));
+  const now = new Set(newSteps.map(({ name }) => name));
+  const changes = {
+    new: newSteps.filter(({ name }) => !old.has(name)),
+    changed: newSteps.filter((step) => old.has(step.name) && !isSame(old.get(step.name), step)),
+    removed: oldSteps.filter(({ name }) => !now.has(name)),
+  };
   const keys = Object.keys(newRest) as (keyof typeof newRest)[];
   return [
-    ...named(
-      'new',
-      newSteps.filter(({ name }) => !old.has(name)),
-    ),
-    ...named(
-      'changed',
-      newSteps.filter((step) => isChanged(old.get(step.name), step)),
-    ),
-    ...named(
-      'removed',
-      oldSteps.filter(({ name }) => !now.has(name)),
-    ),
+    ...Object.entries(changes).flatMap(([what, steps]) => named(what, steps)),
     ...keys.filter((key) => !isSame(oldRest[key], newRest[key])).map((key) => `"${key}" changed`),
   ];
 }
@@ -239,10 +219,6 @@ function named(what: string, steps: readonly Step[]): readonly string[] {
   if (steps.length === 0) return [];
   const names = steps.map(({ name }) => `"${name}"`).join(', ');
   return [`${what} ${steps.length === 1 ? 'step' : 'steps'} ${names}`];
-}
-
-function isChanged(before: Step | undefined, after: Step): boolean {
-  return before !== undefined && !isSame(before, after);
 }
 
 function isSame(one: unknown, other: unknown): boolean {

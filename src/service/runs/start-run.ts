@@ -46,14 +46,12 @@ export function runRequest(request: StartRequest): RunRequest {
     workflow,
     sources,
     params,
-    ...given({ dotenv }),
     trigger,
     retryOf: retry?.of ?? null,
     restored: retry?.restored ?? withoutSteps(workflow, selection),
-    ...given({ selection }),
     ancestors: [],
     strict,
-    ...given({ retryNumber, onApproval }),
+    ...given({ dotenv, selection, retryNumber, onApproval }),
   };
 }
 
