@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { given } from '#core/data/collections.ts';
+import { isoTimeOrNull } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { foldRun, type RunFilter } from '#service/history.ts';
 import type { LoggedRun } from '#service/logs.ts';
@@ -111,12 +112,8 @@ function queryOf(
     steps: 'true',
     limit: String(limit),
     ...given({ workflow, status: statuses?.join(','), waiting: waiting ? 'true' : null, queue, tag }),
-    ...given({ from: isoTime(from), to: isoTime(to), cursor }),
+    ...given({ from: isoTimeOrNull(from), to: isoTimeOrNull(to), cursor }),
   });
-}
-
-function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 /** Replaces help about the API by help for commands. */

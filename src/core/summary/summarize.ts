@@ -56,8 +56,8 @@ export function warningTexts({ warnings }: RunState): readonly string[] {
   return warnings.map(({ step, message }) => (step === null ? message : `${step}: ${message}`));
 }
 
-/** Returns a run without its steps. */
-export function headOf({ steps: _, handlers: __, warnings: ___, ...head }: RunSummary): RunHead {
+/** Returns a run without its steps and failures. */
+export function headOf({ steps, handlers, warnings, failures, moreFailures, ...head }: RunSummary): RunHead {
   return head;
 }
 
@@ -142,7 +142,8 @@ export function durationOf({ startedAt, finishedAt }: Pick<RunState, 'startedAt'
   return startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt);
 }
 
-function isoTimeOrNull(at: number | null): string | null {
+/** A time in ISO 8601. */
+export function isoTimeOrNull(at: number | null): string | null {
   return at === null ? null : isoTime(at);
 }
 

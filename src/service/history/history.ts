@@ -114,9 +114,7 @@ async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {
   return null;
 }
 
-type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & {
-  readonly read: (runId: string) => Promise<PastRun | null>;
-};
+type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & Pick<History, 'read'>;
 
 /** The interval of the check that the owner of the run is alive. */
 const POLL_MS = 1000;
@@ -197,18 +195,14 @@ export type RunFilter = {
 /** The position of a run in the list of all runs, newest first; the run may have been removed. */
 export type RunPosition = { readonly at: number; readonly runId: string };
 
-type SelectTools = {
-  readonly archive: RunArchive;
-  readonly reach: Reach;
-  readonly read: (runId: string) => Promise<PastRun | null>;
-};
+type SelectTools = Pick<History, 'read'> & { readonly archive: RunArchive; readonly reach: Reach };
 
 /** The number of newest runs without a file that are read to learn their directory. */
 const MOST_WITHOUT_FILE = 50;
 
 /** Yields the selected runs, newest first. Reads only as many as needed. */
 export async function* selectRuns(filter: RunFilter, { archive, reach, read }: SelectTools): AsyncIterable<PastRun> {
-  const { statuses, limit, waiting = false, active = false } = filter;
+  const { statuses, limit, waiting = false, active = false, unknownToo = false } = filter;
   const ids = archive.list();
   const known = statuses === null ? null : archive.statuses(ids);
   const pause = createSlices();
@@ -220,11 +214,12 @@ export async function* selectRuns(filter: RunFilter, { archive, reach, read }: S
       if (turn !== null) await turn;
       if ((waiting || active) && !mayBeActive(runId, archive)) continue;
       if (!hasBegunSo(archive, runId, filter)) continue;
-      const isOther = statuses !== null && known !== null && hasOther({ runId, statuses, known, archive, filter });
-      const run = isOther ? null : await read(runId);
+      const status = known?.of(runId) ?? (known === null || unknownToo ? null : storedStatus(runId, known, archive));
+      if (statuses !== null && status !== null && !statuses.includes(status)) continue;
+      const run = await read(runId);
       if (run === null) continue;
       remember(run, known);
-      if (statuses !== null && !filter.unknownToo && !statuses.includes(run.state.status)) continue;
+      if (statuses !== null && !unknownToo && !statuses.includes(run.state.status)) continue;
       if ((waiting && run.state.held === 0) || (active && isFinished(run.state))) continue;
       left -= 1;
       yield run;
@@ -275,22 +270,11 @@ function startedBelow(directory: string, archive: RunArchive): (runId: string, l
   };
 }
 
-type Question = {
-  readonly runId: string;
-  readonly statuses: readonly RunStatus[];
-  readonly known: RunStatuses;
-  readonly archive: RunArchive;
-  readonly filter: RunFilter;
-};
-
-/** Whether a finished run certainly has another status: it is remembered, or its journal alone tells it. */
-function hasOther({ runId, statuses, known, archive, filter }: Question): boolean {
-  const status = known.of(runId);
-  if (status !== null) return !statuses.includes(status);
-  const run = filter.unknownToo ? null : readFinished(archive, runId);
-  if (run === null) return false;
-  remember(run, known);
-  return !statuses.includes(run.state.status);
+/** Returns the status of a finished run if its journal alone tells it, and remembers it. */
+function storedStatus(runId: string, known: RunStatuses, archive: RunArchive): RunStatus | null {
+  const run = readFinished(archive, runId);
+  if (run !== null) remember(run, known);
+  return run?.state.status ?? null;
 }
 
 /** A run that was found to be lost, on a disk that refuses writes, has no stored end. */

@@ -1,8 +1,9 @@
+import { given } from '#core/data/collections.ts';
 import { type Graph, nodeAt } from '#core/graph.ts';
 import type { StepState } from '#core/run/run-state.ts';
 import { type AttemptRecord, attemptHistory } from '#core/summary/attempt-history.ts';
-import { headOf } from '#core/summary/summarize.ts';
-import type { RunHead, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { headOf, isoTimeOrNull } from '#core/summary/summarize.ts';
+import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { Position, Source } from '#language/diagnostic.ts';
 import { locateSteps } from '#language/locate.ts';
@@ -101,7 +102,7 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
     );
   const workflow = run.stored?.workflow;
   return {
-    run: runHeadJson(summary),
+    run: headOf(summary),
     description: workflow?.description ?? '',
     tags: workflow?.tags ?? [],
     warnings: summary.warnings,
@@ -111,14 +112,10 @@ export function runViewJson(drawn: DrawnRun, maxAttempts = MAX_ATTEMPTS) {
     handlers: summary.handlers.map(view),
     graph: run.stored === null ? null : graphJson(run.state.graph, drawn),
     sources: sources.map(({ path, text }) => ({ path, text })),
-    subRuns: Array.from(children, ([step, child]) => ({ step, run: runHeadJson(child) })),
+    subRuns: Array.from(children, ([step, child]) => ({ step, run: headOf(child) })),
     fileStatus,
     masked: run.stored?.masked === true,
   };
-}
-
-function runHeadJson({ failures: _, moreFailures: __, ...summary }: RunSummary): RunHead {
-  return headOf(summary);
 }
 
 /** Returns a step without what tolerated its failures if these fail the run, which is strict. */
@@ -138,14 +135,12 @@ export function stepViewJson(
   return {
     ...own,
     // There can be very many: the only attempt of an instance is in the instance itself.
-    ...(items === undefined
-      ? {}
-      : {
-          items: items.map((instance) => ({
-            ...instance,
-            ...(instance.attempts > 1 ? { history: attempts(instance.name).map(attemptJson) } : {}),
-          })),
-        }),
+    ...(items && {
+      items: items.map((instance) => ({
+        ...instance,
+        ...(instance.attempts > 1 ? { history: attempts(instance.name).map(attemptJson) } : {}),
+      })),
+    }),
     maskedOutputs: state?.masked ?? [],
     kept: state?.restored === true && (state.origin !== undefined || state.status !== 'skipped'),
     history: attempts(step.name).map(attemptJson),
@@ -160,9 +155,9 @@ function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, n
     exitCode: end?.exitCode ?? null,
     signal: end?.signal ?? null,
     scheduledAt: new Date(scheduledAt).toISOString(),
-    startedAt: isoTime(startedAt),
-    ...(readyAt === undefined ? {} : { readyAt: new Date(readyAt).toISOString() }),
-    finishedAt: isoTime(endedAt),
+    startedAt: isoTimeOrNull(startedAt),
+    ...given({ readyAt: isoTimeOrNull(readyAt ?? null) }),
+    finishedAt: isoTimeOrNull(endedAt),
     next: next === null ? null : { why: next.why, until: new Date(next.until).toISOString() },
   };
 }
@@ -170,6 +165,13 @@ function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, n
 /** Returns the nodes, handlers included, with their positions; `to` depends on `from`. */
 function graphJson(graph: Graph, { positions, sources }: Pick<DrawnRun, 'positions' | 'sources'>) {
   const indexes = new Map(sources.map(({ path }, index) => [path, index]));
+  const placeOf = ({ file, start, end }: Position) => ({
+    source: indexes.get(file) ?? 0,
+    line: start.line,
+    column: start.column,
+    endLine: end.line,
+    endColumn: end.column,
+  });
   // Instances of a fan-out are in its step.
   const own = graph.nodes.filter(({ instanceOf }) => instanceOf === undefined);
   const nodes = own.map((step, number) => {
@@ -182,16 +184,7 @@ function graphJson(graph: Graph, { positions, sources }: Pick<DrawnRun, 'positio
       description: step.description,
       command: stepTitle(step),
       isFanOut: step.fanOut !== undefined,
-      place:
-        position === undefined
-          ? null
-          : {
-              source: indexes.get(position.file) ?? 0,
-              line: position.start.line,
-              column: position.start.column,
-              endLine: position.end.line,
-              endColumn: position.end.column,
-            },
+      place: position === undefined ? null : placeOf(position),
     };
   });
   const edges = graph.dependencies.flatMap((numbers, to) => {
@@ -199,8 +192,4 @@ function graphJson(graph: Graph, { positions, sources }: Pick<DrawnRun, 'positio
     return instanceOf === undefined ? numbers.map((from) => ({ from: nodeAt(graph, from).name, to: name })) : [];
   });
   return { nodes, edges };
-}
-
-function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
