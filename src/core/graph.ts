@@ -107,6 +107,20 @@ function reversed(dependencies: readonly (readonly number[])[]): readonly (reado
   return dependents;
 }
 
+/** Returns the steps by the length of the longest path to them; those of each length are in the order of the file. */
+export function waves(graph: Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>): readonly (readonly number[])[] {
+  const lengths = new Array<number>(graph.stepCount).fill(0);
+  const found: number[][] = [];
+  for (const node of drawingOrder(graph)) {
+    const numbers = graph.dependencies[node] ?? [];
+    const length = numbers.reduce((longest, number) => Math.max(longest, (lengths[number] ?? 0) + 1), 0);
+    lengths[node] = length;
+    found[length] ??= [];
+    found[length]?.push(node);
+  }
+  return found.map((nodes) => nodes.sort((a, b) => a - b));
+}
+
 /** Returns the steps in topological order: depth first, so that chains stay together, else in the order of the file. */
 export function drawingOrder(graph: Pick<Graph, 'stepCount' | 'dependencies' | 'dependents'>): readonly number[] {
   const unmet = graph.dependencies.slice(0, graph.stepCount).map((numbers) => numbers.length);

@@ -1,4 +1,4 @@
-import { buildGraph, drawingOrder, type Graph, nodeAt } from '#core/graph.ts';
+import { buildGraph, drawingOrder, type Graph, nodeAt, waves } from '#core/graph.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { type GraphFormat, graphEdges, graphJson } from '../data-views.ts';
 import { stepTitle } from '../text/run-text.ts';
@@ -143,22 +143,6 @@ function waveLines(graph: Graph, unicode: boolean): readonly string[] {
       withNeeds(`  ${padEnd(names[node] ?? '', width)}`, needsText(graph, node, unicode), unicode).trimEnd(),
     ),
   ]);
-}
-
-function waves(graph: Graph): readonly (readonly number[])[] {
-  const found: number[][] = [];
-  const depth = new Map<number, number>();
-  for (const node of drawingOrder(graph)) {
-    const wave = (graph.dependencies[node] ?? []).reduce(
-      (deepest, number) => Math.max(deepest, (depth.get(number) ?? 0) + 1),
-      0,
-    );
-    depth.set(node, wave);
-    const members = found[wave] ?? [];
-    members.push(node);
-    found[wave] = members;
-  }
-  return found.map((nodes) => nodes.sort((a, b) => a - b));
 }
 
 function needsText(graph: Graph, node: number, unicode: boolean): string {

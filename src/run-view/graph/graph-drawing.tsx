@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { drawingOrder } from '#core/graph.ts';
+import { waves } from '#core/graph.ts';
 import type { StepView } from '../api/types.ts';
 import { counted } from '../step-text.ts';
 import { Frame, type PlacedNode } from './graph-box.tsx';
@@ -174,7 +174,7 @@ export function layOutColumns(graph: Dependencies): {
   readonly items: readonly GraphItem[];
   readonly layout: GraphLayout;
 } {
-  const items = layersOf(graph).map((nodes) => block(nodes, []));
+  const items = waves(graph).map((nodes) => block(nodes, []));
   const height = Math.max(0, ...items.map((item) => item.height));
   let x = MARGIN;
   const boxes = items.map((item) => {
@@ -184,18 +184,6 @@ export function layOutColumns(graph: Dependencies): {
   });
   const layout = { isVertical: false, width: x - GAP + MARGIN, height: height + 2 * MARGIN, boxes };
   return { items, layout: { ...layout, bends: [], straights: [], links: [], starts: [], ends: [] } };
-}
-
-function layersOf(graph: Dependencies): readonly (readonly number[])[] {
-  const depth = new Array<number>(graph.stepCount).fill(0);
-  const layers: number[][] = [];
-  for (const node of drawingOrder(graph)) {
-    for (const from of graph.dependencies[node] ?? []) depth[node] = Math.max(depth[node] ?? 0, (depth[from] ?? 0) + 1);
-    const layer = depth[node] ?? 0;
-    layers[layer] ??= [];
-    layers[layer]?.push(node);
-  }
-  return layers.map((nodes) => nodes.sort((a, b) => a - b));
 }
 
 type OverviewProps = {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isItemVariable } from '#core/fan-out/items.ts';
-import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
+import { buildGraph, leftOut, nodeAt, type StepSelection, waves } from '#core/graph.ts';
 import type { Plan, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '#core/secrets/mask.ts';
@@ -68,7 +68,8 @@ async function plan(
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
   for (const { output } of allSteps(workflow)) if (output !== null) known.set(output, `\${${output}}`);
-  const order = waves(workflow);
+  const graph = buildGraph(workflow);
+  const order = waves(graph).map((numbers) => numbers.map((number) => nodeAt(graph, number).name));
   const scopes = new Map(allSteps(workflow).map((step) => [step.name, scopeOf(step, known)]));
   const scopeFor = (name: string) => scopes.get(name) ?? ((variable: string) => known.get(variable));
   const skips = await plannedSkips(workflow, order, { scopeOf: scopeFor, selection });
@@ -203,26 +204,6 @@ function valuesIn(step: Step, own: IsOwn, scope: Scope): Values {
   return Object.fromEntries(
     known.flatMap(([name, value]) => (value === undefined || value === `\${${name}}` ? [] : [[name, value]])),
   );
-}
-
-/** Groups steps by the length of the longest path to them. */
-function waves(workflow: Workflow): readonly (readonly string[])[] {
-  const { nodes, stepCount, dependencies, dependents } = buildGraph(workflow);
-  const unmet = dependencies.map((numbers) => numbers.length);
-  const result: string[][] = [];
-  let wave = nodes.slice(0, stepCount).flatMap((_, number) => (unmet[number] === 0 ? [number] : []));
-  while (wave.length > 0) {
-    result.push(wave.map((number) => nodes[number]?.name ?? ''));
-    wave = wave
-      .flatMap((number) => dependents[number] ?? [])
-      .filter((number) => {
-        const left = (unmet[number] ?? 0) - 1;
-        unmet[number] = left;
-        return left === 0;
-      })
-      .sort((a, b) => a - b);
-  }
-  return result;
 }
 
 /** Returns by step why it would be skipped, as far as known values and no command tell that. */
