@@ -1,6 +1,6 @@
 import { isoTime } from './data-views.ts';
 import type { OutputChunk } from './reporters/reporter.ts';
-import { createOutputColors, createStepLines, type OutputLine } from './reporters/step-lines.ts';
+import { createShownLines, createStepLines, type OutputLine } from './reporters/step-lines.ts';
 import { nameText } from './text/width.ts';
 
 /** The form of stored output. */
@@ -38,8 +38,7 @@ export function stepMark(step: string): string {
 export function createLogLines(options: LogLinesOptions) {
   const { form, prefix, tail, marksAttempts, step: asked = null, write } = options;
   const { keepsColors = true, timeText = isoTime } = options;
-  const lines = createStepLines(form === 'text' ? 'overwrite' : 'keep');
-  const colors = createOutputColors(keepsColors);
+  const lines = form === 'text' ? createShownLines(keepsColors) : createStepLines();
   const marked = new Map<string, number>();
   let headed = asked;
   const headerBefore = ({ step }: OutputLine): string => {
@@ -62,7 +61,7 @@ export function createLogLines(options: LogLinesOptions) {
     if (form === 'raw') return line.text;
     const start = isRest ? '' : headerBefore(line) + markBefore(line);
     const ahead = isRest ? '' : `${at === undefined ? '' : time(at)}${prefix(line.step)}`;
-    return `${start}${ahead}${colors.isolate(line)}`;
+    return `${start}${ahead}${line.text}`;
   };
   const out = createWholeLines(form === 'json', tail, write);
   return {
@@ -71,10 +70,7 @@ export function createLogLines(options: LogLinesOptions) {
       else out.put(lines.push(chunk), toText);
     },
     /** Ends an attempt: its unfinished text becomes a line. */
-    end: (step: string) => {
-      out.put(lines.end(step), toText);
-      colors.end(step);
-    },
+    end: (step: string) => out.put(lines.end(step), toText),
     /** Writes the lines that `tail` has kept; later lines are written at once. */
     release: out.release,
   };

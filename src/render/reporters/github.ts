@@ -16,7 +16,7 @@ import { githubCommand, githubPosition } from './github-command.ts';
 import { createHeldLines, type HeldLines } from './held-lines.ts';
 import { plainEvent } from './plain-event.ts';
 import type { OutputChunk, Recap, Reporter, Terminal } from './reporter.ts';
-import { createOutputColors, createStepLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
+import { createShownLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
 import type { FrameClock } from './tree/live-region.ts';
 
 type GithubOptions = RecapOptions & {
@@ -61,8 +61,7 @@ class GithubLog {
   readonly #steps: NodesByName;
   readonly #colors;
   readonly #heartbeat;
-  readonly #lines = createStepLines('overwrite');
-  readonly #outputColors;
+  readonly #lines;
   readonly #held = new Map<string, HeldLines>();
   readonly #startedAt = new Map<string, number>();
   readonly #failures = new Map<string, FailedStep>();
@@ -74,7 +73,7 @@ class GithubLog {
     this.#options = options;
     this.#steps = nodesByName(workflow);
     this.#colors = createColors(terminal.color);
-    this.#outputColors = createOutputColors(terminal.stripsColors !== true);
+    this.#lines = createShownLines(terminal.stripsColors !== true);
     this.#heartbeat = createHeartbeat(options.clock, SILENCE_MS, () => this.#beat());
   }
 
@@ -82,7 +81,7 @@ class GithubLog {
     if (event.type === 'run.created') this.#isStrict = event.strict === true;
     if (event.type === 'run.created') this.#put(`${headerLine(this.#workflow, event, this.#terminal)}\n`);
     if (event.type === 'step.started') this.#startedAt.set(event.step, event.at);
-    if (endsAttempt(event)) this.#endAttempt(event.step);
+    if (endsAttempt(event)) this.#holdLines(this.#lines.end(event.step));
     const text = this.#text(event, this.#colors);
     if (event.type === 'step.finished') this.#finish(event, text);
     else if (event.type === 'step.started' || event.type === 'step.waiting') this.#hold(event.step, text);
@@ -167,13 +166,8 @@ class GithubLog {
     return plainEvent(event, { step, startedAt, isStrict: this.#isStrict, colors, approve }) ?? '';
   }
 
-  #endAttempt(step: string): void {
-    this.#holdLines(this.#lines.end(step));
-    this.#outputColors.end(step);
-  }
-
   #holdLines(lines: readonly OutputLine[]): void {
-    for (const line of lines) this.#hold(line.step, this.#outputColors.isolate(line));
+    for (const { step, text } of lines) this.#hold(step, text);
   }
 
   #hold(step: string, line: string): void {

@@ -14,7 +14,7 @@ import { createStepLines, type OutputLine } from './step-lines.ts';
  */
 export function createJsonReporter(terminal: Terminal, { now, defer }: Pick<PlainOptions, 'now' | 'defer'>): Reporter {
   const batch = createBatch(terminal.write, defer);
-  const lines = createStepLines('keep');
+  const lines = createStepLines();
   let workflow: Workflow | null = null;
   let runId = '';
 

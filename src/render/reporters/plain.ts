@@ -11,7 +11,7 @@ import { headerLine, type RecapOptions, renderRecap } from '../views/recap.ts';
 import { createBatch } from './batched.ts';
 import { plainEvent } from './plain-event.ts';
 import type { Reporter, Terminal } from './reporter.ts';
-import { createOutputColors, createStepLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
+import { createShownLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
 
 /** A time that is further back than this comes from a clock that was set, or that of another machine. */
 const SET_CLOCK_MS = 60_000;
@@ -31,11 +31,10 @@ export type PlainOptions = RecapOptions & {
 export function createPlainReporter(terminal: Terminal, options: PlainOptions): Reporter {
   const batch = createBatch(terminal.write, options.defer);
   const colors = createColors(terminal.color);
-  const lines = createStepLines('overwrite');
+  const lines = createShownLines(terminal.stripsColors !== true);
   const timeColumn = createTimeColumn(colors);
   const startedAt = new Map<string, number>();
   let isStrict = false;
-  const outputColors = createOutputColors(terminal.stripsColors !== true);
   const bar = colors.dim('|');
   let workflow: Workflow | null = null;
   let run = '';
@@ -49,14 +48,11 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
     batch.add(`${timeColumn(last)} ${step === null ? '' : `${prefix(step)} `}${text}`);
   };
   const putLines = (found: readonly OutputLine[]) => {
-    for (const line of found) {
-      const text = outputColors.isolate(line);
-      put(line.at ?? options.now(), line.step, text === '' ? bar : `${bar} ${text}`);
-    }
+    for (const { at, step, text } of found) put(at ?? options.now(), step, text === '' ? bar : `${bar} ${text}`);
   };
   /** The name of a step of a child run includes its parent steps. */
   const show = (event: StoredEvent, step: string | null, { of, runId }: { of: Step | undefined; runId: string }) => {
-    if (endsAttempt(event)) endAttempt(step ?? '');
+    if (endsAttempt(event)) putLines(lines.end(step));
     if (event.type === 'step.started') startedAt.set(step ?? '', event.at);
     if (event.type === 'step.expanded') startedAt.set(step ?? '', event.at);
     const approve = (name: string, inputs: string) =>
@@ -65,10 +61,6 @@ export function createPlainReporter(terminal: Terminal, options: PlainOptions): 
     const text = plainEvent(event, { step: of, startedAt: startedAt.get(step ?? ''), isStrict, colors, approve });
     if (text !== null) put(event.at, step, text);
     if (endsAttempt(event)) startedAt.delete(step ?? '');
-  };
-  const endAttempt = (step: string) => {
-    putLines(lines.end(step));
-    outputColors.end(step);
   };
 
   return {

@@ -8,21 +8,38 @@ import type { OutputChunk } from './reporter.ts';
 /** A line of a step's output without its line break. `continues`: the next line is the rest of it; `at`: of its end. */
 export type OutputLine = Omit<OutputChunk, 'bytes'> & { readonly text: string; readonly continues?: true };
 
-type Held = Omit<OutputChunk, 'bytes' | 'at'> & { readonly splitter: PieceSplitter; at?: number | null };
+type Held = Omit<OutputChunk, 'bytes' | 'at'> & {
+  readonly splitter: PieceSplitter;
+  readonly shown: (text: string) => string;
+  at?: number | null;
+};
 
-/** Splits the output of all steps into lines, for each stream of each step. A new attempt starts on a new line. */
-export function createStepLines(carriageReturn: CarriageReturn) {
+/** Splits the output of all steps into unchanged lines, for each stream of each step. A new attempt starts on a new line. */
+export function createStepLines() {
+  return createLines('keep', () => (text) => text);
+}
+
+/** Like `createStepLines`, for people: keeps text and, unless they are unwanted, colours, which end and start with a line. */
+export function createShownLines(keepsColors = true) {
+  return createLines('overwrite', () => {
+    const open: SgrState = new Map();
+    return keepsColors ? (text) => isolateColors(keepColors(text), open) : stripControls;
+  });
+}
+
+function createLines(carriageReturn: CarriageReturn, createShown: () => Held['shown']) {
   const held = new Map<string, Map<OutputChunk['stream'], Held>>();
   return {
     push: (chunk: OutputChunk): readonly OutputLine[] => {
-      const streams = entry(held, chunk.step, () => new Map<OutputChunk['stream'], Held>());
+      const streams = held.get(chunk.step) ?? new Map<OutputChunk['stream'], Held>();
+      held.set(chunk.step, streams);
       const before = streams.get(chunk.stream);
       if (before?.attempt === chunk.attempt) {
         if (chunk.at !== undefined) before.at = chunk.at;
         return toLines(before, before.splitter.push(chunk.bytes));
       }
       const { bytes, ...from } = chunk;
-      const now = { ...from, splitter: createPieceSplitter(carriageReturn) };
+      const now = { ...from, splitter: createPieceSplitter(carriageReturn), shown: createShown() };
       streams.set(chunk.stream, now);
       return [...(before ? rest(before) : []), ...toLines(now, now.splitter.push(bytes))];
     },
@@ -41,37 +58,12 @@ function rest(held: Held): readonly OutputLine[] {
   return toLines(held, held.splitter.flush());
 }
 
-function toLines({ step, attempt, stream, at }: Held, pieces: readonly LinePiece[]): readonly OutputLine[] {
+function toLines({ step, attempt, stream, at, shown }: Held, pieces: readonly LinePiece[]): readonly OutputLine[] {
   const time = at === undefined ? {} : { at };
-  return pieces.map(({ text, continues }) =>
-    continues ? { step, attempt, stream, text, continues, ...time } : { step, attempt, stream, text, ...time },
-  );
-}
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const found = map.get(key) ?? make();
-  map.set(key, found);
-  return found;
-}
-
-/** Keeps only text and colours of lines; colours end with the line and continue in the next one of their stream. */
-export function createOutputColors(keepsColors = true) {
-  const open = new Map<string, SgrState>();
-  return {
-    isolate: ({ step, stream, text }: OutputLine): string => {
-      if (!keepsColors) return stripControls(text);
-      const key = `${stream} ${step}`;
-      const state = open.get(key) ?? new Map<string, string>();
-      const line = isolateColors(keepColors(text), state);
-      if (state.size > 0) open.set(key, state);
-      else open.delete(key);
-      return line;
-    },
-    /** Forgets the active colours of an attempt that has ended. */
-    end: (step: string): void => {
-      for (const stream of ['output', 'stdout', 'stderr']) open.delete(`${stream} ${step}`);
-    },
-  };
+  return pieces.map(({ text, continues }) => {
+    const line = { step, attempt, stream, text: shown(text) };
+    return continues ? { ...line, continues, ...time } : { ...line, ...time };
+  });
 }
 
 /** The steps and handlers of a workflow by their names in events. */
@@ -87,10 +79,4 @@ export function nodesByName(workflow: Workflow): NodesByName {
       return step === undefined ? node : nodes.get(step);
     },
   };
-}
-
-/** The fan-out of an instance, by its name in an event; null for any other step. */
-export function fanOutNamed(nodes: NodesByName, name: string): Step | null {
-  const node = nodes.get(name);
-  return node?.fanOut === undefined || node.name === name ? null : node;
 }

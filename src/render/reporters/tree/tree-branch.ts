@@ -7,7 +7,7 @@ import { stepStatusText } from '../../text/run-text.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
 import type { OutputChunk } from '../reporter.ts';
-import { createOutputColors, createStepLines, fanOutNamed, nodesByName, type OutputLine } from '../step-lines.ts';
+import { createShownLines, nodesByName, type OutputLine } from '../step-lines.ts';
 import { finishedLine, type TreeLine, type TreeRoom, type TreeStyle, treeLine, withCount } from './tree-lines.ts';
 import { TreeView } from './tree-view.ts';
 
@@ -48,8 +48,7 @@ export class TreeBranch {
   readonly #names: number;
   /** The output of a single step is printed as it arrives, since it cannot mix with other output. */
   readonly #isLive: boolean;
-  readonly #lines = createStepLines('overwrite');
-  readonly #colors;
+  readonly #lines;
   readonly #left = new Map<string, LeftOutput>();
   readonly #folded = new Map<SettledStatus, number>();
   #finished = 0;
@@ -61,7 +60,7 @@ export class TreeBranch {
     this.#emit = emit;
     this.view = new TreeView(run.workflow);
     this.style = { ...context.style, steps: nodesByName(run.workflow), isStrict: false };
-    this.#colors = createOutputColors(context.keepsColors);
+    this.#lines = createShownLines(context.keepsColors);
     this.#names = allSteps(run.workflow).reduce((widest, { name }) => Math.max(widest, textWidth(nameText(name))), 0);
     this.#isLive = run.depth === 0 && isOneStep(run.workflow) && (context.mode === null || context.mode === 'full');
   }
@@ -82,7 +81,7 @@ export class TreeBranch {
     }
     if (event.type === 'run.created') this.style = { ...this.style, isStrict: event.strict === true };
     if (event.type === 'step.expanded') this.#expand(event);
-    if (endsAttempt(event)) this.#endAttempt(event.step);
+    if (endsAttempt(event)) this.#put(this.#lines.end(event.step));
     if (event.type === 'step.waiting') this.#forget(event.step);
     if (event.type === 'step.finished' || event.type === 'step.restored') this.#settle(event);
     this.view.apply(event);
@@ -129,8 +128,9 @@ export class TreeBranch {
 
   /** Returns the branch with the lines of a step: an instance of a fan-out has one in the branch of its step. */
   #branchOf(name: string): TreeBranch {
-    const fanOut = fanOutNamed(this.style.steps, name);
-    return fanOut === null ? this : (this.nested.get(fanOut.name) ?? this);
+    const node = this.style.steps.get(name);
+    const isInstance = node?.fanOut !== undefined && node.name !== name;
+    return (isInstance ? this.nested.get(node.name) : undefined) ?? this;
   }
 
   #expand({ step, items }: Extract<StoredEvent, { type: 'step.expanded' }>): void {
@@ -192,27 +192,17 @@ export class TreeBranch {
     return this.#context.mode !== 'none' && !this.#isLive && !this.#nestedLines.has(step);
   }
 
-  #endAttempt(step: string): void {
-    this.#put(this.#lines.end(step));
-    this.#colors.end(step);
-  }
-
   #put(lines: readonly OutputLine[]): void {
-    for (const line of lines) {
-      const text = this.#colors.isolate(line);
-      if (!this.#isLive) {
-        this.#leftOf(line.step).add(text);
+    for (const { step, text } of lines) {
+      if (this.#isLive) {
+        this.#emit(text);
+        this.#context.printed(this.#run.runId, step);
         continue;
       }
-      this.#emit(text);
-      this.#context.printed(this.#run.runId, line.step);
+      const left = this.#left.get(step) ?? createLeftOutput(this.#context.mode);
+      this.#left.set(step, left);
+      left.add(text);
     }
-  }
-
-  #leftOf(step: string): LeftOutput {
-    const left = this.#left.get(step) ?? createLeftOutput(this.#context.mode);
-    this.#left.set(step, left);
-    return left;
   }
 
   #forget(step: string): void {
