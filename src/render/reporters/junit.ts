@@ -7,7 +7,7 @@ import { escapeControls, stripControls } from '../text/sanitize.ts';
 import type { Recap } from './reporter.ts';
 
 type Verdict = { readonly kind: 'failure' | 'error' | 'skipped'; readonly type: string; readonly message: string };
-type TestCase = { readonly step: StepSummary; readonly verdict: Verdict | null };
+type TestCase = Pick<StepSummary, 'name' | 'durationMs' | 'child'> & { readonly verdict: Verdict | null };
 type View = Recap & { readonly cwd: string };
 
 /**
@@ -17,10 +17,11 @@ type View = Recap & { readonly cwd: string };
 export function junitReport(recap: Recap, cwd: string): string {
   const { summary } = recap;
   const cases = [...summary.steps.flatMap(withItems), ...summary.handlers].map((step) => {
-    return { step, verdict: verdictOn(step, !summary.strict && step.tolerated !== undefined) };
+    return { ...step, verdict: verdictOn(step, !summary.strict && step.tolerated !== undefined) };
   });
-  const run = runVerdict(summary, cases);
-  const all = run === null ? cases : [...cases, { step: runStep(summary), verdict: run }];
+  const verdict = runVerdict(summary, cases);
+  const { workflow, durationMs } = summary;
+  const all: readonly TestCase[] = verdict === null ? cases : [...cases, { name: workflow, durationMs, verdict }];
   const suite = suiteAttributes(all, summary);
   const { name, tests, failures, errors, skipped, time } = suite;
   return [
@@ -74,19 +75,6 @@ function runVerdict({ status, reason, error }: RunSummary, cases: readonly TestC
   return { kind: 'error', type: reason ?? 'error', message: error ?? 'failed' };
 }
 
-function runStep({ workflow, startedAt, finishedAt, durationMs, reason, error }: RunSummary): StepSummary {
-  const none = { exitCode: null, signal: null, outputs: {}, log: null, attempts: 0, status: 'failed' } as const;
-  return {
-    ...none,
-    name: workflow,
-    startedAt,
-    finishedAt,
-    durationMs,
-    error,
-    reason: reason === null ? null : 'error',
-  };
-}
-
 function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
   const count = (kind: Verdict['kind']) => String(cases.filter(({ verdict }) => verdict?.kind === kind).length);
   return {
@@ -103,20 +91,20 @@ function suiteAttributes(cases: readonly TestCase[], summary: RunSummary) {
 }
 
 function caseLines(
-  { step, verdict }: TestCase,
+  { name, durationMs, child, verdict }: TestCase,
   { summary, positions, tails, childFailures, cwd }: View,
 ): readonly string[] {
-  const position = positions.get(step.name) ?? positions.get(splitInstanceName(step.name)?.step ?? '');
+  const position = positions.get(name) ?? positions.get(splitInstanceName(name)?.step ?? '');
   const head = attributes({
-    name: step.name,
+    name,
     classname: summary.workflow,
-    time: seconds(step.durationMs),
+    time: seconds(durationMs),
     ...(position === undefined ? {} : { file: fileText(position.file, cwd), line: String(position.start.line) }),
   });
-  const inner = verdict === null ? undefined : childFailures?.get(step.name);
+  const inner = verdict === null ? undefined : childFailures?.get(name);
   // The output of a step that runs a workflow is the result as JSON, which the message says shorter.
-  const isShort = verdict !== null && step.child !== undefined;
-  const own = isShort ? [] : (tails.get(step.name) ?? []);
+  const isShort = verdict !== null && child !== undefined;
+  const own = isShort ? [] : (tails.get(name) ?? []);
   const tail = (inner === undefined ? own : innerLines(inner)).join('\n');
   const lines = [
     ...(verdict === null ? [] : [verdictLine(verdict, tail)]),
