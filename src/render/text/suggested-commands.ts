@@ -41,20 +41,19 @@ export function suggestApprove(runId: string, step: string, options = ''): strin
   return ofStep(`wf approve${options}`, runId, step);
 }
 
-/** A step that waits for approval: `go waits for approval: Ship it?`, and the commands to answer. */
-type PendingApproval = { readonly text: string; readonly approve: string; readonly reject: string };
-
-/** The steps of a run that wait for approval. `options`: those by which a command reaches the run. */
-export function pendingApprovals({ runId, steps }: RunSummary, options = ''): readonly PendingApproval[] {
+/**
+ * The steps of a run that wait for approval, each as `go waits for approval: Ship it?` and its part after the name, with the
+ * commands to answer. `options`: those by which a command reaches the run.
+ */
+export function pendingApprovals({ runId, steps }: RunSummary, options = '') {
   return steps
     .filter(({ waitingFor }) => waitingFor === 'approval')
-    .map((step) => {
-      const { name, approval } = step;
+    .map(({ name, approval }) => {
       const prompt = approval?.prompt ?? '';
       const approve = suggestApprove(runId, name, `${options}${neededInputs(approval?.input)}`);
       const reject = suggestApprove(runId, name, options).replace('wf approve', 'wf reject');
-      const text = `${name} waits for approval${prompt === '' ? '' : `: ${prompt}`}`;
-      return { text: escapeControls(text), approve, reject };
+      const asks = escapeControls(` waits for approval${prompt === '' ? '' : `: ${prompt}`}`);
+      return { step: name, asks, text: escapeControls(name) + asks, approve, reject };
     });
 }
 

@@ -10,10 +10,9 @@ import { answerText, hideSecretParams, paramsText, statusText, stepStatusText } 
 import { escapeControls, stripControls } from '../text/sanitize.ts';
 import {
   commandLines,
-  neededInputs,
+  pendingApprovals,
   type SuggestedCommands,
   shellQuote,
-  suggestApprove,
   suggestRetry,
 } from '../text/suggested-commands.ts';
 import { chooseGlyphs, createColors, type Glyphs, paintStatus } from '../text/terminal-style.ts';
@@ -99,16 +98,10 @@ function approvedLines({ steps }: RunSummary, { colors }: RecapStyle): readonly 
 /** Returns the steps that wait for approval, those of child runs too, each with the command that approves it. */
 function approvalLines({ summary, children }: Recap, style: RecapStyle, where = ''): readonly string[] {
   const { commands, colors, columns } = style;
-  const waiting = summary.steps.filter(({ waitingFor }) => waitingFor === 'approval');
-  const own = waiting.flatMap((step) => {
-    const { name, approval } = step;
-    const prompt = escapeControls(approval?.prompt ?? '');
-    const command = suggestApprove(summary.runId, name, `${commands.options ?? ''}${neededInputs(approval?.input)}`);
-    return [
-      `${colors.bold(nameText(name))}${where} waits for approval${prompt === '' ? '' : `: ${prompt}`}`,
-      ...commandLines('  approve:', command, columns).map((line) => colors.dim(line)),
-    ];
-  });
+  const own = pendingApprovals(summary, commands.options).flatMap(({ step, asks, approve }) => [
+    `${colors.bold(nameText(step))}${where}${asks}`,
+    ...commandLines('  approve:', approve, columns).map((line) => colors.dim(line)),
+  ]);
   const inner = [...(children ?? [])].flatMap(([step, child]) =>
     approvalLines(child, style, ` in ${nameText(child.summary.workflow)}, run by ${nameText(step)},`),
   );
