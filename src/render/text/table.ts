@@ -9,6 +9,9 @@ type TableOptions = {
   readonly columns: number;
 };
 
+/** The colour of most cells: none. */
+export const plain = (text: string): string => text;
+
 /** The heads of a table. */
 export function headRow(texts: readonly string[], { dim }: ChalkInstance): readonly LinePart[] {
   return texts.map((text) => ({ text, paint: dim }));

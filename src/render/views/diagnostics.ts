@@ -57,7 +57,9 @@ function diagnosticLines(
   return [
     `${colors.bold(paint(severity))}${colors.bold(`: ${escapeControls(message)}`)}`,
     ...frames.flatMap((frame) => codeFrame(frame, sources.get(frame.position.file), style)),
-    ...importLines(importedFrom, style).map((line) => indent + line),
+    ...importedFrom.map(
+      (from, index) => `${indent}${colors.dim(index === 0 ? 'imported at' : 'then at')} ${positionText(from, cwd)}`,
+    ),
     ...(help === null ? [] : [`${indent}${colors.cyan('help:')} ${escapeControls(help)}`]),
   ];
 }
@@ -65,13 +67,6 @@ function diagnosticLines(
 function gutterOf({ position, related }: Diagnostic): number {
   const lines = [position, ...related.map((other) => other.position)].map((found) => found?.start.line ?? 1);
   return Math.max(...lines.map((line) => String(line).length));
-}
-
-/** Renders the chain of imports from the root file to the file of the problem, innermost last. */
-function importLines(importedFrom: Diagnostic['importedFrom'], { cwd, colors }: FrameStyle): readonly string[] {
-  return importedFrom.map(
-    (position, index) => `${colors.dim(index === 0 ? 'imported at' : 'then at')} ${positionText(position, cwd)}`,
-  );
 }
 
 /** Counts all problems, shown or not: `2 errors, 1 warning in 1 file`. A problem without a position belongs to the root file. */

@@ -5,11 +5,9 @@ import { columnsOf, type LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { pendingApprovals } from '../text/suggested-commands.ts';
-import { headRow, renderTable } from '../text/table.ts';
+import { headRow, plain, renderTable } from '../text/table.ts';
 import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { dateAndTime, formatDuration, shortId } from '../text/value-text.ts';
-
-const plain = (text: string): string => text;
 
 /** Renders past runs, one per line. `commandOptions`: those by which another command reaches the runs. */
 export function renderHistory(

@@ -3,7 +3,7 @@ import type { Terminal } from '../reporters/reporter.ts';
 import type { LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { headRow, renderTable } from '../text/table.ts';
+import { headRow, plain, renderTable } from '../text/table.ts';
 import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { byteText, counted, dateAndTime, shortId } from '../text/value-text.ts';
 
@@ -30,7 +30,6 @@ export function renderRemovedRuns(
   { color }: Pick<Terminal, 'color'>,
 ): string {
   const colors = createColors(color);
-  const plain = (text: string): string => text;
   const row = ({ runId, workflow, status, createdAt, bytes }: RemovedRunView): readonly LinePart[] => [
     { text: shortId(runId), paint: plain },
     { text: escapeControls(workflow ?? '?'), paint: colors.bold },

@@ -5,7 +5,7 @@ import type { Terminal } from '../reporters/reporter.ts';
 import { columnsOf, type LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
-import { headRow, renderTable } from '../text/table.ts';
+import { headRow, plain, renderTable } from '../text/table.ts';
 import { createColors, paintStatus } from '../text/terminal-style.ts';
 import { counted, dateAndTime, formatDuration } from '../text/value-text.ts';
 
@@ -41,8 +41,6 @@ export function renderWorkflowList(
     columns: columnsOf(terminal),
   });
 }
-
-const plain = (text: string): string => text;
 
 function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
   const { name, group, queue, next, suspendedUntil: until, lastRun, medianMs, diagnostics } = workflow;
