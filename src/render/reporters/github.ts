@@ -8,13 +8,12 @@ import { mermaidGraph } from '../graph/render-graph.ts';
 import { failurePath, failureReason, failuresIn } from '../text/failures.ts';
 import { statusText, stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
-import { suggestApprove } from '../text/suggested-commands.ts';
 import { createColors } from '../text/terminal-style.ts';
 import { formatDuration, formatElapsed, timeOfDay } from '../text/value-text.ts';
 import { headerLine, type RecapOptions, renderRecap } from '../views/recap.ts';
 import { githubCommand, githubPosition } from './github-command.ts';
 import { createHeldLines, type HeldLines } from './held-lines.ts';
-import { plainEvent } from './plain-event.ts';
+import { plainEvent } from './plain.ts';
 import type { OutputChunk, Recap, Reporter, Terminal } from './reporter.ts';
 import { createShownLines, type NodesByName, nodesByName, type OutputLine } from './step-lines.ts';
 import type { FrameClock } from './tree/live-region.ts';
@@ -160,10 +159,9 @@ class GithubLog {
 
   #text(event: StoredEvent, colors: ReturnType<typeof createColors>): string {
     const name = 'step' in event ? (event.step ?? '') : '';
-    const approve = (step: string, inputs: string) =>
-      suggestApprove(this.#runId, step, `${this.#options.commands.options ?? ''}${inputs}`);
-    const [step, startedAt] = [this.#steps.get(name), this.#startedAt.get(name)];
-    return plainEvent(event, { step, startedAt, isStrict: this.#isStrict, colors, approve }) ?? '';
+    const own = { step: this.#steps.get(name), startedAt: this.#startedAt.get(name), isStrict: this.#isStrict };
+    const { options } = this.#options.commands;
+    return plainEvent(event, { ...own, runId: this.#runId, options, colors }) ?? '';
   }
 
   #holdLines(lines: readonly OutputLine[]): void {
