@@ -14,6 +14,7 @@ import type { Step, Workflow } from '#core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { nodesByName } from '../reporters/step-lines.ts';
 import {
+  activeLine,
   finishedLine,
   pendingLine,
   type TreeLine,
@@ -23,10 +24,9 @@ import {
   withCount,
 } from '../reporters/tree/tree-lines.ts';
 import { columnsOf } from '../text/pack-lines.ts';
-import { attemptState, attemptText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs, createColors } from '../text/terminal-style.ts';
-import { dateAndTime, formatElapsed, shortId } from '../text/value-text.ts';
+import { dateAndTime, shortId } from '../text/value-text.ts';
 import { nameText, textWidth } from '../text/width.ts';
 import { headerLine, type RecapOptions, renderRecap } from './recap.ts';
 
@@ -120,20 +120,11 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
       );
     case 'scheduled':
     case 'running':
-      return {
-        glyph: style.glyphs.run,
-        name: nameText(name),
-        time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
-        detail: [
-          attemptText(style.steps.get(name), attempt),
-          ...attemptState(step),
-          ...(step.child === undefined ? [] : [`run ${shortId(step.child)}`]),
-        ]
-          .filter((text) => text !== '')
-          .join('  '),
-        paintGlyph: style.colors.cyan,
-        paintDetail: style.colors.dim,
-      };
+      return activeLine(
+        step,
+        { now, glyph: style.glyphs.run, note: step.child === undefined ? '' : `run ${shortId(step.child)}` },
+        style,
+      );
     case 'succeeded':
     case 'failed':
     case 'skipped':

@@ -5,7 +5,7 @@ import { allSteps, type Workflow } from '#core/workflow.ts';
 import { behindGutter } from '../../text/pack-lines.ts';
 import { stepStatusText } from '../../text/run-text.ts';
 import { nameText, textWidth } from '../../text/width.ts';
-import { createLeftOutput, type LeftOutput, type OutputMode } from '../left-output.ts';
+import { createLeftOutput, type LeftOutput, type OutputMode } from '../held-lines.ts';
 import type { OutputChunk } from '../reporter.ts';
 import { createShownLines, nodesByName, type OutputLine } from '../step-lines.ts';
 import { finishedLine, type TreeLine, type TreeRoom, type TreeStyle, treeLine, withCount } from './tree-lines.ts';

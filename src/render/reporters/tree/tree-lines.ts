@@ -1,5 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { StoredEvent } from '#core/run/run.ts';
+import type { StepState } from '#core/run/run-state.ts';
 import type { Step } from '#core/workflow.ts';
 import { type Answered, answerText, attemptState, attemptText, settlesLeftOut } from '../../text/run-text.ts';
 import { escapeControls } from '../../text/sanitize.ts';
@@ -7,7 +8,7 @@ import { type Glyphs, paintStatus } from '../../text/terminal-style.ts';
 import { formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { cut, nameText, padEnd, textWidth } from '../../text/width.ts';
 import type { NodesByName } from '../step-lines.ts';
-import type { ActiveStep, TreeView, WaitingStep } from './tree-view.ts';
+import type { TreeView, WaitingStep } from './tree-view.ts';
 
 /** The style of lines of the tree, and their steps. */
 export type TreeStyle = {
@@ -88,22 +89,19 @@ function labelled(word: string, message: string): string {
   return message === '' || message === word ? word : `${word}: ${message}`;
 }
 
-/** Renders a running step with its last line of output, or its unfinished line if complete lines are shown anyway. */
+type RunningStep = Pick<StepState, 'name' | 'attempt' | 'startedAt' | 'isReady' | 'container'>;
+
+/** Renders a running step. `note`: what follows its attempt. */
 export function activeLine(
-  step: ActiveStep,
-  now: number,
-  frame: number,
-  showsOutput: boolean,
-  style: TreeStyle,
+  step: RunningStep,
+  { now, glyph, note }: { readonly now: number; readonly glyph: string; readonly note: string },
+  { colors, steps }: TreeStyle,
 ): TreeLine {
-  const { colors, glyphs, steps } = style;
-  const attempt = attemptText(steps.get(step.name), step.attempt);
-  const last = showsOutput ? step.lastLine.unfinished() : step.lastLine.text();
   return {
-    glyph: glyphs.spinner[frame % glyphs.spinner.length] ?? '',
+    glyph,
     name: nameText(step.name),
-    time: formatElapsed(now - step.startedAt),
-    detail: joined(attempt, ...attemptState(step), last === '' ? '' : `${glyphs.bar} ${last}`),
+    time: step.startedAt === null ? '' : formatElapsed(now - step.startedAt),
+    detail: joined(attemptText(steps.get(step.name), step.attempt), ...attemptState(step), note),
     paintGlyph: colors.cyan,
     paintDetail: colors.dim,
   };

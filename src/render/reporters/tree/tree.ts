@@ -8,7 +8,7 @@ import { chooseGlyphs, createColors, type Glyphs } from '../../text/terminal-sty
 import { counted, formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { clusters, cut, textWidth } from '../../text/width.ts';
 import { headerLine, type RecapOptions, renderRecap } from '../../views/recap.ts';
-import type { OutputMode } from '../left-output.ts';
+import type { OutputMode } from '../held-lines.ts';
 import type { ChildReporter, ChildRun, OutputChunk, Prompt, Recap, Reporter, Terminal } from '../reporter.ts';
 import {
   createFrames,
@@ -94,7 +94,8 @@ class Tree {
 
   event(event: StoredEvent): void {
     if (event.type === 'run.created') this.#scroll(headerLine(this.#workflow, event, this.#terminal));
-    if (event.type === 'run.warned') this.#scroll(this.#warning(event.message));
+    if (event.type === 'run.warned')
+      this.#scroll(`${this.#context.style.colors.yellow('warning:')} ${escapeControls(event.message)}`);
     this.#root.event(event);
     this.#frames.request();
   }
@@ -174,10 +175,6 @@ class Tree {
     const title = this.#title.show(view);
     if (title !== '') this.#terminal.write(title);
     return { showsTime: view.active.size + view.waiting.size > 0 };
-  }
-
-  #warning(message: string): string {
-    return `${this.#context.style.colors.yellow('warning:')} ${escapeControls(message)}`;
   }
 
   /** Leaves out the command if the terminal would break it or the run is not stored. */
@@ -269,12 +266,19 @@ function blockLines(root: TreeBranch, moment: BlockMoment): readonly string[] {
 /** Renders the active steps, each followed by the steps of its child run. */
 function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], isFull: () => boolean): void {
   const { view, style, nested, showsOutput } = branch;
+  const { spinner, bar } = style.glyphs;
   const room = branch.room(moment.width);
   for (const step of view.active.values()) {
     if (isFull()) return;
     const child = nested.get(step.name);
-    const hidesLastLine = showsOutput || child !== undefined;
-    const line = activeLine(step, moment.now, moment.frame, hidesLastLine, style);
+    // Complete lines are shown anyway.
+    const last = showsOutput || child !== undefined ? step.lastLine.unfinished() : step.lastLine.text();
+    const note = last === '' ? '' : `${bar} ${last}`;
+    const line = activeLine(
+      step,
+      { now: moment.now, glyph: spinner[moment.frame % spinner.length] ?? '', note },
+      style,
+    );
     lines.push(treeLine(child?.isFanOut === true ? withCount(line, child.view) : line, room));
     if (child === undefined) continue;
     const inner = child.room(moment.width);

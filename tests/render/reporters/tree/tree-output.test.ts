@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OutputMode } from '#render/reporters/left-output.ts';
+import type { OutputMode } from '#render/reporters/held-lines.ts';
 import type { TerminalSigns } from '#render/reporters/tree/live-region.ts';
 import { createTreeReporter } from '#render/reporters/tree/tree.ts';
 import { VirtualScreen } from '../../../support/virtual-screen.ts';
