@@ -7,14 +7,18 @@ import { textWidth } from './width.ts';
 /** The commands that a recap can suggest, each with its options and a leading space. */
 export type SuggestedCommands = { readonly logs: boolean; readonly retry: boolean; readonly options?: string };
 
-/** Returns the command that prints the output of a step. */
-export function suggestLogs(runId: string, step: string, options = ''): string {
-  return ofStep(`wf logs${options}`, runId, step);
+/** Returns the command that prints the output of a step. `options`: those by which it reaches the run. `part`: for a part. */
+export function suggestLogs(
+  runId: string,
+  step: string,
+  { options = '', part = '' }: { readonly options?: string | undefined; readonly part?: string } = {},
+): string {
+  return ofStep(`wf logs${options} ${shellQuote(shortId(runId))}${part}`, step);
 }
 
 /** A name that starts with a dash must not be parsed as an option. */
-function ofStep(command: string, runId: string, step: string): string {
-  return `${command} ${shellQuote(shortId(runId))} ${step.startsWith('-') ? '-- ' : ''}${shellQuote(step)}`;
+function ofStep(command: string, step: string): string {
+  return `${command} ${step.startsWith('-') ? '-- ' : ''}${shellQuote(step)}`;
 }
 
 /** Returns the command that shows a run. */
@@ -38,7 +42,7 @@ export function commandLines(label: string, command: string, columns: number, sh
 
 /** Returns the command that approves a step. */
 export function suggestApprove(runId: string, step: string, options = ''): string {
-  return ofStep(`wf approve${options}`, runId, step);
+  return ofStep(`wf approve${options} ${shellQuote(shortId(runId))}`, step);
 }
 
 /**

@@ -182,7 +182,7 @@ class Tree {
     const { commands } = this.#options;
     const { columns, style } = { columns: this.#terminal.size().columns, style: this.#context.style };
     const text = `${style.glyphs.ellipsis} ${counted(count, 'line')} more`;
-    const whole = `${text}: ${suggestLogs(runId, step, commands.options)}`;
+    const whole = `${text}: ${suggestLogs(runId, step, { options: commands.options })}`;
     return commands.logs && textWidth(whole) + 6 < columns ? whole : text;
   }
 
