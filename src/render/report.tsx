@@ -4,24 +4,28 @@ import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { RunFailure, RunView } from '#run-view/api/types.ts';
 import { criticalPath, FailureList, RunFacts, RunHeader, RunParams } from '#run-view/components.ts';
 import { linesOf, SourceLines } from '#run-view/source.tsx';
-import { counted, earlierRunOf, MAX_TEXT, presentRunLook, shortened } from '#run-view/texts.ts';
+import { counted, earlierRunOf, MAX_TEXT, presentRunLook, runTitle, shortened } from '#run-view/texts.ts';
 import { ReportGraph, ReportTimeline } from './report/overview.tsx';
 import { type LogSize, shareLogBudget } from './report/report-log.ts';
 import {
+  type LogShare,
   lineAnchor,
+  logKey,
   moment,
   positionLink,
   type ReportAssets,
   type ReportStep,
   type ReportView,
+  readLogs,
   reportHint,
   reportSteps,
   type SourceNames,
+  StepPart,
+  shownAttempts,
   sourceName,
   sourceNames,
   zonedTime,
 } from './report/report-parts.tsx';
-import { type LogShare, logKey, readLogs, StepPart, shownAttempts } from './report/step-part.tsx';
 import { escapeControl } from './text/sanitize.ts';
 import { suggestRetry } from './text/suggested-commands.ts';
 import { shortId } from './text/value-text.ts';
@@ -173,15 +177,6 @@ function SourcePart({ index, places }: { index: number; places: SourceNames }) {
   );
 }
 
-/** Symbols for the title, which styles cannot affect. */
-const signs: Readonly<Record<string, string>> = {
-  succeeded: '\u2714',
-  failed: '\u2716',
-  partly: '\u2714',
-  canceled: '\u25a0',
-  skipped: '\u21b7',
-  approval: '\u270b',
-};
 const iconColors: Readonly<Record<string, string>> = {
   succeeded: '1a7f37',
   failed: 'cf222e',
@@ -212,7 +207,7 @@ function documentHead(run: RunView['run'], { css, scriptHash }: ReportAssets): s
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <meta name="referrer" content="no-referrer" />
-      <title>{`${signs[kind] ?? '\u25b6'} ${run.workflow} ${shortId(run.runId)}`}</title>
+      <title>{runTitle(run)}</title>
       <link rel="icon" href={`data:image/svg+xml,${encodeURIComponent(icon)}`} />
     </>,
   );

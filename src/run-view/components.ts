@@ -7,4 +7,12 @@ export { FailureList, LogText, spansOfLines } from './failure-box.tsx';
 export { criticalPath, RunHeader } from './run-header.tsx';
 export { StatusIcon } from './status.tsx';
 export { StepLine, StepRow } from './step-line.tsx';
-export { beginning, instanceRows, ROW_HEIGHT, Timeline, TimelineLegend, timelineRows, timeScale } from './timeline.tsx';
+export {
+  beginning,
+  ROW_HEIGHT,
+  startedInstances,
+  Timeline,
+  TimelineLegend,
+  timelineRows,
+  timeScale,
+} from './timeline.tsx';

@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { formatDuration } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
 import { type Fact, FactList } from './fact-list.tsx';
-import { type Instance, itemText } from './fan-out/instance.ts';
 import { countsText, presentLook, StatusIcon, stepLook } from './status.tsx';
-import { attemptsText, counted, MAX_TEXT, shortened } from './step-text.ts';
+import { attemptsText, counted, type Instance, itemText, MAX_TEXT, shortened } from './texts.ts';
 
 type ShowMoment = (iso: string) => ComponentChildren;
 

@@ -3,7 +3,7 @@ import { failurePath, failureReason, shortId } from '#render/text.ts';
 import { type AnsiSpan, createAnsiSpans, Spans } from './ansi-spans.tsx';
 import type { RunFailure, RunView } from './api/types.ts';
 import { presentLook, StatusIcon } from './status.tsx';
-import { MAX_TEXT, shortened } from './step-text.ts';
+import { MAX_TEXT, shortened } from './texts.ts';
 
 type FailuresProps = {
   readonly view: Pick<RunView, 'failures' | 'moreFailures'>;

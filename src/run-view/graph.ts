@@ -2,18 +2,17 @@
 
 export { type PlacedNode, PlainBox, StepBox } from './graph/graph-box.tsx';
 export {
+  type Box,
+  criticalEdges,
   type DrawnGraph,
+  drawnGraph,
   Edges,
-  edgePath,
-  edgesBetween,
   GraphOverview,
   Item,
-  layOutColumns,
   type NamedGraph,
   type NumberedGraph,
   numberedGraph,
-  positionIn,
-  sizeIn,
+  stepBoxes,
 } from './graph/graph-drawing.tsx';
 export { type GraphLabel, graphItems } from './graph/graph-items.ts';
 export { type GraphLayout, type GraphShape, layOutGraph } from './graph/graph-layout.ts';

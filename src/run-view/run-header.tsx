@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import type { RunGraph, RunHead, StepView } from './api/types.ts';
 import { countLooks, presentLook, presentRunLook, StatusIcon, type StatusKind } from './status.tsx';
-import { MAX_TEXT, shortened } from './step-text.ts';
+import { MAX_TEXT, shortened } from './texts.ts';
 
 type HeaderProps = {
   readonly run: RunHead;

@@ -1,11 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { formatDuration, formatElapsed, shortId } from '#render/text.ts';
 import type { StepView } from './api/types.ts';
-import { type EarlierRun, earlierNote } from './earlier.ts';
-import { countedName, type Instance, itemText, progressText, type Unfolding } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { presentLook, StatusIcon } from './status.tsx';
-import { attemptsText } from './step-text.ts';
+import {
+  attemptsText,
+  countedName,
+  type EarlierRun,
+  earlierNote,
+  type Instance,
+  itemText,
+  progressText,
+  type Unfolding,
+} from './texts.ts';
 
 type LineProps = {
   readonly step: StepView;
@@ -53,21 +60,19 @@ type RowProps = {
   readonly position?: { readonly index: number; readonly count: number };
   /** Whether the instances of a fan-out are expanded; absent if they cannot be. */
   readonly unfolding?: Unfolding | undefined;
-  /** The fan-out of an instance, and the instance. */
-  readonly of?: string | null;
   readonly instance?: Instance | null;
 };
 
 /** A step, or an instance of a fan-out, as a row that selects it. */
 export function StepRow(props: RowProps) {
-  const { step, href, isSelected, now, earlier = null, position, unfolding, of = null, instance = null } = props;
+  const { step, href, isSelected, now, earlier = null, position, unfolding, instance = null } = props;
   const name = (
     <span class="name">
       {instance === null ? <bdi>{countedName(step)}</bdi> : <InstanceName instance={instance} />}
     </span>
   );
   const isFanOut = step.items !== undefined && unfolding !== undefined;
-  const kind = isFanOut ? 'fan-out' : of === null ? undefined : 'instance';
+  const kind = isFanOut ? 'fan-out' : instance === null ? undefined : 'instance';
   return (
     <li class={kind} {...(position && { 'aria-posinset': position.index + 1, 'aria-setsize': position.count })}>
       {isFanOut && <FoldButton step={step} unfolding={unfolding} />}

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { formatDuration, formatInterval } from '#render/text.ts';
 import type { RunGraph, RunView, StepAttempt, StepView } from './api/types.ts';
-import { countedName, type Instance, instanceStep, type Unfolding, wholeTime } from './fan-out/instance.ts';
 import { FoldButton, InstanceName } from './fan-out/instance-row.tsx';
 import { countsText, presentLook, StatusIcon } from './status.tsx';
+import { countedName, instanceRows, type UnfoldedStep, type Unfolding, wholeTime } from './texts.ts';
 
 /** The smallest visible width of a bar, in percent. */
 const NARROWEST = 0.35;
@@ -284,14 +284,8 @@ function markText(ms: number): string {
   return ms % 100 === 0 ? formatInterval(ms) : `${ms}ms`;
 }
 
-type TimelineRow = {
-  readonly step: StepView;
-  /** When only a free slot was missing, in milliseconds since 1970-01-01 UTC; null if unknown. */
-  readonly readyAt: number | null;
-  /** For an instance of a fan-out: the instance, and the name of the fan-out. */
-  readonly instance: Instance | null;
-  readonly of: string | null;
-};
+/** `readyAt`: when only a free slot was missing, in milliseconds since 1970-01-01 UTC; null if unknown. */
+type TimelineRow = UnfoldedStep & { readonly readyAt: number | null };
 
 type TimelineView = Pick<RunView, 'steps' | 'handlers'> & {
   readonly run: Pick<RunView['run'], 'startedAt'>;
@@ -321,16 +315,15 @@ export function timelineRows(
           instance: null,
           of: null,
         },
-        ...(unfolded.has(step.name) ? instanceRows(step) : []),
+        ...(unfolded.has(step.name) ? startedInstances(step) : []),
       ]);
   return [...rows(steps, false), ...rows(handlers, true)];
 }
 
 /** The started instances of a fan-out, as rows. */
-export function instanceRows({ name, items = [] }: StepView): readonly TimelineRow[] {
-  return items
-    .filter(({ startedAt }) => startedAt !== null)
-    .map((instance) => ({ step: instanceStep(instance), readyAt: null, instance, of: name }));
+export function startedInstances(fanOut: StepView): readonly TimelineRow[] {
+  const started = instanceRows(fanOut).filter(({ step }) => step.startedAt !== null);
+  return started.map((row) => ({ ...row, readyAt: null }));
 }
 
 /** The attempts of a step; a fan-out has one bar for its whole time, since its instances have the attempts. */

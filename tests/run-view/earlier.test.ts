@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { earlierNote, earlierRunOf } from '#run-view/earlier.ts';
+import { earlierNote, earlierRunOf } from '#run-view/texts.ts';
 
 type Step = Parameters<typeof earlierNote>[0];
 

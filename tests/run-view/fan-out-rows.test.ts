@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StepView } from '#run-view/api/types.ts';
-import { countedName, type Instance, progressText, shownInstance, unfolded } from '#run-view/fan-out/instance.ts';
 import { graphItems } from '#run-view/graph/graph-items.ts';
+import { countedName, type Instance, progressText, shownInstance, unfolded } from '#run-view/texts.ts';
 import { timelineRows } from '#run-view/timeline.tsx';
 
 function step(name: string, rest: Partial<StepView> = {}): StepView {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { markup } from '#render/report.tsx';
 import { FailureList } from '#run-view/failure-box.tsx';
-import { attemptsText } from '#run-view/step-text.ts';
+import { attemptsText } from '#run-view/texts.ts';
 
 it('attempts of a repeating step are named repetitions, and retries of them attempts', () => {
   const texts = [{ attempts: 1 }, { attempts: 3 }, { attempts: 3, repetitions: 3 }, { attempts: 4, repetitions: 3 }];

@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import {
   type DrawnGraph,
+  drawnGraph,
   type GraphLabel,
   type GraphLayout,
   type GraphShape,
   graphItems,
-  layOutColumns,
   type NamedGraph,
   numberedGraph,
 } from '#run-view/graph.ts';
@@ -40,7 +40,7 @@ async function drawGraph(named: NamedGraph, labelOf: (name: string) => GraphLabe
   const graph = numberedGraph(named);
   const { items, shape } = graphItems(graph, graph.names.map(labelOf));
   const layout = await layOut({ ...shape, sizes: shape.sizes.map(({ width, height }) => ({ width, height })) });
-  return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
+  return drawnGraph(graph, items, layout);
 }
 
 /** The used part of Trusted Types, which only some browsers support. */

@@ -4,16 +4,17 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { StepView } from '#run-view/api/types.ts';
 import {
+  type Box,
+  criticalEdges,
   type DrawnGraph,
   Edges,
-  edgePath,
-  edgesBetween,
   GraphOverview,
   Item,
   type PlacedNode,
+  stepBoxes,
 } from '#run-view/graph.ts';
 import { Button } from '../parts/controls.tsx';
-import { type Arrow, type Box, neighbourOf, stepBoxes } from './neighbours.ts';
+import { type Arrow, neighbourOf } from './neighbours.ts';
 import { followSvgLink } from './svg-link.ts';
 import { useWindow } from './use-window.ts';
 import { fittingScale, readableScale, showPart, type Zoom, zoomable } from './zoom.ts';
@@ -188,11 +189,8 @@ function LiveOverview({ drawn, run, found }: OverviewProps) {
 
 /** The edges of the critical path, and those of the selected step if no others are drawn. */
 function pathOf(drawn: DrawnGraph, critical: ReadonlySet<string> | undefined, chosen: number): string {
-  const { graph, items, layout } = drawn;
-  if (layout.ends.length === 0 && chosen !== -1) return directPath(drawn, chosen);
-  if (critical === undefined || critical.size === 0) return '';
-  const isCritical = items.map(({ nodes }) => nodes.some((node) => critical.has(graph.names[node] ?? '')));
-  return edgePath(edgesBetween(layout, (from, to) => isCritical[from] === true && isCritical[to] === true));
+  if (drawn.layout.ends.length === 0 && chosen !== -1) return directPath(drawn, chosen);
+  return critical === undefined || critical.size === 0 ? '' : criticalEdges(drawn, critical);
 }
 
 /** Straight lines between a step and its neighbours. */

@@ -1,20 +1,4 @@
-import { type DrawnGraph, positionIn, sizeIn } from '#run-view/graph.ts';
-
-/** An area of a drawing, in its pixels. */
-export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
-
-/** The position of each step in a drawing, by step number. */
-export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
-  const boxes: Box[] = [];
-  items.forEach((item, index) => {
-    const origin = layout.boxes[index] ?? { x: 0, y: 0 };
-    item.nodes.forEach((step, cell) => {
-      const { x, y } = positionIn(item, cell);
-      boxes[step] = { x: origin.x + x, y: origin.y + y, ...sizeIn(item) };
-    });
-  });
-  return boxes;
-}
+import type { Box, DrawnGraph } from '#run-view/graph.ts';
 
 /** The keys that move from one step to another. */
 export type Arrow = 'ArrowRight' | 'ArrowLeft' | 'ArrowUp' | 'ArrowDown';

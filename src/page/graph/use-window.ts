@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Box } from './neighbours.ts';
+import type { Box } from '#run-view/graph.ts';
 import type { Zoom } from './zoom.ts';
 
 /** In pixels of the screen: the area moves in whole steps, so that most scrolling redraws nothing. */

@@ -1,22 +1,21 @@
 import type { RunView, StepView } from '#run-view/api/types.ts';
 import {
   beginning,
-  instanceRows,
   StepRow,
+  startedInstances,
   Timeline,
   TimelineLegend,
   timelineRows,
   timeScale,
 } from '#run-view/components.ts';
 import {
+  criticalEdges,
   type DrawnGraph,
+  drawnGraph,
   Edges,
-  edgePath,
-  edgesBetween,
   GraphOverview,
   graphItems,
   Item,
-  layOutColumns,
   layOutGraph,
   type NumberedGraph,
   numberedGraph,
@@ -98,14 +97,7 @@ function drawingOf(graph: NumberedGraph, steps: readonly ReportStep[]): DrawnGra
     detail: stepDetail(step),
   }));
   const { items, shape } = graphItems(graph, labels);
-  const layout = layOutGraph(shape);
-  return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
-}
-
-function criticalEdges({ graph, items, layout }: DrawnGraph, critical: ReadonlySet<string>): string {
-  const isCritical = (item: number) =>
-    items[item]?.nodes.some((node) => critical.has(graph.names[node] ?? '')) ?? false;
-  return edgePath(edgesBetween(layout, (from, to) => isCritical(from) && isCritical(to)));
+  return drawnGraph(graph, items, layOutGraph(shape));
 }
 
 function failedText(steps: readonly StepView[]): string {
@@ -136,7 +128,7 @@ export function ReportTimeline({ report: { view, now }, steps, critical }: Drawn
       )}
       {left > 0 && <p class="note">{counted(left, 'step')} more started later.</p>}
       {rows.slice(0, MAX_ROWS).map(({ step }) => {
-        const instances = instanceRows(step);
+        const instances = startedInstances(step);
         return (
           instances.length > 0 && (
             <details key={step.name} class="card instances">

@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { StepView } from '../api/types.ts';
 import { Frame, type PlacedNode, StepBox } from '../graph/graph-box.tsx';
+import { type Box, cellAt, Squares } from '../graph/graph-drawing.tsx';
 import { drawing, type Grid } from '../graph/graph-items.ts';
 import { countsText, presentLook } from '../status.tsx';
-import { stepTitle } from '../step-text.ts';
-import { FOLD_ROOM, type Instance, instanceStep, type Unfolding } from './instance.ts';
+import { FOLD_ROOM, type Instance, instanceStep, stepTitle, type Unfolding } from '../texts.ts';
 
 type BoxProps = {
   readonly node: PlacedNode;
@@ -38,7 +38,7 @@ export function FanOutBox({ node, step, href, hrefOfInstance, choose, selected, 
           />
         ))}
       {grid?.isNamed === false && (
-        <Squares items={items} grid={grid} hrefOf={hrefOfInstance} choose={choose} selected={selected} />
+        <SmallInstances items={items} grid={grid} hrefOf={hrefOfInstance} choose={choose} selected={selected} />
       )}
     </>
   );
@@ -73,25 +73,21 @@ function Fold({ node, step, unfolding }: Pick<BoxProps, 'node' | 'step' | 'unfol
 type CellProps = { instance: Instance; grid: Grid; index: number; href: string; isSelected: boolean };
 
 function NamedInstance({ instance, grid, index, href, isSelected }: CellProps) {
-  const size = { width: grid.cellWidth, height: grid.cellHeight };
-  const node = { number: index, name: instance.name, needs: [], form: 'named', instances: null, ...size } as const;
+  const cell = cellOf(grid, index);
+  const node = { number: index, name: instance.name, needs: [], form: 'named', instances: null, ...cell } as const;
   return (
-    <svg {...cellAt(grid, index)} {...size}>
+    <svg {...cell}>
       <StepBox node={node} step={instanceStep(instance)} name={instance.key} href={href} isSelected={isSelected} />
     </svg>
   );
 }
 
 /** The cell of an instance in the box of its fan-out. */
-function cellAt({ columns, cellWidth, cellHeight }: Grid, index: number): { readonly x: number; readonly y: number } {
-  const { padding, cellGap, boxHeight } = drawing;
-  return {
-    x: padding + (index % columns) * (cellWidth + cellGap),
-    y: boxHeight + Math.floor(index / columns) * (cellHeight + cellGap),
-  };
+function cellOf(grid: Grid, index: number): Box {
+  return { ...cellAt(grid, index, drawing.boxHeight), width: grid.cellWidth, height: grid.cellHeight };
 }
 
-type SquaresProps = {
+type SmallProps = {
   readonly items: readonly Instance[];
   readonly grid: Grid;
   readonly hrefOf: (key: string) => string;
@@ -100,7 +96,7 @@ type SquaresProps = {
 };
 
 /** Many instances, one path for each status. A click selects one, and so does a link that keys move. */
-function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps) {
+function SmallInstances({ items, grid, hrefOf, choose, selected }: SmallProps) {
   const [moved, setMoved] = useState<number | null>(null);
   const cell = useRef<SVGSVGElement>(null);
   // Each instance has its own element, so that screen readers announce it. Focused before the next key.
@@ -120,7 +116,7 @@ function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps) {
   const onClick = ({ clientX, clientY, currentTarget, target }: MouseEvent & { currentTarget: SVGGElement }) => {
     if (target instanceof Element && target.closest('a') !== null) return;
     const point = new DOMPoint(clientX, clientY).matrixTransform(currentTarget.getScreenCTM()?.inverse());
-    const { x: left, y: top } = cellAt(grid, 0);
+    const { x: left, y: top } = cellOf(grid, 0);
     const { cellGap } = drawing;
     const column = Math.floor((point.x - left) / (grid.cellWidth + cellGap));
     const row = Math.floor((point.y - top) / (grid.cellHeight + cellGap));
@@ -133,11 +129,12 @@ function Squares({ items, grid, hrefOf, choose, selected }: SquaresProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard has the link.
     <g class="squares" onClick={onClick} onKeyDown={onKeyDown}>
       <title>{countsText(items.map(presentLook))}</title>
-      {Array.from(pathsByKind(items, grid), ([kind, path]) => (
-        <path key={kind} class={`cells ${kind}`} d={path} />
-      ))}
+      <Squares
+        squares={items.map((item, index) => ({ ...cellOf(grid, index), kind: presentLook(item).kind }))}
+        name="cells"
+      />
       {instance !== undefined && (
-        <svg ref={cell} {...cellAt(grid, at)} width={grid.cellWidth} height={grid.cellHeight} overflow="visible">
+        <svg ref={cell} {...cellOf(grid, at)} overflow="visible">
           <a
             key={instance.key}
             href={hrefOf(instance.key)}
@@ -167,15 +164,4 @@ function neighbourIn(key: string, { at, columns, last }: Cell): number | null {
   const step = steps[key];
   if (step === undefined) return null;
   return at + step < 0 || at + step > last ? at : at + step;
-}
-
-function pathsByKind(items: readonly Instance[], grid: Grid): ReadonlyMap<string, string> {
-  const paths = new Map<string, string>();
-  items.forEach((item, index) => {
-    const { x, y } = cellAt(grid, index);
-    const { kind } = presentLook(item);
-    const square = `M${x} ${y}h${grid.cellWidth}v${grid.cellHeight}h-${grid.cellWidth}z`;
-    paths.set(kind, (paths.get(kind) ?? '') + square);
-  });
-  return paths;
 }

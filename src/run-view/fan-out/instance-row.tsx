@@ -1,5 +1,5 @@
 import type { StepView } from '../api/types.ts';
-import type { Instance, Unfolding } from './instance.ts';
+import type { Instance, Unfolding } from '../texts.ts';
 
 /** `ship[north]` below `ship`: only the part in brackets is visible. */
 export function InstanceName({ instance: { name, key } }: { instance: Instance }) {

@@ -1,7 +1,6 @@
 import type { StepView } from '../api/types.ts';
-import { countedName } from '../fan-out/instance.ts';
 import { presentLook, StatusIcon, type StatusLook } from '../status.tsx';
-import { stepDetail, stepTitle } from '../step-text.ts';
+import { countedName, stepDetail, stepTitle } from '../texts.ts';
 import { drawing, fitName, type Grid } from './graph-items.ts';
 
 /** A step in a drawing. */

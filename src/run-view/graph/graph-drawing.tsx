@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { waves } from '#core/graph.ts';
 import type { StepView } from '../api/types.ts';
-import { counted } from '../step-text.ts';
+import { counted } from '../texts.ts';
 import { Frame, type PlacedNode } from './graph-box.tsx';
-import { block, type Dependencies, drawing, type GraphItem } from './graph-items.ts';
+import { block, type Dependencies, drawing, type GraphItem, type Grid } from './graph-items.ts';
 import type { GraphLayout } from './graph-layout.ts';
 
 /** A graph with the positions of its boxes. */
@@ -84,25 +84,45 @@ function placedNode({ graph }: DrawnGraph, item: GraphItem, number: number): Pla
   };
 }
 
+/** An area of a drawing, in its pixels. */
+export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+
+/** The position of each step in a drawing, by step number. */
+export function stepBoxes({ items, layout }: DrawnGraph): readonly Box[] {
+  const boxes: Box[] = [];
+  items.forEach((item, index) => {
+    const origin = layout.boxes[index] ?? { x: 0, y: 0 };
+    item.nodes.forEach((step, cell) => {
+      const { x, y } = positionIn(item, cell);
+      boxes[step] = { x: origin.x + x, y: origin.y + y, ...sizeIn(item) };
+    });
+  });
+  return boxes;
+}
+
 /** The size of a step in its item. */
-export function sizeIn({ grid, width, height }: GraphItem): { readonly width: number; readonly height: number } {
+function sizeIn({ grid, width, height }: GraphItem): Pick<Box, 'width' | 'height'> {
   return grid === null ? { width, height } : { width: grid.cellWidth, height: grid.cellHeight };
 }
 
 /** The top left corner of a step in its item. */
-export function positionIn({ grid }: GraphItem, cell: number): { readonly x: number; readonly y: number } {
-  if (grid === null) return { x: 0, y: 0 };
-  const { padding, cellGap, titleHeight } = drawing;
+function positionIn({ grid }: GraphItem, cell: number): Pick<Box, 'x' | 'y'> {
+  return grid === null ? { x: 0, y: 0 } : cellAt(grid, cell, drawing.padding + drawing.titleHeight);
+}
+
+/** The top left corner of a cell of a grid that begins at `top`. */
+export function cellAt({ columns, cellWidth, cellHeight }: Grid, cell: number, top: number): Pick<Box, 'x' | 'y'> {
+  const { padding, cellGap } = drawing;
   return {
-    x: padding + (cell % grid.columns) * (grid.cellWidth + cellGap),
-    y: padding + titleHeight + Math.floor(cell / grid.columns) * (grid.cellHeight + cellGap),
+    x: padding + (cell % columns) * (cellWidth + cellGap),
+    y: top + Math.floor(cell / columns) * (cellHeight + cellGap),
   };
 }
 
 type Pieces = Pick<GraphLayout, 'bends' | 'straights' | 'isVertical'>;
 
 /** Edges as one SVG path: they leave and enter boxes in the direction of the drawing. */
-export function edgePath({ bends, straights, isVertical }: Pieces): string {
+function edgePath({ bends, straights, isVertical }: Pieces): string {
   const curves = bends.map(({ x1, y1, x2, y2 }) => {
     const [a, b] = isVertical
       ? [`${x1} ${(y1 + y2) / 2}`, `${x2} ${(y1 + y2) / 2}`]
@@ -118,8 +138,14 @@ function arrowPath({ ends, isVertical }: GraphLayout): string {
   return [...new Set(arrows)].join('');
 }
 
+/** The edges between steps of the critical path as one SVG path. */
+export function criticalEdges({ graph, items, layout }: DrawnGraph, critical: ReadonlySet<string>): string {
+  const isCritical = items.map(({ nodes }) => nodes.some((node) => critical.has(graph.names[node] ?? '')));
+  return edgePath(edgesBetween(layout, (from, to) => isCritical[from] === true && isCritical[to] === true));
+}
+
 /** Returns the pieces of the edges between boxes for which `isWanted` holds. */
-export function edgesBetween(layout: GraphLayout, isWanted: (from: number, to: number) => boolean): Pieces {
+function edgesBetween(layout: GraphLayout, isWanted: (from: number, to: number) => boolean): Pieces {
   const { links, starts, boxes } = layout;
   const arriving = new Map(links.flatMap(([from, to], index) => (to < boxes.length ? [] : [[to, { from, index }]])));
   const bends = new Set<number>();
@@ -169,11 +195,12 @@ export function numberedGraph({ nodes, edges }: NamedGraph): NumberedGraph {
 const MARGIN = 12;
 const GAP = 24;
 
-/** Draws a graph that is too large for a layout: each layer is a column of squares, without edges. */
-export function layOutColumns(graph: Dependencies): {
-  readonly items: readonly GraphItem[];
-  readonly layout: GraphLayout;
-} {
+/** A graph with its layout; if it is too large for one (null), each layer is a column of squares, without edges. */
+export function drawnGraph(graph: NumberedGraph, items: readonly GraphItem[], layout: GraphLayout | null): DrawnGraph {
+  return layout === null ? { graph, ...layOutColumns(graph) } : { graph, items, layout };
+}
+
+function layOutColumns(graph: Dependencies): Pick<DrawnGraph, 'items' | 'layout'> {
   const items = waves(graph).map((nodes) => block(nodes, []));
   const height = Math.max(0, ...items.map((item) => item.height));
   let x = MARGIN;
@@ -195,36 +222,29 @@ type OverviewProps = {
 
 /** All steps as plain shapes, one path for each status, fast enough for ten thousand. */
 export function GraphOverview({ drawn, statusOf, found = null }: OverviewProps) {
+  const squares = stepBoxes(drawn).map((box, step) => ({ ...box, kind: statusOf(step), isFound: found?.has(step) }));
+  const matches = squares.filter(({ isFound }) => isFound);
   return (
     <>
-      {pathsByStatus(drawn, statusOf, () => true).map(([status, path]) => (
-        <path key={status} class={`cells ${status}`} d={path} />
-      ))}
-      {found !== null &&
-        pathsByStatus(drawn, statusOf, (step) => found.has(step)).map(([status, path]) => (
-          <path key={`found ${status}`} class={`cells found ${status}`} d={path} />
-        ))}
+      <Squares squares={squares} name="cells" />
+      <Squares squares={matches} name="cells found" />
     </>
   );
 }
 
-function pathsByStatus(
-  { items, layout }: DrawnGraph,
-  statusOf: OverviewProps['statusOf'],
-  isWanted: (step: number) => boolean,
-): readonly (readonly [status: string, path: string])[] {
+/** Areas as one path for each kind. */
+export function Squares({ squares, name }: { squares: readonly (Box & { readonly kind: string })[]; name: string }) {
   const paths = new Map<string, string[]>();
-  items.forEach((item, index) => {
-    const box = layout.boxes[index] ?? { x: 0, y: 0 };
-    const { width, height } = sizeIn(item);
-    item.nodes.forEach((step, cell) => {
-      if (!isWanted(step)) return;
-      const { x, y } = positionIn(item, cell);
-      const status = statusOf(step);
-      const path = paths.get(status) ?? [];
-      path.push(`M${box.x + x} ${box.y + y}h${width}v${height}h-${width}z`);
-      paths.set(status, path);
-    });
-  });
-  return Array.from(paths, ([status, path]) => [status, path.join('')]);
+  for (const { kind, x, y, width, height } of squares) {
+    const path = paths.get(kind) ?? [];
+    path.push(`M${x} ${y}h${width}v${height}h-${width}z`);
+    paths.set(kind, path);
+  }
+  return (
+    <>
+      {Array.from(paths, ([kind, path]) => (
+        <path key={kind} class={`${name} ${kind}`} d={path.join('')} />
+      ))}
+    </>
+  );
 }

@@ -31,7 +31,6 @@ export function StepRows({ steps, selected, earlier, unfolding, label }: RowsPro
           key={step.name}
           step={step}
           instance={instance}
-          of={of}
           href={hrefOfStep(of ?? step.name, instance?.key)}
           isSelected={step.name === selected}
           now={now.value}

@@ -4,7 +4,7 @@ import { ErrorBoundary, lazy, useRoute } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { RunHeader } from '#run-view/components.ts';
-import { presentRunLook, runLook } from '#run-view/texts.ts';
+import { runLook, runTitle } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import { isReadOnly } from '../../data/login-session.ts';
 import { ShownRun } from '../../data/shown-run.ts';
@@ -34,25 +34,11 @@ export function Run() {
     RunFailures.preload().catch(() => {});
   }, []);
   const head = run.head.value;
-  useTitle(
-    head === null ? 'Run' : `${signs[presentRunLook(head).kind] ?? ''} ${head.workflow} ${shortId(head.runId)}`.trim(),
-  );
+  useTitle(head === null ? 'Run' : runTitle(head));
   if (head !== null) return <ShownRunScreen run={run} head={head} />;
   const elsewhere = { hrefOf: to.run, list: <a href={to.runs}>All runs</a> };
   return <LoadingOrProblem what="Run" problem={run.problem.value} retry={run.reload} elsewhere={elsewhere} />;
 }
-
-/** The symbol of a status in the title of the tab. */
-const signs: Readonly<Record<string, string>> = {
-  succeeded: '✔',
-  partly: '✔',
-  failed: '✖',
-  canceled: '■',
-  running: '▶',
-  approval: '✋',
-  pending: '○',
-  skipped: '↷',
-};
 
 function ShownRunScreen({ run, head }: RunProps) {
   const [query] = useQuery();
