@@ -1,4 +1,7 @@
+import { given } from '#core/data/collections.ts';
 import { lineIndex, type Position, type Source } from './diagnostic.ts';
+import { namesForUnnamed } from './forms/short-steps.ts';
+import type { RawStep } from './raw.ts';
 import { type MapNode, type Node, textOf } from './read/node.ts';
 import { parse } from './read/parse.ts';
 import { canonicalKey } from './schema/schema-type.ts';
@@ -10,7 +13,8 @@ export function locateSteps(sources: readonly Source[], names: readonly string[]
   for (const source of sources) {
     if (missing.size === 0) break;
     const toPosition = lineIndex(source);
-    for (const { name, start, end } of namedEntries(source)) {
+    // The names of unnamed steps depend on those of all files.
+    for (const { name, start, end } of namedEntries(source, sources.length === 1)) {
       if (missing.delete(name)) positions.set(name, toPosition(start, endOfLine(source.text, start, end)));
     }
   }
@@ -42,20 +46,51 @@ function variablesIn(node: Node | null, namesOf: (map: MapNode) => Node | Node[]
 
 type NamedEntry = { readonly name: string; readonly start: number; readonly end: number };
 
-function namedEntries(source: Source): NamedEntry[] {
+function namedEntries(source: Source, withUnnamed: boolean): NamedEntry[] {
   const contents = parse(source).document?.contents;
   if (contents?.kind !== 'map') return [];
   const steps = valueOfKey(contents, 'steps');
   const handlers = entriesOf(valueOfKey(contents, 'handleron'));
   const listed = steps?.kind === 'list' ? steps.items : [];
+  const named = listed.flatMap((item) => {
+    const name = item.kind === 'map' ? (valueOfKey(item, 'name') ?? valueOfKey(item, 'id')) : null;
+    return name?.kind === 'scalar' ? [{ name: textOf(name), start: item.start, end: item.end }] : [];
+  });
   return [
-    ...listed.flatMap((item) => {
-      const name = item.kind === 'map' ? (valueOfKey(item, 'name') ?? valueOfKey(item, 'id')) : null;
-      return name?.kind === 'scalar' ? [{ name: textOf(name), start: item.start, end: item.end }] : [];
-    }),
+    ...named,
+    ...(withUnnamed ? unnamedEntries(listed, named) : []),
     ...entriesOf(steps),
     ...handlers.map(({ name, ...range }) => ({ name: `handlerOn.${canonicalKey(name)}`, ...range })),
   ];
+}
+
+/** The steps of a list without a name, by the names that they get. */
+function unnamedEntries(listed: readonly Node[], named: readonly NamedEntry[]): NamedEntry[] {
+  const isNamed = new Set(named.map(({ start }) => start));
+  const unnamed = listed.filter(({ start }) => !isNamed.has(start));
+  const names = namesForUnnamed(
+    unnamed.map(workOf),
+    named.map(({ name }) => name),
+  );
+  return unnamed.map(({ start, end }, at) => ({ name: names[at] ?? '', start, end }));
+}
+
+/** The keys of a step that its name may come from. */
+function workOf(step: Node): RawStep {
+  if (step.kind !== 'map') return step.kind === 'scalar' ? { command: textOf(step) } : {};
+  const text = (key: string) => {
+    const value = valueOfKey(step, key);
+    const first = value?.kind === 'list' ? value.items[0] : value;
+    return first?.kind === 'scalar' ? textOf(first) : undefined;
+  };
+  const executor = valueOfKey(step, 'executor');
+  const type = executor?.kind === 'map' ? valueOfKey(executor, 'type') : executor;
+  return given({
+    command: text('command') ?? text('exec'),
+    run: text('run') ?? text('call'),
+    script: text('script'),
+    executor: type?.kind === 'scalar' ? textOf(type) : undefined,
+  });
 }
 
 /** The entries of a map by their keys. */

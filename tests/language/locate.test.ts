@@ -22,7 +22,7 @@ describe('the position of a step', () => {
   });
 
   it('is not found in a text that is not a workflow', () => {
-    for (const text of ['', '[', '- a', 'steps: 5', 'steps: [a, {name: [b]}]']) {
+    for (const text of ['', '[', '- a', 'steps: 5', 'steps: [[a], {name: [b]}]']) {
       expect(locateSteps([{ path: '-', text }], ['a'])).toEqual(new Map());
     }
   });

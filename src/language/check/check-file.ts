@@ -4,7 +4,6 @@ import { parameterNames } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
 import {
   entriesAt,
-  isList,
   type RawAction,
   type RawCondition,
   type RawConditions,
@@ -48,7 +47,6 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...stepEntries(file).flatMap(nameProblems),
     ...actionEntries(file).flatMap(actionProblems),
     ...defaultsEntries(file).flatMap(defaultsProblems),
-    ...mapOfSteps(file),
   ];
 }
 
@@ -59,13 +57,8 @@ function workflowNameProblems(file: SpecFile): Problem[] {
 }
 
 function nameProblems(entry: StepEntry): Problem[] {
-  const { file, path, raw, name } = entry;
-  if (name === null) {
-    const message = `step ${Number(path[1]) + 1} has no name`;
-    return file.damaged.has(raw)
-      ? []
-      : [problem('missing-key', spotIn(file, path), message, { help: 'Give it "name".' })];
-  }
+  const { name } = entry;
+  if (name === null) return [];
   if (name.trim() === '') return [problem('invalid-name', nameSpot(entry), 'the name of a step is empty')];
   if (!name.startsWith('handlerOn.')) return [];
   const help = 'Names that start with "handlerOn." are reserved for handlers.';
@@ -94,13 +87,6 @@ function functionNameProblems(file: SpecFile): Problem[] {
 /** Prose in place of names does not get a message for each of its words. */
 function badNames(names: readonly string[]): string[] {
   return names.filter((name) => !VARIABLE_NAME.test(name)).slice(0, MOST_NAMES);
-}
-
-function mapOfSteps(file: SpecFile): Problem[] {
-  if (file.raw.steps === undefined || isList(file.raw.steps)) return [];
-  const message = '"steps" is a map; its keys are used as the names of the steps';
-  const help = 'Write a list of steps, each with a "name".';
-  return [problem('ignored-key', spotIn(file, ['steps'], 'key'), message, { severity: 'warning', help })];
 }
 
 /** A condition that compares a variable as shells, CI systems or programming languages do: a value that is no program. */

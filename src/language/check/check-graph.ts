@@ -13,24 +13,25 @@ const MOST_CYCLES = 10;
 export function graphProblems(entries: readonly StepEntry[], isComplete: boolean): Problem[] {
   const index = indexByName(entries);
   const problems = duplicateNames(entries, index);
+  const unnamed = (name: string) => entries.find((entry) => entry.isUnnamed === true && entry.name === name);
   const edges = entries.map((entry, from): Edge[] => {
     if (isChained(entry, entries[from - 1])) return [{ from, to: from - 1, at: null }];
     return asList(entry.raw.depends).flatMap((name, at) => {
       const to = index.get(name);
       if (to !== undefined && to !== from) return { from, to, at };
       if (to === from) problems.push(selfDependency(entry, at));
-      else if (isComplete) problems.push(missingDependency(entry, at, index));
+      else if (isComplete) problems.push(missingDependency(entry, at, index, unnamed(name)));
       return [];
     });
   });
   return [...problems, ...cycles(edges).map((cycle) => cycleProblem(cycle, entries))];
 }
 
-/** Positions by name and id. A name takes precedence over the id of another step. */
+/** Positions by the names and ids of the file. A name takes precedence over the id of another step. */
 export function indexByName(entries: readonly StepEntry[]): Map<string, number> {
   const index = new Map<string, number>();
-  entries.forEach(({ name }, at) => {
-    if (name !== null && !index.has(name)) index.set(name, at);
+  entries.forEach(({ name, isUnnamed }, at) => {
+    if (name !== null && isUnnamed !== true && !index.has(name)) index.set(name, at);
   });
   entries.forEach(({ raw }, at) => {
     if (raw.id !== undefined && !index.has(raw.id)) index.set(raw.id, at);
@@ -97,8 +98,21 @@ function selfDependency(entry: StepEntry, at: number): Problem {
   return problem('self-dependency', dependencySpot(entry, at), message);
 }
 
-function missingDependency(entry: StepEntry, at: number, index: ReadonlyMap<string, number>): Problem {
+/** `unnamed`: the step that is only called so because it has no name. */
+function missingDependency(
+  entry: StepEntry,
+  at: number,
+  index: ReadonlyMap<string, number>,
+  unnamed: StepEntry | undefined,
+): Problem {
   const name = asList(entry.raw.depends)[at] ?? '';
+  if (unnamed !== undefined) {
+    const message = `step "${entry.name ?? ''}" depends on "${name}", a step without a name`;
+    return problem('missing-dependency', dependencySpot(entry, at), message, {
+      help: 'Give it a name: the first word of its command is only shown as one, and changes with it.',
+      related: [{ spot: spotIn(unnamed.file, unnamed.path), message: `this step is shown as "${name}"` }],
+    });
+  }
   const message = `step "${entry.name ?? ''}" depends on "${name}", which does not exist`;
   const label = () => didYouMean(nearNames(name, index.keys()));
   const help = severalNames(name, index) ?? 'A step may depend on steps of this file and of its imports.';

@@ -9,7 +9,6 @@ import {
   type SpecFile,
   type StepEntry,
   spotIn,
-  stepEntries,
   withoutIgnoring,
 } from '../read/spec-file.ts';
 import { dependenciesOf, nameSpot } from './check-graph.ts';
@@ -33,18 +32,20 @@ export function resultProblems(
   if (users.length === 0) return [];
   const variables = variableNames(files, steps);
   const before = dependenciesOf(steps);
-  const names = new Map(files.flatMap(stepEntries).map(({ raw, name }) => [raw as ActionEntry['raw'], name]));
+  const positions = new Map(steps.map(({ raw }, at) => [raw as ActionEntry['raw'], at]));
+  const unnamed = new Set(steps.flatMap(({ name, isUnnamed }) => (isUnnamed === true ? (name ?? []) : [])));
   return users.flatMap(({ file, path, raw, what }) => {
     const { script: _, ...rest } = raw;
-    const user = names.get(raw);
+    const user = positions.get(raw);
     return textsIn(rest, path, '$').flatMap(({ path: at, text }) => [
       ...slices(text, { file, path: at, what }),
       ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
-        const used = isComplete && !variables.has(id) ? before.index.get(id) : undefined;
-        if (used === undefined) return [];
+        if (!isComplete || variables.has(id)) return [];
         const where = { file, path: at, what };
+        const used = before.index.get(id);
+        if (used === undefined) return unnamed.has(id) ? [withoutName(reference, id, where)] : [];
         if (id.includes('-')) return [notOneWord(reference, id, where)];
-        const isAvailable = user === undefined || before.has(before.index.get(user ?? '') ?? -1, used);
+        const isAvailable = user === undefined || before.has(user, used);
         if (!isAvailable) return [notBefore(reference, id, where)];
         const { run } = steps[used]?.raw ?? {};
         if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
@@ -67,6 +68,12 @@ function notOneWord(reference: string, id: string, { file, path }: Where): Probl
   const message = `"${reference}": "${id}" is not a name of letters, digits and "_"`;
   const help = 'Give that step an "id" of that form, and write it here.';
   return problem('not-supported', spotIn(file, path), message, { help });
+}
+
+function withoutName(reference: string, id: string, { file, path }: Where): Problem {
+  const message = `"${reference}": "${id}" is a step without a name`;
+  const help = 'Give it a name: the first word of its command is only shown as one, and changes with it.';
+  return problem('missing-dependency', spotIn(file, path), message, { help });
 }
 
 function ofItems(reference: string, id: string, { file, path }: Where): Problem {

@@ -1,6 +1,7 @@
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { callProblems, collectFunctions, type Functions } from '../build/functions.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
+import { namesForUnnamed } from '../forms/short-steps.ts';
 import { paramNames } from '../params.ts';
 import { entriesAt, envNames, executorOf, outputName, type RawSecret } from '../raw.ts';
 import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
@@ -42,8 +43,10 @@ export type CheckOptions = { readonly isStrict: boolean };
 /** Checks the meaning of the files, each alone and all together. */
 export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFiles, options: CheckOptions): Checked {
   const inherited = base?.raw.type === undefined ? {} : { type: base.raw.type };
-  const steps = files.flatMap((file) =>
-    file === root ? stepEntries(file).map((entry) => ({ ...entry, ...inherited })) : stepEntries(file),
+  const steps = named(
+    files.flatMap((file) =>
+      file === root ? stepEntries(file).map((entry) => ({ ...entry, ...inherited })) : stepEntries(file),
+    ),
   );
   const isKnown = hasAllImports && files.every(isComplete);
   const settings = base === null ? [root] : [base, root];
@@ -74,6 +77,17 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...nestedShellProblems(settings, all),
     ],
   };
+}
+
+/** The steps; those without a name get one. */
+function named(entries: readonly StepEntry[]): readonly StepEntry[] {
+  const unnamed = entries.filter(({ name }) => name === null).map(({ raw }) => raw);
+  if (unnamed.length === 0) return entries;
+  const taken = entries.flatMap(({ name, raw }) => [name ?? [], raw.id ?? []].flat());
+  const made = namesForUnnamed(unnamed, taken).values();
+  return entries.map((entry) =>
+    entry.name === null ? { ...entry, name: made.next().value ?? '', isUnnamed: true } : entry,
+  );
 }
 
 function noSteps(root: SpecFile): Problem {

@@ -244,7 +244,6 @@ const LONGEST = 60;
 /** How to write a value of the wrong shape: `retryPolicy: {limit: 3}` for `retryPolicy: 3`; null without advice. */
 export function rightShape(path: Path, value: Json | undefined): string | null {
   const key = path.at(-1);
-  if (isStep(path)) return scalar(value, (text) => `- {name: NAME, command: ${text}}`);
   if (path.length === 2 && path[0] === 'handlerOn')
     return scalar(value, (text) => `${String(key)}: {command: ${text}}`);
   if (typeof key !== 'string' || !Object.hasOwn(shapes, key)) return null;
@@ -329,9 +328,6 @@ export function refusedValue(path: Path, value: Json | undefined): RefusedValue 
     return { what: null, help: 'Only "local" is supported: all runs are on this machine.' };
   }
   if (typeof value !== 'string') return null;
-  if (inStep && path.length === 2 && typeof key === 'number') {
-    return { what: 'a step as text', help: `Write a map: ${rightShape(path, value) ?? '- {name: NAME, script: ...}'}` };
-  }
   if (path.length === 1 && key === 'type' && value === 'agent') {
     return { what: '"type: agent"', help: 'Write a step with "executor: http".' };
   }

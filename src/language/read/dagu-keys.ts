@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { type Path, type Problem, pathMark, problem, type Source } from '../diagnostic.ts';
+import { listKind, oneAfterAnother } from '../forms/command-list.ts';
 import { isJsonObject } from '../raw.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { executorOfType } from './advice.ts';
@@ -194,7 +195,7 @@ function differences(source: Source, top: JsonObject, written: ReadonlyMap<strin
     actions.some(([path, { call, type, with: settings }]) => {
       return typeof call === 'string' || type !== undefined || settings !== undefined || isExec(path, written);
     });
-  const lists = actions.filter(([path, { command }]) => Array.isArray(command) && !isExec(path, written));
+  const lists = actions.filter(([path, { command }]) => isTexts(command) && !isExec(path, written));
   const found = lists.flatMap(([path, map]) => listCommand(source, [...path, 'command'], map, isDagu2));
   if (!isDagu2 || top.delaySec === undefined) return found;
   const delay = '"delaySec" is the time between the starts of two steps; in Dagu 2 it is the time before the first';
@@ -207,16 +208,24 @@ function isExec(path: Path, spellings: ReadonlyMap<string, string>): boolean {
   return canonicalKey(spellings.get(pathMark([...path, 'command'])) ?? '') === 'exec';
 }
 
-function listCommand(source: Source, path: Path, map: JsonObject, isDagu2: boolean): Problem[] {
-  const [first] = map.command as readonly Json[];
-  // The value of a variable may contain spaces; in a file of Dagu 2 such a word is a command all the same.
-  const isNoProgram = (word: string) => /\s/.test(word.trim()) && (isDagu2 || !/[$`]/.test(word));
-  if (typeof first === 'string' && startsPrograms(map) && isNoProgram(first)) {
-    const message = `a list is the words of one command, and "${first}" is not the name of a program`;
+/** Reads a list of several commands as one text for the shell, and reports one that may be something else than it looks. */
+function listCommand(source: Source, path: Path, map: JsonMap, isDagu2: boolean): Problem[] {
+  const command = map.command as readonly string[];
+  const kind = startsPrograms(map) ? listKind(command, isDagu2) : 'words';
+  if (kind === 'commands' && map.script === undefined && map.args === undefined) {
+    map.command = oneAfterAnother(command);
+    return [];
+  }
+  if (kind !== 'words') {
+    const message = `a list is the words of one command, and "${command[0]}" is not the name of a program`;
     return [problem('wrong-value', { source, path, part: 'value' }, message, { help: LIST_HELP })];
   }
   const message = 'a list is the words of one command; in Dagu 2 it is several commands';
   return isDagu2 ? [differs(source, path, message, LIST_HELP)] : [];
+}
+
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 /** Whether the command of a step is a program; that of an `http` or `jq` step is not. */

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#core/workflow.ts';
 import type { RawItems } from '../build/build-policies.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
+import { readShortSteps } from '../forms/short-steps.ts';
 import { asList, isJsonObject, type RawAction, type RawStep, type RawWorkflow } from '../raw.ts';
 import { workflowSchema } from '../schema/schema.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
@@ -32,7 +33,10 @@ export type StepEntry = {
   readonly file: SpecFile;
   readonly path: Path;
   readonly raw: RawStep;
+  /** Null if the file has none. */
   readonly name: string | null;
+  /** Whether `name` is not of the file: other steps cannot use it. */
+  readonly isUnnamed?: true;
   /** The `type` of the base, which counts if the file has none. */
   readonly type?: 'graph' | 'chain';
 };
@@ -72,6 +76,7 @@ export function readSpecFile(source: Source): { file: SpecFile; problems: readon
   if (!isJsonObject(result.value)) return unread([...result.problems, notAMap(source, result.value)]);
   const setting = settingOf(result.problems, result.value);
   if (setting !== null) return unread([setting]);
+  readShortSteps(result.value);
   const dagu = readDaguKeys(source, result.value, result.spellings);
   const { raw, lost, ...validated } = validate(source, result.value, dagu.spellings);
   const isReadable = !result.problems.some((found) => STRUCTURAL.has(found.code));
@@ -89,7 +94,8 @@ export function unreadFile(source: Source, document: YamlDocument | null = null)
 /** Whether the names of all steps of a file are known, so that references to other names can be reported. */
 export function isComplete(file: SpecFile): boolean {
   const steps = Object.values(file.raw.steps ?? []);
-  const isNamed = stepEntries(file).every((entry) => entry.name !== null);
+  // A name that is missing in a damaged step may be one that was invalid.
+  const isNamed = stepEntries(file).every(({ name, raw }) => name !== null || !file.damaged.has(raw));
   const hasLists = !file.lost.has('steps') && !file.lost.has('imports');
   const mayLackSteps = file.raw.steps === undefined && file.damaged.has(file.raw);
   return file.isReadable && hasLists && !mayLackSteps && isNamed && !steps.includes(null);
