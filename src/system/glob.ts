@@ -19,15 +19,22 @@ const WILDCARD = /[*?[\]{}]/;
  */
 export function watchPattern(text: string, cwd: string): WatchPattern {
   const path = resolve(cwd, text);
-  if (!WILDCARD.test(text)) {
+  const first = text.search(WILDCARD);
+  if (first === -1) {
     return { directory: path, isDeep: true, matches: (found) => found === path || found.startsWith(`${path}/`) };
   }
-  const parts = path.split('/');
-  const first = parts.findIndex((part) => WILDCARD.test(part));
+  // In the names of the directories before them, such as that of the working directory, wildcards are ordinary characters.
+  const start = text.lastIndexOf('/', first) + 1;
+  const directory = resolve(cwd, text.slice(0, start));
+  const above = directory.replace(/\/$/, '');
+  const parts = resolve('/', text.slice(start)).split('/').slice(1);
   const pattern = new RegExp(`^${parts.map(partSource).join('')}$`);
-  const isDeep = parts.length - first > 1 || parts[first] === '**';
-  const directory = parts.slice(0, first).join('/') || '/';
-  return { directory, isDeep, matches: (found) => pattern.test(found) };
+  const isDeep = parts.length > 1 || parts[0] === '**';
+  return {
+    directory,
+    isDeep,
+    matches: (found) => found.startsWith(`${above}/`) && pattern.test(found.slice(above.length)),
+  };
 }
 
 /** A pattern for the files beside a file that have one of these extensions. */
@@ -108,7 +115,7 @@ async function exists(path: string): Promise<boolean> {
 
 /** One part of a path with the slash before it; `**` also matches zero directories. */
 function partSource(part: string, index: number, parts: readonly string[]): string {
-  if (part !== '**') return (index === 0 ? '' : '/') + nameSource(part);
+  if (part !== '**') return `/${nameSource(part)}`;
   return index === parts.length - 1 ? '(?:/(?!\\.)[^/]+)+' : '(?:/(?!\\.)[^/]+)*';
 }
 
