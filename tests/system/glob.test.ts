@@ -47,7 +47,11 @@ test('wildcards in the name of the working directory are ordinary characters', (
   const cwd = '/work [a]/{b}*?';
   const { directory, isDeep, matches } = watchPattern('src/*.ts', cwd);
   expect({ directory, isDeep }).toEqual({ directory: `${cwd}/src`, isDeep: false });
-  expect([`${cwd}/src/a.ts`, `${cwd}/src/deep/a.ts`, '/work a/bcd/src/a.ts'].map(matches)).toEqual([true, false, false]);
+  expect([`${cwd}/src/a.ts`, `${cwd}/src/deep/a.ts`, '/work a/bcd/src/a.ts'].map(matches)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('the files beside a file', () => {

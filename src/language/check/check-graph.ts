@@ -3,8 +3,11 @@ import { type Problem, problem } from '../diagnostic.ts';
 import { asList } from '../raw.ts';
 import { type StepEntry, spotIn } from '../read/spec-file.ts';
 
-/** An edge of the graph: `from` depends on `to`; `at` is the position in `depends` (null: given by `type: chain`). */
-type Edge = { readonly from: number; readonly to: number; readonly at: number | null };
+/** An edge of a graph, between the positions of two nodes. */
+export type Edge = { readonly from: number; readonly to: number };
+
+/** `from` depends on `to`; `at` is the position in `depends` of its step (null: given by `type: chain`). */
+type Dependency = Edge & { readonly entry: StepEntry; readonly at: number | null };
 
 /** Maximum number of cycles reported; a tangle can have very many. */
 const MOST_CYCLES = 10;
@@ -14,17 +17,17 @@ export function graphProblems(entries: readonly StepEntry[], isComplete: boolean
   const index = indexByName(entries);
   const problems = duplicateNames(entries, index);
   const unnamed = (name: string) => entries.find((entry) => entry.isUnnamed === true && entry.name === name);
-  const edges = entries.map((entry, from): Edge[] => {
-    if (isChained(entry, entries[from - 1])) return [{ from, to: from - 1, at: null }];
+  const edges = entries.map((entry, from): Dependency[] => {
+    if (isChained(entry, entries[from - 1])) return [{ from, to: from - 1, entry, at: null }];
     return asList(entry.raw.depends).flatMap((name, at) => {
       const to = index.get(name);
-      if (to !== undefined && to !== from) return { from, to, at };
+      if (to !== undefined && to !== from) return { from, to, entry, at };
       if (to === from) problems.push(selfDependency(entry, at));
       else if (isComplete) problems.push(missingDependency(entry, at, index, unnamed(name)));
       return [];
     });
   });
-  return [...problems, ...cycles(edges).map((cycle) => cycleProblem(cycle, entries))];
+  return [...problems, ...cyclesOf(edges, MOST_CYCLES).map((cycle) => cycleProblem(cycle, entries))];
 }
 
 /** Positions by the names and ids of the file. A name takes precedence over the id of another step. */
@@ -82,14 +85,10 @@ export function dependenciesOf(steps: readonly StepEntry[]): Dependencies {
 function duplicateNames(entries: readonly StepEntry[], index: ReadonlyMap<string, number>): Problem[] {
   return entries.flatMap((entry) => {
     const first = entry.name === null ? undefined : entries[index.get(entry.name) ?? -1];
-    return first === undefined || first === entry ? [] : duplicateStep(first, entry);
-  });
-}
-
-function duplicateStep(first: StepEntry, second: StepEntry): Problem {
-  return problem('duplicate-step', nameSpot(second), `two steps are named "${second.name}"`, {
-    label: 'the second',
-    related: [{ spot: nameSpot(first), message: `"${first.name}" is defined here first` }],
+    if (first === undefined || first === entry) return [];
+    const related = [{ spot: nameSpot(first), message: `"${first.name}" is defined here first` }];
+    const options = { label: 'the second', related };
+    return [problem('duplicate-step', nameSpot(entry), `two steps are named "${entry.name}"`, options)];
   });
 }
 
@@ -134,16 +133,16 @@ function inFlowList(text: string): string {
 }
 
 /**
- * Finds every cycle once by a walk in the order of the file: each edge back into the current path closes one. Without
- * recursion, since a chain may be as long as the file.
+ * Finds every cycle once, but at most `most`, by a walk in the order of the nodes: each edge back into the current path
+ * closes one, and is its first. Without recursion, since a chain may be as long as the file.
  */
-function cycles(edges: readonly (readonly Edge[])[]): Edge[][] {
-  const found: Edge[][] = [];
+export function cyclesOf<E extends Edge>(edges: readonly (readonly E[])[], most: number): [E, ...E[]][] {
+  const found: [E, ...E[]][] = [];
   const state = new Uint8Array(edges.length); // 0 new, 1 on the path, 2 done
-  for (let start = 0; start < edges.length; start++) {
+  for (const start of edges.keys()) {
     if (state[start] !== 0) continue;
     state[start] = 1;
-    const path: { node: number; next: number; via: Edge | null }[] = [{ node: start, next: 0, via: null }];
+    const path: { node: number; next: number; via: E | null }[] = [{ node: start, next: 0, via: null }];
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
       const edge = edges[top.node]?.[top.next++];
       if (edge === undefined) {
@@ -152,44 +151,27 @@ function cycles(edges: readonly (readonly Edge[])[]): Edge[][] {
       } else if (state[edge.to] === 0) {
         state[edge.to] = 1;
         path.push({ node: edge.to, next: 0, via: edge });
-      } else if (state[edge.to] === 1 && found.length < MOST_CYCLES) {
+      } else if (state[edge.to] === 1 && found.length < most) {
         const begin = path.findIndex((step) => step.node === edge.to);
-        found.push([...path.slice(begin + 1).flatMap((step) => (step.via === null ? [] : [step.via])), edge]);
+        found.push([edge, ...path.slice(begin + 1).flatMap((step) => step.via ?? [])]);
       }
     }
   }
-  return found.map(fromFirstStep);
+  return found;
 }
 
-/** Rotates a cycle so that it starts with the step that is first in the file. */
-function fromFirstStep(cycle: readonly Edge[]): Edge[] {
-  const first = Math.min(...cycle.slice(0, 1000).map((edge) => edge.from));
-  const at = cycle.findIndex((edge) => edge.from === first);
-  return [...cycle.slice(at), ...cycle.slice(0, at)];
-}
-
-function cycleProblem(cycle: readonly Edge[], entries: readonly StepEntry[]): Problem {
-  const name = (at: number) => entries[at]?.name ?? '';
-  const names = cycle.map((edge) => name(edge.from));
+/** Reports a cycle, from the step that is first in the file. */
+function cycleProblem(cycle: readonly [Dependency, ...Dependency[]], entries: readonly StepEntry[]): Problem {
+  const least = cycle.reduce((found, { from }) => Math.min(found, from), cycle[0].from);
+  const start = cycle.findIndex(({ from }) => from === least);
+  const [first = cycle[0], ...others] = [...cycle.slice(start), ...cycle.slice(0, start)];
+  const label = ({ entry, to }: Dependency) => `"${entry.name ?? ''}" depends on "${entries[to]?.name ?? ''}"`;
+  const spot = ({ entry, at }: Dependency) => (at === null ? nameSpot(entry) : dependencySpot(entry, at));
+  const names = [first, ...others].map(({ entry }) => entry.name ?? '');
   const shown = names.length > 20 ? [...names.slice(0, 10), `(${names.length - 15} more)`, ...names.slice(-5)] : names;
-  const [first, ...others] = cycle.map((edge) => ({
-    spot: edgeSpot(edge, entries),
-    message: `"${name(edge.from)}" depends on "${name(edge.to)}"`,
-  }));
   const message = `dependency cycle: ${[...shown, names[0]].join(' -> ')}`;
-  const spot = first?.spot ?? nameSpotOf(entries[0]);
-  return problem('dependency-cycle', spot, message, { label: first?.message ?? '', related: others.slice(0, 20) });
-}
-
-function edgeSpot(edge: Edge, entries: readonly StepEntry[]): Problem['spot'] {
-  const entry = entries[edge.from];
-  if (entry === undefined || edge.at === null) return nameSpotOf(entry);
-  return dependencySpot(entry, edge.at);
-}
-
-function nameSpotOf(entry: StepEntry | undefined): Problem['spot'] {
-  if (entry === undefined) throw new Error('a cycle without steps');
-  return nameSpot(entry);
+  const related = others.slice(0, 20).map((edge) => ({ spot: spot(edge), message: label(edge) }));
+  return problem('dependency-cycle', spot(first), message, { label: label(first), related });
 }
 
 /** The name of a step, or its key if steps are a map. */

@@ -1,8 +1,9 @@
 import { PATH } from '#core/words/json-path.ts';
 import { rawFanOut } from '../build/build-policies.ts';
+import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Spot } from '../diagnostic.ts';
 import { paramNames, parseParamDefaults } from '../params.ts';
-import { asList, assignments, envNames, executorOf, outputName, textsIn, variableName } from '../raw.ts';
+import { asList, assignments, envNames, executorOf, outputName, type RawStep, textsIn, variableName } from '../raw.ts';
 import {
   type ActionEntry,
   actionEntries,
@@ -11,7 +12,7 @@ import {
   spotIn,
   withoutIgnoring,
 } from '../read/spec-file.ts';
-import { dependenciesOf, nameSpot } from './check-graph.ts';
+import { cyclesOf, dependenciesOf, type Edge, nameSpot } from './check-graph.ts';
 import { entryUses } from './variable-uses.ts';
 
 /** A reference to the result of a step. */
@@ -19,8 +20,6 @@ const REFERENCE =
   /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|outputs?)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
 /** A path with an offset and a length, as newer programs of this family have it. */
 const SLICE = new RegExp(String.raw`(?<!\\)\$\{[A-Za-z_]\w*${PATH}:(?!-)[^}]*\}`, 'g');
-
-type Where = { readonly file: SpecFile; readonly path: Path; readonly what: string };
 
 /** Reports slices, and references to results of steps that are not available. `isComplete`: all steps are known. */
 export function resultProblems(
@@ -37,69 +36,63 @@ export function resultProblems(
   return users.flatMap(({ file, path, raw, what }) => {
     const { script: _, ...rest } = raw;
     const user = positions.get(raw);
-    return textsIn(rest, path, '$').flatMap(({ path: at, text }) => [
-      ...slices(text, { file, path: at, what }),
-      ...[...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
+    return textsIn(rest, path, '$').flatMap(({ path: at, text }) => {
+      const report = (reference: string, { code = 'not-supported', message, help }: Mistake) =>
+        problem(code, spotIn(file, at), `"${reference}": ${message}`, { help });
+      const slices = [...text.matchAll(SLICE)].map(([reference]) => report(reference, ofSlice));
+      const others = [...text.matchAll(REFERENCE)].flatMap(([reference, id = '']) => {
         if (!isComplete || variables.has(id)) return [];
-        const where = { file, path: at, what };
         const used = before.index.get(id);
-        if (used === undefined) return unnamed.has(id) ? [withoutName(reference, id, where)] : [];
-        if (id.includes('-')) return [notOneWord(reference, id, where)];
+        if (used === undefined) return unnamed.has(id) ? [report(reference, withoutName(id))] : [];
         const isAvailable = user === undefined || before.has(user, used);
-        if (!isAvailable) return [notBefore(reference, id, where)];
-        const { run } = steps[used]?.raw ?? {};
-        if (run === undefined && isOfChild(reference)) return [noChild(reference, id, where)];
-        const isFanOut = rawFanOut(steps[used]?.raw ?? {}) !== null;
-        return isFanOut && !/\.(?:status|output)\b/.test(reference) ? [ofItems(reference, id, where)] : [];
-      }),
-    ]);
+        const mistake = mistakeOf({ reference, id, what, used: isAvailable ? (steps[used]?.raw ?? {}) : null });
+        return mistake === null ? [] : [report(reference, mistake)];
+      });
+      return [...slices, ...others];
+    });
   });
 }
 
-function slices(text: string, { file, path }: Where): Problem[] {
-  const help = 'Write "cut" or "head" in the command.';
-  return [...text.matchAll(SLICE)].map(([reference]) => {
-    const message = `"${reference}": a part of a text by its position is not supported`;
-    return problem('not-supported', spotIn(file, path), message, { help });
-  });
-}
+/** Why a reference is not replaced, and what to write. */
+type Mistake = { readonly code?: DiagnosticCode; readonly message: string; readonly help: string };
 
-function notOneWord(reference: string, id: string, { file, path }: Where): Problem {
-  const message = `"${reference}": "${id}" is not a name of letters, digits and "_"`;
-  const help = 'Give that step an "id" of that form, and write it here.';
-  return problem('not-supported', spotIn(file, path), message, { help });
-}
+const ofSlice: Mistake = {
+  message: 'a part of a text by its position is not supported',
+  help: 'Write "cut" or "head" in the command.',
+};
 
-function withoutName(reference: string, id: string, { file, path }: Where): Problem {
-  const message = `"${reference}": "${id}" is a step without a name`;
+function withoutName(id: string): Mistake {
   const help = 'Give it a name: the first word of its command is only shown as one, and changes with it.';
-  return problem('missing-dependency', spotIn(file, path), message, { help });
+  return { code: 'missing-dependency', message: `"${id}" is a step without a name`, help };
 }
 
-function ofItems(reference: string, id: string, { file, path }: Where): Problem {
-  const message = `"${reference}": step "${id}" runs for several items, and has only "status" and "output"`;
+/** A reference to a step; `used` is null if its user, `what`, does not depend on it. */
+type StepReference = {
+  readonly reference: string;
+  readonly id: string;
+  readonly what: string;
+  readonly used: RawStep | null;
+};
+
+function mistakeOf({ reference, id, what, used }: StepReference): Mistake | null {
+  if (id.includes('-')) {
+    const help = 'Give that step an "id" of that form, and write it here.';
+    return { message: `"${id}" is not a name of letters, digits and "_"`, help };
+  }
+  if (used === null) {
+    const code = 'missing-dependency';
+    if (what === `step "${id}"`)
+      return { code, message: 'a step cannot use its own result', help: 'Use it in a later step.' };
+    const help = `Add "depends: ${id}": the result is known only after the step has finished.`;
+    return { code, message: `${what} does not depend on "${id}"`, help };
+  }
+  if (used.run === undefined && /^\$\{[\w-]+\.outputs\b/.test(reference)) {
+    const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
+    return { message: `step "${id}" runs no other workflow, and has no "outputs"`, help };
+  }
+  if (rawFanOut(used) === null || /\.(?:status|output)\b/.test(reference)) return null;
   const help = `Its output holds the result of each item: \${${id}.output.results[0].exitCode}.`;
-  return problem('not-supported', spotIn(file, path), message, { help });
-}
-
-function isOfChild(reference: string): boolean {
-  return /^\$\{[\w-]+\.outputs\b/.test(reference);
-}
-
-function noChild(reference: string, id: string, { file, path }: Where): Problem {
-  const message = `"${reference}": step "${id}" runs no other workflow, and has no "outputs"`;
-  const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
-  return problem('not-supported', spotIn(file, path), message, { help });
-}
-
-function notBefore(reference: string, id: string, { file, path, what }: Where): Problem {
-  const isOwn = what === `step "${id}"`;
-  const message = isOwn ? 'a step cannot use its own result' : `${what} does not depend on "${id}"`;
-  return problem('missing-dependency', spotIn(file, path), `"${reference}": ${message}`, {
-    help: isOwn
-      ? 'Use it in a later step.'
-      : `Add "depends: ${id}": the result is known only after the step has finished.`,
-  });
+  return { message: `step "${id}" runs for several items, and has only "status" and "output"`, help };
 }
 
 function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {
@@ -215,8 +208,7 @@ export function variableProblems(files: readonly SpecFile[]): Problem[] {
   const env = files.flatMap(envOf);
   const params = files.findLast((file) => file.raw.params !== undefined);
   const variables = [...(params === undefined ? [] : paramsOf(params)), ...env];
-  const circle = findCircle(edgesOf(variables));
-  return circle === null ? [] : [circleProblem(circle.flatMap((at) => variables[at] ?? []))];
+  return cyclesOf(edgesOf(variables), 1).map((cycle) => cycleProblem(cycle.flatMap(({ to }) => variables[to] ?? [])));
 }
 
 function envOf(file: SpecFile): Variable[] {
@@ -233,53 +225,32 @@ function paramsOf(file: SpecFile): Variable[] {
 }
 
 function references(value: string): string[] {
-  const names = [...value.matchAll(VARIABLE_REFERENCE)].map((match) => match[1] ?? match[2]);
-  return names.filter((name) => name !== undefined);
+  return [...value.matchAll(VARIABLE_REFERENCE)].flatMap(([, braced, plain]) => braced ?? plain ?? []);
 }
 
-/** The positions that each variable refers to; parameters take precedence, and `env` sees only earlier entries. */
-function edgesOf(variables: readonly Variable[]): number[][] {
+/** What each variable refers to; parameters take precedence, and `env` sees only earlier entries. */
+function edgesOf(variables: readonly Variable[]): Edge[][] {
   const params = new Map<string, number>();
   const env = new Map<string, number>();
   for (const [at, { kind, name }] of variables.entries()) if (kind === 'env') env.set(name, at);
   const earlierEnv = new Map<string, number>();
   return variables.map(({ kind, name, refers }, at) => {
     const visibleEnv = kind === 'env' ? earlierEnv : env;
-    const targets = refers.map((reference) => params.get(reference) ?? visibleEnv.get(reference));
+    const edges = refers.flatMap((reference) => {
+      const to = params.get(reference) ?? visibleEnv.get(reference);
+      return to === undefined ? [] : { from: at, to };
+    });
     if (kind === 'env') earlierEnv.set(name, at);
     else params.set(String(at + 1), at).set(name, at);
-    return targets.filter((target) => target !== undefined);
+    return edges;
   });
 }
 
-/** The first cycle found by a walk from each node in turn. */
-function findCircle(edges: readonly (readonly number[])[]): number[] | null {
-  const done = new Set<number>();
-  for (const start of edges.keys()) {
-    const path = [{ node: start, next: 0 }];
-    const onPath = new Set([start]);
-    for (let top = path.at(-1); top !== undefined && !done.has(start); top = path.at(-1)) {
-      const node = edges[top.node]?.[top.next++];
-      if (node === undefined) {
-        done.add(top.node);
-        onPath.delete(top.node);
-        path.pop();
-      } else if (onPath.has(node)) {
-        return path.slice(path.findIndex((step) => step.node === node)).map((step) => step.node);
-      } else if (!done.has(node)) {
-        onPath.add(node);
-        path.push({ node, next: 0 });
-      }
-    }
-  }
-  return null;
-}
-
-function circleProblem(circle: readonly Variable[]): Problem {
+function cycleProblem(cycle: readonly Variable[]): Problem {
   const label = ({ kind, name }: Variable) => `${kind === 'env' ? 'env' : 'params'} "${name}"`;
-  const [first, ...others] = circle;
+  const [first, ...others] = cycle;
   if (first === undefined) throw new Error('a cycle without variables');
-  const path = [...circle, first].map(label).join(' -> ');
+  const path = [...cycle, first].map(label).join(' -> ');
   return problem('variable-cycle', first.spot, `variables form a reference cycle: ${path}`, {
     related: others.map((variable) => ({ spot: variable.spot, message: `${label(variable)} is defined here` })),
     help: 'Give one of them a value without a variable.',
