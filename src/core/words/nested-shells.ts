@@ -3,13 +3,14 @@ import { findLaunch, type ShellLaunch } from './shell-launch.ts';
 import { scanShell } from './shell-scan.ts';
 import {
   bareNames,
+  closingLine,
   endOfUnit,
-  endsDocument,
   type HereDocument,
   hereDocumentAt,
   isSystemVariable,
   lineEnd,
   matchAt,
+  type Span,
 } from './shell-words.ts';
 
 /** A variable in the code of a nested shell (`sh -c "... $X"`) that cannot be left to that shell. */
@@ -104,8 +105,6 @@ export function nestedMessage({ kind, reference, shell, launcher }: NestedProble
   }
 }
 
-type Span = { readonly start: number; readonly end: number };
-
 function sealCode(code: string, options: Context, depth: number): SealedCode {
   const problems: NestedProblem[] = [];
   let result = '';
@@ -153,7 +152,7 @@ export function commandsOf(code: string): readonly (readonly Span[])[] {
     else if (char === '#') at = lineEnd(code, at);
     else if (char === '\n') {
       next();
-      at = bodies.splice(0).reduce((from, body) => afterBody(code, from, body), at + 1);
+      at = bodies.splice(0).reduce((from, body) => closingLine(code, from, body)?.end ?? code.length, at + 1);
     } else if (matchAt(REDIRECTION, code, at) !== null) {
       isTarget = true;
       at = REDIRECTION.lastIndex;
@@ -176,15 +175,6 @@ function endOfWord(code: string, from: number): number | null {
   let at: number | null = from;
   while (at !== null && at < code.length && !/[ \t\r\n|&;<>()]/.test(code.charAt(at))) at = endOfUnit(code, at);
   return at;
-}
-
-function afterBody(code: string, from: number, document: HereDocument): number {
-  for (let at = from; at < code.length; ) {
-    const stop = lineEnd(code, at);
-    if (endsDocument(code.slice(at, stop), document)) return stop;
-    at = stop + 1;
-  }
-  return code.length;
 }
 
 /** The text of a word, with its variables as written. */

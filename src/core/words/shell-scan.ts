@@ -1,5 +1,5 @@
 import { PATH } from './json-path.ts';
-import { endsDocument, type HereDocument, hereDocumentAt, lineEnd, matchAt } from './shell-words.ts';
+import { closingLine, type HereDocument, hereDocumentAt, matchAt } from './shell-words.ts';
 
 /** A `${NAME.key` in shell code, where the shell would expand it: its range, without the closing brace. */
 export type ShellPath = {
@@ -11,14 +11,27 @@ export type ShellPath = {
   readonly hasDefault: boolean;
 };
 
-/** The result of scanning shell code. `openQuote` is the index of an unclosed quote, null if there is none. */
-export type ShellScan = { readonly paths: readonly ShellPath[]; readonly openQuote: number | null };
+/** A `$NAME` or `${NAME` that the shell would expand, and the offset of the name. `isHandled`: `:-` or the like follows. */
+export type ShellVariable = { readonly name: string; readonly at: number; readonly isHandled: boolean };
 
-/** The context at a position: code, double quotes, backticks, `(`, or `${`, which inherits the quoting around it. */
+/** The result of scanning shell code. */
+export type ShellScan = {
+  readonly paths: readonly ShellPath[];
+  readonly variables: readonly ShellVariable[];
+  /** The index of an unclosed quote, null if there is none. */
+  readonly openQuote: number | null;
+  /** Whether everything is closed, and nothing in it could be misread. */
+  readonly isClear: boolean;
+};
+
+/** How characters are read; `brace`: in `${...}` outside double quotes. */
+type Mode = 'code' | 'quoted' | 'brace' | 'arithmetic';
+
+/** What surrounds a position: double quotes, backticks, `(`, `${`, or a here-document. */
 type Context = {
-  readonly kind: 'double' | 'tick' | 'paren' | 'brace';
+  readonly kind: 'double' | 'tick' | 'paren' | 'brace' | 'document';
   readonly at: number;
-  readonly isQuoted: boolean;
+  readonly mode: Mode;
 };
 
 type Scanning = {
@@ -26,109 +39,121 @@ type Scanning = {
   at: number;
   readonly open: Context[];
   readonly paths: ShellPath[];
+  readonly variables: ShellVariable[];
   /** Here-documents whose body starts after this line. */
   readonly bodies: HereDocument[];
   openQuote: number | null;
+  isClear: boolean;
 };
 
+/** Here-documents in commands within here-documents. */
+const DEEPEST_NESTING = 100;
+
 const pathHead = new RegExp(String.raw`\$\{([A-Za-z_]\w*|[1-9]\d*)(${PATH})(?=\}|(:?[-+=?])|[:%#/^,@])`, 'y');
+const VARIABLE = /\$(?:\{([A-Za-z_]\w*)(:?[-=?+])?|([A-Za-z_]\w*))/y;
+/** `$((` of a calculation: that of a command, `$((a); b)`, does not end with `))`. */
+const ARITHMETIC = /\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)/y;
 const SINGLE_QUOTED = /'[^']*'?/y;
+const ANSI_QUOTED = /\$'(?:\\[\s\S]|[^'\\])*'/y;
 const COMMENT = /#[^\n]*/y;
 /** A shell finds the end of backticks before it reads what is between them. */
 const COMMENT_IN_TICKS = /#(?:\\[^\n]|[^\n`\\])*/y;
 const PLAIN = /[^\\'"`$(){}#<\n]+/y;
 
-/** Finds JSON paths and unclosed quotes, taking quotes, substitutions, comments and here-documents into account. */
+/** Finds variables, JSON paths and unclosed quotes, taking quotes, substitutions, comments and here-documents into account. */
 export function scanShell(text: string): ShellScan {
-  const scanning: Scanning = { text, at: 0, open: [], paths: [], bodies: [], openQuote: null };
+  const found = { paths: [], variables: [], openQuote: null, isClear: true };
+  const scanning: Scanning = { text, at: 0, open: [], bodies: [], ...found };
   while (scanning.at < text.length) step(scanning);
-  const quote = scanning.open.find(({ kind }) => kind === 'double');
-  return { paths: scanning.paths, openQuote: scanning.openQuote ?? quote?.at ?? null };
+  const { paths, variables, open, isClear } = scanning;
+  const openQuote = scanning.openQuote ?? open.find(({ kind }) => kind === 'double')?.at ?? null;
+  return { paths, variables, openQuote, isClear: isClear && open.length === 0 && openQuote === null };
 }
 
 function step(scanning: Scanning): void {
   const { text, at, open } = scanning;
-  const top = open.at(-1);
-  const isQuoted = top?.isQuoted ?? false;
+  const { kind, mode = 'code' } = open.at(-1) ?? {};
   const char = text.charAt(at);
-  if (take(scanning, PLAIN) !== null) return;
-  if (char === '\\') scanning.at += 2;
-  else if (char === '$') dollar(scanning, isQuoted);
-  else if (char === '"') toggle(scanning, 'double', true);
-  else if (char === '`') toggle(scanning, 'tick', false);
-  else if (char === '}' && top?.kind === 'brace') close(scanning);
-  else if (isQuoted) scanning.at++;
-  else code(scanning, char);
-}
-
-/** Handles a character that is special only outside double quotes. */
-function code(scanning: Scanning, char: string): void {
-  const { text, at } = scanning;
-  const isInBrace = scanning.open.at(-1)?.kind === 'brace';
-  if (char === "'") {
-    const found = take(scanning, SINGLE_QUOTED) ?? '';
-    if (found.length === 1 || !found.endsWith("'")) scanning.openQuote ??= at;
-  } else if (char === '(') push(scanning, 'paren', 1, false);
-  else if (char === ')' && scanning.open.at(-1)?.kind === 'paren') close(scanning);
-  else if (char === '#' && !isInBrace && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1))))
-    take(scanning, scanning.open.some(({ kind }) => kind === 'tick') ? COMMENT_IN_TICKS : COMMENT);
-  else if (char === '<') redirection(scanning);
-  else if (char === '\n' && scanning.bodies.length > 0) skipBodies(scanning);
+  if (take(scanning, PLAIN) !== null) {
+    // The `)` after a pattern of `case` closes nothing.
+    if (mode === 'code' && open.length > 0 && /\bcase\s/.test(text.slice(at, scanning.at + 1)))
+      scanning.isClear = false;
+  } else if (char === '\\') scanning.at += 2;
+  else if (char === '$') dollar(scanning, mode);
+  else if (char === '"' && kind !== 'document') toggle(scanning, 'double', 'quoted');
+  else if (char === '`') toggle(scanning, 'tick', 'code');
+  else if ((char === '}' && kind === 'brace') || (char === ')' && kind === 'paren')) close(scanning);
+  else if (char === "'" && (mode === 'code' || mode === 'brace')) {
+    const quoted = take(scanning, SINGLE_QUOTED) ?? '';
+    if (quoted.length === 1 || !quoted.endsWith("'")) scanning.openQuote ??= at;
+  } else if (char === '(' && open.length > 0 && (mode === 'code' || mode === 'arithmetic'))
+    push(scanning, 'paren', mode);
+  else if (mode === 'code') code(scanning, char);
   else scanning.at++;
 }
 
-function dollar(scanning: Scanning, isQuoted: boolean): void {
+/** Handles a character that is special only outside quotes and braces. */
+function code(scanning: Scanning, char: string): void {
+  const { text, at, open, bodies } = scanning;
+  if (char === '#' && (at === 0 || /[\s;|&(`]/.test(text.charAt(at - 1))))
+    take(scanning, open.some(({ kind }) => kind === 'tick') ? COMMENT_IN_TICKS : COMMENT);
+  else if (char === '<') {
+    const document = hereDocumentAt(text, at);
+    if (document !== null) bodies.push(document);
+    scanning.at += document?.start.length ?? (text.startsWith('<<<', at) ? 3 : 1);
+  } else if (char === '\n' && bodies.length > 0) skipBodies(scanning);
+  else scanning.at++;
+}
+
+function dollar(scanning: Scanning, mode: Mode): void {
   const { text, at } = scanning;
-  const head = takePath(scanning, text, at, at);
-  if (head !== null) push(scanning, 'brace', head.length, isQuoted);
-  else if (text[at + 1] === '(') push(scanning, 'paren', 2, false);
-  else if (text[at + 1] === '{') push(scanning, 'brace', 2, isQuoted);
-  else scanning.at += text[at + 1] === '$' || text[at + 1] === '#' ? 2 : 1;
-}
-
-/** Notes the path at an index of a text, which is `start` in the whole text; returns it without its end. */
-function takePath({ paths }: Scanning, text: string, at: number, start: number): string | null {
-  const [head, name = '', path = '', operator] = matchAt(pathHead, text, at) ?? [];
-  if (head === undefined) return null;
-  paths.push({ start, end: start + head.length, name, path, hasDefault: operator !== undefined });
-  return head;
-}
-
-function redirection(scanning: Scanning): void {
-  const { text, at, bodies } = scanning;
-  const document = hereDocumentAt(text, at);
-  if (document !== null) bodies.push(document);
-  scanning.at += document?.start.length ?? (text.startsWith('<<<', at) ? 3 : 1);
+  const [path, owner = '', steps = '', operator] = matchAt(pathHead, text, at) ?? [];
+  if (path !== undefined) {
+    const hasDefault = operator !== undefined;
+    scanning.paths.push({ start: at, end: at + path.length, name: owner, path: steps, hasDefault });
+  }
+  const [variable = '', braced, fallback, name = braced] = matchAt(VARIABLE, text, at) ?? [];
+  if (name !== undefined) {
+    const start = at + (braced === undefined ? 1 : 2);
+    scanning.variables.push({ name, at: start, isHandled: fallback !== undefined });
+  }
+  if (text[at + 1] === '{') push(scanning, 'brace', mode === 'quoted' ? mode : 'brace', 2);
+  else if (text[at + 1] === '(') push(scanning, 'paren', matchAt(ARITHMETIC, text, at) ? 'arithmetic' : 'code', 2);
+  else if (text[at + 1] === "'" && (mode === 'code' || mode === 'brace')) {
+    if (take(scanning, ANSI_QUOTED) !== null) return;
+    scanning.isClear = false;
+    scanning.at++;
+  } else scanning.at += variable.length || (/[\d?$#@*!-]/.test(text.charAt(at + 1)) ? 2 : 1);
 }
 
 /** In a here-document quotes are ordinary characters; if its word is quoted, so is everything else. */
 function skipBodies(scanning: Scanning): void {
+  const { text, open, openQuote } = scanning;
   scanning.at++;
   for (const document of scanning.bodies.splice(0)) {
-    while (scanning.at < scanning.text.length) {
-      const stop = lineEnd(scanning.text, scanning.at);
-      const line = scanning.text.slice(scanning.at, stop);
-      if (!document.isLiteral) pathsOfLine(scanning, line);
-      scanning.at = Math.min(stop + 1, scanning.text.length);
-      if (endsDocument(line, document)) break;
+    const closing = closingLine(text, scanning.at, document);
+    if (closing === null || open.length > DEEPEST_NESTING) scanning.isClear = false;
+    const { start, end } = closing ?? { start: text.length, end: text.length };
+    const depth = open.length;
+    if (!document.isLiteral && depth <= DEEPEST_NESTING) {
+      push(scanning, 'document', 'quoted', 0);
+      while (scanning.at < start) step(scanning);
+      // A shell reads the commands in it later than the code around it.
+      if (open.length > depth + 1 || scanning.openQuote !== openQuote) scanning.isClear = false;
+      open.length = depth;
+      scanning.openQuote = openQuote;
     }
+    scanning.at = Math.min(end + 1, text.length);
   }
 }
 
-function pathsOfLine(scanning: Scanning, line: string): void {
-  for (let at = 0; at < line.length; at++) {
-    if (line[at] === '\\') at++;
-    else if (line[at] === '$') takePath(scanning, line, at, scanning.at + at);
-  }
-}
-
-function toggle(scanning: Scanning, kind: 'double' | 'tick', isQuoted: boolean): void {
+function toggle(scanning: Scanning, kind: 'double' | 'tick', mode: Mode): void {
   if (scanning.open.at(-1)?.kind === kind) close(scanning);
-  else push(scanning, kind, 1, isQuoted);
+  else push(scanning, kind, mode);
 }
 
-function push(scanning: Scanning, kind: Context['kind'], length: number, isQuoted: boolean): void {
-  scanning.open.push({ kind, at: scanning.at, isQuoted });
+function push(scanning: Scanning, kind: Context['kind'], mode: Mode, length = 1): void {
+  scanning.open.push({ kind, at: scanning.at, mode });
   scanning.at += length;
 }
 

@@ -61,6 +61,9 @@ export type HereDocument = {
   readonly hasTabs: boolean;
 };
 
+/** A range of a text. */
+export type Span = { readonly start: number; readonly end: number };
+
 const HERE_DOCUMENT = /<<(-?)[ \t]*(?:\\?([\w.-]+)|'([^'\n]*)'|"([^"\n]*)")/y;
 
 /** The here-document whose `<<` is at an index. */
@@ -71,9 +74,15 @@ export function hereDocumentAt(text: string, at: number): HereDocument | null {
   return { start, end: word ?? single ?? double ?? '', isLiteral, hasTabs: tabs !== '' };
 }
 
-/** Whether a line is the last one of a here-document. */
-export function endsDocument(line: string, { end, hasTabs }: HereDocument): boolean {
-  return (hasTabs ? line.replace(/^\t+/, '') : line) === end;
+/** The last line of a here-document whose text starts at an index; null if there is none. */
+export function closingLine(text: string, from: number, { end, hasTabs }: HereDocument): Span | null {
+  for (let start = from; start < text.length; ) {
+    const stop = lineEnd(text, start);
+    const line = text.slice(start, stop);
+    if ((hasTabs ? line.replace(/^\t+/, '') : line) === end) return { start, end: stop };
+    start = stop + 1;
+  }
+  return null;
 }
 
 /** The index of the end of a line. */

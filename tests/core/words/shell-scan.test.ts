@@ -27,6 +27,23 @@ describe('an unclosed quote', () => {
   });
 });
 
+test.each([
+  ['echo $A "${B:-1}" \'$C\' # $D', ['A', 'B']],
+  ["cat <<'E' <<F\n$A\nE\n$B $(echo '$C' $D)\nF\necho $E", ['B', 'D', 'E']],
+  ["echo $((A << 1)) $((echo $B); echo '$C')", ['B']],
+  ["echo $'it\\'s $A' $B", ['B']],
+])('the variables in %j are those that a shell would expand', (text, names) => {
+  const { variables, isClear } = scanShell(text);
+  expect({ names: variables.map(({ name }) => name), isClear }).toEqual({ names, isClear: true });
+});
+
+test.each(['echo "$A', 'cat <<E\n$A', '$(case x in a) echo; esac)', "cat <<E\n$(echo ')\nE\n"])(
+  'a shell may read %j in another way',
+  (text) => {
+    expect(scanShell(text).isClear).toBe(false);
+  },
+);
+
 test('a text with an unclosed quote is a syntax error in a shell', () => {
   const pieces = [...'\'"\\ a#$(){}\n;|', "'", '"', '$(', '${x:-', '${x#', "it's", '# ', '`', 'echo ', '$x'];
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => `: ${parts.join('')}`);
