@@ -1,10 +1,9 @@
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { patternProblem, TOO_LARGE } from '#system/pattern.ts';
 import { parameterNames } from '../build/functions.ts';
-import { type Path, type Problem, problem } from '../diagnostic.ts';
+import { type Path, type Problem, type ProblemOptions, problem } from '../diagnostic.ts';
 import {
   entriesAt,
-  type RawAction,
   type RawCondition,
   type RawConditions,
   type RawDotenv,
@@ -76,17 +75,14 @@ function dotenvProblems(file: SpecFile): Problem[] {
 }
 
 function functionNameProblems(file: SpecFile): Problem[] {
-  return (file.raw.functions ?? []).flatMap((raw, index) =>
-    badNames(parameterNames(raw.params)).map((name) => {
+  return (file.raw.functions ?? []).flatMap(({ params }, index) => {
+    const wrong = parameterNames(params).filter((name) => !VARIABLE_NAME.test(name));
+    // Prose in place of names does not get a message for each of its words.
+    return wrong.slice(0, MOST_NAMES).map((name) => {
       const message = `"${name}" is not the name of a parameter`;
       return problem('invalid-name', spotIn(file, ['functions', index, 'params']), message);
-    }),
-  );
-}
-
-/** Prose in place of names does not get a message for each of its words. */
-function badNames(names: readonly string[]): string[] {
-  return names.filter((name) => !VARIABLE_NAME.test(name)).slice(0, MOST_NAMES);
+    });
+  });
 }
 
 /** A condition that compares a variable as shells, CI systems or programming languages do: a value that is no program. */
@@ -144,10 +140,16 @@ function conditionProblems(file: SpecFile): Problem[] {
     ...[...actionEntries(file), ...defaultsEntries(file)].flatMap(actionPatterns),
   ];
   const problems: Problem[] = [];
-  for (const expected of all) {
-    const why = patternProblem(expected.pattern);
-    if (why === TOO_LARGE) return [...problems, tooLarge(file, expected.path)];
-    if (why !== null) problems.push(invalid(file, expected, why));
+  for (const { path, pattern } of all) {
+    const why = patternProblem(pattern);
+    if (why === TOO_LARGE) {
+      const help = 'Shorten them, or reduce the repetitions in "{...}".';
+      const message = 'this regular expression and those before it are too large to check';
+      return [...problems, problem('invalid-pattern', spotIn(file, path), message, { help })];
+    }
+    const help = 'Patterns have the syntax of RE2: no backreferences and no look-around.';
+    const message = `"re:${pattern}" is not a regular expression: ${why}`;
+    if (why !== null) problems.push(problem('invalid-pattern', spotIn(file, path), message, { help }));
   }
   return problems;
 }
@@ -155,42 +157,29 @@ function conditionProblems(file: SpecFile): Problem[] {
 function actionPatterns({ path, raw: { preconditions, repeatPolicy, continueOn } }: ActionEntry): readonly Expected[] {
   // Most steps have none of them.
   if (preconditions === undefined && repeatPolicy === undefined && continueOn === undefined) return [];
+  const output = typeof continueOn === 'string' ? undefined : continueOn?.output;
   return [
     ...patternsIn([...path, 'preconditions'], preconditions),
     ...patternsIn([...path, 'repeatPolicy'], repeatPolicy),
-    ...outputPatterns([...path, 'continueOn', 'output'], continueOn),
+    ...textsIn(output, [...path, 'continueOn', 'output']).flatMap(patternAt),
   ];
 }
 
 function patternsIn(path: Path, conditions: RawConditions | undefined): Expected[] {
   return entriesAt<RawCondition>(conditions, path).flatMap(({ path: at, entry }) => {
     const expected = typeof entry === 'string' ? undefined : entry.expected;
-    return expected?.startsWith('re:') === true ? [{ path: [...at, 'expected'], pattern: expected.slice(3) }] : [];
+    return patternAt({ path: [...at, 'expected'], text: expected ?? '' });
   });
 }
 
-function outputPatterns(path: Path, continueOn: RawAction['continueOn']): Expected[] {
-  const output = typeof continueOn === 'string' ? undefined : continueOn?.output;
-  return textsIn(output, path).flatMap(({ path: at, text }) =>
-    text.startsWith('re:') ? [{ path: at, pattern: text.slice(3) }] : [],
-  );
-}
-
-function invalid(file: SpecFile, { path, pattern }: Expected, why: string): Problem {
-  const help = 'Patterns have the syntax of RE2: no backreferences and no look-around.';
-  const message = `"re:${pattern}" is not a regular expression: ${why}`;
-  return problem('invalid-pattern', spotIn(file, path), message, { help });
-}
-
-function tooLarge(file: SpecFile, path: Path): Problem {
-  const help = 'Shorten them, or reduce the repetitions in "{...}".';
-  const message = 'this regular expression and those before it are too large to check';
-  return problem('invalid-pattern', spotIn(file, path), message, { help });
+function patternAt({ path, text }: { readonly path: Path; readonly text: string }): Expected[] {
+  return text.startsWith('re:') ? [{ path, pattern: text.slice('re:'.length) }] : [];
 }
 
 const EVENTS = ['failure', 'success', 'cancel', 'skipped', 'waiting', 'recovery', 'always'];
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIORITY = /^(?:[1-5]|min|low|default|high|max|urgent)$/;
+const PRIORITY_HELP = 'One of min, low, default, high, max, or a number from 1 to 5.';
 
 /** Keys of one service, which the others do not have. */
 const OWN_KEYS = {
@@ -198,63 +187,43 @@ const OWN_KEYS = {
   ntfy: ['priority', 'tags', 'token'],
 } as const;
 
-type Wrong = (key: string | Path, message: string, options: { label?: () => string; help: string }) => Problem;
-
 /** Checks `notify` as far as it has no variables. */
 function notificationProblems(file: SpecFile): Problem[] {
   return entriesAt<RawNotification>(file.raw.notify, ['notify']).flatMap(({ path, entry }) => {
-    const wrong: Wrong = (key, message, options) =>
-      problem('wrong-value', spotIn(file, [...path, ...[key].flat()]), message, options);
+    const { on, priority = '$', headers = {} } = entry;
+    const wrong = (key: Path, message: string, options: ProblemOptions, part?: 'key') =>
+      problem('wrong-value', spotIn(file, [...path, ...key], part), message, options);
+    const events = textsIn(on, ['on']).filter(({ text }) => !EVENTS.includes(text));
+    const isPriority = priority.includes('$') || PRIORITY.test(priority);
+    const url = urlMistake(entry);
     return [
-      ...eventProblems(entry, wrong),
-      ...urlProblems(entry, wrong),
-      ...priorityProblems(entry, wrong),
-      ...headerProblems(entry, wrong),
-      ...foreignKeys(entry).map(({ key, service }) =>
-        problem('wrong-value', spotIn(file, [...path, key], 'key'), `"${key}" is only for "to: ${service}"`, {
-          help: `Remove it, or write "to: ${service}".`,
-        }),
-      ),
+      ...events.map(({ path: key, text: event }) => {
+        const label = () => didYouMean(nearNames(event, new Set(EVENTS)));
+        return wrong(key, `"on" cannot be "${event}"`, { label, help: `One or several of ${EVENTS.join(', ')}.` });
+      }),
+      ...(url === null ? [] : [wrong(['url'], url.message, { help: url.help })]),
+      ...(isPriority ? [] : [wrong(['priority'], `"priority" cannot be "${priority}"`, { help: PRIORITY_HELP })]),
+      ...Object.keys(headers).flatMap((name) => {
+        if (HEADER_NAME.test(name)) return [];
+        const help = 'For example: Authorization.';
+        return [wrong(['headers', name], `"${name}" is not the name of a header`, { help })];
+      }),
+      ...Object.entries(OWN_KEYS).flatMap(([service, keys]) => {
+        if (entry.to === service || entry.to === undefined) return [];
+        const help = `Remove it, or write "to: ${service}".`;
+        const foreign = keys.filter((key) => entry[key] !== undefined);
+        return foreign.map((key) => wrong([key], `"${key}" is only for "to: ${service}"`, { help }, 'key'));
+      }),
     ];
   });
 }
 
-function eventProblems({ on }: RawNotification, wrong: Wrong): Problem[] {
-  return textsIn(on, ['on']).flatMap(({ path: key, text: event }) => {
-    if (EVENTS.includes(event)) return [];
-    const label = () => didYouMean(nearNames(event, new Set(EVENTS)));
-    return [wrong(key, `"on" cannot be "${event}"`, { label, help: `One or several of ${EVENTS.join(', ')}.` })];
-  });
-}
-
-function urlProblems({ to, url = '$' }: RawNotification, wrong: Wrong): Problem[] {
-  if (url.includes('$')) return [];
+function urlMistake({ to, url = '$' }: RawNotification): { readonly message: string; readonly help: string } | null {
+  if (url.includes('$')) return null;
   const parsed = URL.canParse(url.trim()) ? new URL(url.trim()) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    return [wrong('url', '"url" must begin with http:// or https://', { help: 'For example: "$SLACK_URL".' })];
+    return { message: '"url" must begin with http:// or https://', help: 'For example: "$SLACK_URL".' };
   }
-  if (to !== 'ntfy' || /[^/]/.test(parsed.pathname)) return [];
-  return [wrong('url', '"url" has no topic', { help: 'For example: https://ntfy.sh/my-topic' })];
-}
-
-function priorityProblems({ priority }: RawNotification, wrong: Wrong): Problem[] {
-  if (priority === undefined || priority.includes('$') || PRIORITY.test(priority)) return [];
-  const help = 'One of min, low, default, high, max, or a number from 1 to 5.';
-  return [wrong('priority', `"priority" cannot be "${priority}"`, { help })];
-}
-
-function headerProblems({ headers = {} }: RawNotification, wrong: Wrong): Problem[] {
-  return Object.keys(headers).flatMap((name) =>
-    HEADER_NAME.test(name)
-      ? []
-      : [wrong(['headers', name], `"${name}" is not the name of a header`, { help: 'For example: Authorization.' })],
-  );
-}
-
-function foreignKeys(entry: RawNotification): { readonly key: string; readonly service: string }[] {
-  return Object.entries(OWN_KEYS).flatMap(([service, keys]) =>
-    entry.to === service || entry.to === undefined
-      ? []
-      : keys.flatMap((key) => (entry[key] === undefined ? [] : [{ key, service }])),
-  );
+  if (to !== 'ntfy' || /[^/]/.test(parsed.pathname)) return null;
+  return { message: '"url" has no topic', help: 'For example: https://ntfy.sh/my-topic' };
 }
