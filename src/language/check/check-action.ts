@@ -11,7 +11,6 @@ import {
   type NamedTexts,
   type RawRepeat,
   STEERING_NAME,
-  type TextOrList,
   VARIABLE_NAME,
   variableName,
 } from '../raw.ts';
@@ -53,19 +52,17 @@ export function defaultsProblems(entry: ActionEntry): Problem[] {
 
 /** Reports invalid variable names, and names without a value. */
 export function envProblems(file: SpecFile, path: Path, env: NamedTexts | undefined): Problem[] {
-  return assignments(env).flatMap((entry) => {
-    if (VARIABLE_NAME.test(entry.name))
-      return entry.isBare ? [bareName(file, [...path, ...entry.path], entry.name)] : [];
-    const message = `"${entry.name}" is not the name of a variable`;
-    const help = 'A name has only letters, digits and "_", and does not start with a digit.';
-    return [problem('invalid-name', spotIn(file, [...path, ...entry.path], 'key'), message, { help })];
+  return assignments(env).flatMap(({ name, path: at, isBare }) => {
+    if (!VARIABLE_NAME.test(name)) {
+      const message = `"${name}" is not the name of a variable`;
+      const help = 'A name has only letters, digits and "_", and does not start with a digit.';
+      return [problem('invalid-name', spotIn(file, [...path, ...at], 'key'), message, { help })];
+    }
+    if (!isBare) return [];
+    // Elsewhere a bare name passes a variable on, which happens here anyway; an empty value would be a bad surprise.
+    const help = `Write "${name}=value". Steps inherit the environment of wf without an entry here.`;
+    return [problem('wrong-value', spotIn(file, [...path, ...at]), `"${name}" has no value`, { help })];
   });
-}
-
-/** Elsewhere a bare name passes a variable on, which happens here anyway; an empty value would be a bad surprise. */
-function bareName(file: SpecFile, path: Path, name: string): Problem {
-  const help = `Write "${name}=value". Steps inherit the environment of wf without an entry here.`;
-  return problem('wrong-value', spotIn(file, path), `"${name}" has no value`, { help });
 }
 
 const works = ['command', 'script', 'executor', 'container', 'run', 'call'] as const;
@@ -86,8 +83,10 @@ function workProblems(entry: ActionEntry): Problem[] {
   if (others.length === 0) {
     return [problem('missing-key', spotIn(file, path), `${what} has nothing to run`, { help: workHelp(entry) })];
   }
-  const params = raw.params === undefined ? [] : [paramsWithoutRun(entry)];
-  return [...params, ...executorProblems(entry)];
+  const spot = spotIn(file, [...path, 'params'], 'key');
+  const help = '"params" are passed to the workflow that "run" names; a command takes "args".';
+  const surplus = problem('conflicting-keys', spot, `${what} has "params" but no "run"`, { help });
+  return [...(raw.params === undefined ? [] : [surplus]), ...executorProblems(entry)];
 }
 
 function workHelp({ path, raw: { parallel, matrix } }: ActionEntry): string {
@@ -102,15 +101,11 @@ function blankProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const type = executorType(raw);
   const keys = ['command', 'ssh', 'http'].includes(type) ? (['command', 'script', 'run'] as const) : (['run'] as const);
   const written = keys.filter((key) => raw[key] !== undefined);
-  if (!written.every((key) => isBlank(raw[key]))) return [];
+  if (written.some((key) => asList<string>(raw[key]).some((text) => text.trim() !== ''))) return [];
   const label = 'nothing to run';
   return written.map((key) =>
     problem('wrong-value', spotIn(file, [...path, key]), `the "${key}" of ${what} is empty`, { label }),
   );
-}
-
-function isBlank(value: TextOrList | undefined): boolean {
-  return asList(value).every((text) => text.trim() === '');
 }
 
 function conflicting({ file, path, what }: ActionEntry, kept: string, other: string): Problem {
@@ -122,12 +117,6 @@ function conflicting({ file, path, what }: ActionEntry, kept: string, other: str
   const message = `${what} has both "${kept}" and "${other}"`;
   const spot = spotIn(file, [...path, other], 'key');
   return problem('conflicting-keys', spot, message, { label: 'one too many', related, help });
-}
-
-function paramsWithoutRun({ file, path, what }: ActionEntry): Problem {
-  return problem('conflicting-keys', spotIn(file, [...path, 'params'], 'key'), `${what} has "params" but no "run"`, {
-    help: '"params" are passed to the workflow that "run" names; a command takes "args".',
-  });
 }
 
 /** Checks what the schema cannot require: the short form has no settings, and a command may replace them. */
@@ -279,9 +268,6 @@ function idleKey(policy: RawRepeat): string | null {
   return keys.find((key) => policy[key] !== undefined) ?? null;
 }
 
-/** Keys that a part of the step ignores, and what to use instead. */
-type Unused = { readonly by: string; readonly help: string; readonly keys: readonly Path[] };
-
 /** Warns about valid keys that have no effect in this step. */
 function ignoredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   const { by, help, keys } = unusedBy(raw);
@@ -292,7 +278,8 @@ function ignoredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
   });
 }
 
-function unusedBy(raw: ActionEntry['raw']): Unused {
+/** Keys that a part of the step ignores, and what to use instead. */
+function unusedBy(raw: ActionEntry['raw']): { by: string; help: string; keys: readonly Path[] } {
   const { run, call } = raw;
   const given = (names: readonly ('command' | 'script' | 'args')[]) =>
     names.filter((name) => raw[name] !== undefined).map((name) => [name]);

@@ -1,3 +1,4 @@
+import { lineEnd } from '#core/words/shell-words.ts';
 import type { Json, JsonObject } from '#core/workflow.ts';
 import { messageOf } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
@@ -34,8 +35,7 @@ function requestProblems(entry: ActionEntry): Problem[] {
   const [method, url] = rest === '' && first.includes('://') ? ['GET', first] : [first, rest];
   if (!isMethod(method)) return wrongConstant(entry, ['command'], `"${method}" is not an HTTP method`, REQUEST);
   if (url === '') return wrongConstant(entry, ['command'], `the URL is missing after "${method}"`, REQUEST);
-  const mistake = urlMistake(withoutQuotes(url));
-  return mistake === null ? [] : wrongConstant(entry, ['command'], mistake, REQUEST);
+  return wrongConstant(entry, ['command'], urlMistake(/^(["'])([\s\S]*)\1$/.exec(url)?.[2] ?? url), REQUEST);
 }
 
 function webhookProblems(entry: ActionEntry, { url, method }: JsonObject): Problem[] {
@@ -44,17 +44,13 @@ function webhookProblems(entry: ActionEntry, { url, method }: JsonObject): Probl
   const mistake = typeof url === 'string' ? urlMistake(url.trim()) : null;
   return [
     ...(isWrongMethod ? wrongConstant(entry, at('method'), `"${method}" is not an HTTP method`) : []),
-    ...(mistake === null ? [] : wrongConstant(entry, at('url'), mistake, 'For example: url: https://example.com/path')),
+    ...wrongConstant(entry, at('url'), mistake, 'For example: url: https://example.com/path'),
   ];
 }
 
 /** Names of programs that make requests are not methods. */
 function isMethod(text: string): boolean {
   return /^[a-z][a-z-]*$/i.test(text) && !/^(?:connect|curl|wget)$/i.test(text);
-}
-
-function withoutQuotes(word: string): string {
-  return /^(["'])([\s\S]*)\1$/.exec(word)?.[2] ?? word;
 }
 
 /** Checks a URL before its variables have values: its scheme, unless a variable starts it. */
@@ -76,7 +72,7 @@ function filterProblems(entry: ActionEntry): Problem[] {
   const { command } = entry.raw;
   if (typeof command !== 'string') return [];
   const mistake = jqBalanceMistake(command);
-  return mistake === null ? [] : wrongConstant(entry, ['command'], `the jq filter is invalid: ${mistake}`);
+  return wrongConstant(entry, ['command'], mistake && `the jq filter is invalid: ${mistake}`);
 }
 
 function inputProblems(entry: ActionEntry): Problem[] {
@@ -84,9 +80,7 @@ function inputProblems(entry: ActionEntry): Problem[] {
   // jq also reads nan, which JSON does not have.
   if (script === undefined || !isConstant(script) || /\bnan\b/i.test(script)) return [];
   const mistake = jsonSequenceMistake(script);
-  return mistake === null
-    ? []
-    : wrongConstant(entry, ['script'], `the input in "script" is not valid JSON: ${mistake}`);
+  return wrongConstant(entry, ['script'], mistake && `the input in "script" is not valid JSON: ${mistake}`);
 }
 
 /** `apply` and `destroy` ask for an approval, and a step has no terminal to answer on. */
@@ -124,7 +118,7 @@ function jqBalanceMistake(filter: string): string | null {
       if (character === '\\' && filter[++at] === '(') open.push('(');
       else if (character === '"') open.pop();
     } else if (character === '#') {
-      at = endOfLine(filter, at);
+      at = lineEnd(filter, at);
     } else if (character === '"' || character in closing) {
       open.push(character);
     } else if (')]}'.includes(character)) {
@@ -135,11 +129,6 @@ function jqBalanceMistake(filter: string): string | null {
   }
   const last = open.at(-1);
   return last === undefined ? null : `a ${last === '"' ? 'string' : `"${last}"`} is not closed`;
-}
-
-function endOfLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
 }
 
 /** Checks the settings of an http step in its `script`, unless a variable outside of quotes may be anything. */
@@ -198,17 +187,14 @@ function valueMistake(key: string, value: Json): string | null {
     case 'body':
       return null;
     default:
-      return isFlag(value) ? null : `"${key}" must be true or false, not ${JSON.stringify(value)}`;
+      if (typeof value === 'boolean' || value === 'true' || value === 'false' || value === '') return null;
+      return `"${key}" must be true or false, not ${JSON.stringify(value)}`;
   }
 }
 
 function isSeconds(value: Json): boolean {
   const seconds = typeof value === 'string' ? Number(value) : value;
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0;
-}
-
-function isFlag(value: Json): boolean {
-  return typeof value === 'boolean' || value === 'true' || value === 'false' || value === '';
 }
 
 function pairsMistake(key: string, value: Json): string | null {
@@ -271,27 +257,27 @@ function isConstant(text: string): boolean {
   return !/[$`]/.test(text);
 }
 
-/** A constant of a step or handler that its executor would refuse. */
+/** A constant of a step or handler, and why its executor would refuse it; null if it would not. */
 function wrongConstant(
   { file, path, what }: ActionEntry,
   key: Path,
-  why: string,
+  why: string | null,
   help: string | null = null,
 ): Problem[] {
-  return [problem('wrong-value', spotIn(file, [...path, ...key]), `${what}: ${why}`, { help })];
+  return why === null ? [] : [problem('wrong-value', spotIn(file, [...path, ...key]), `${what}: ${why}`, { help })];
 }
 
-/** Why a text is not JSON, with its line from 1 if known: `line 2: Unexpected token '}'`. */
-type JsonMistake = string;
-
-/** The first mistake of a text that should be one JSON value; null for valid JSON. */
-export function jsonMistake(text: string): JsonMistake | null {
+/**
+ * The first mistake of a text that should be one JSON value, with its line from 1 if known: `line 2: Unexpected token '}'`.
+ * Null for valid JSON.
+ */
+export function jsonMistake(text: string): string | null {
   const error = parseError(text);
   return error === null ? null : described(error, text);
 }
 
 /** The first mistake of a text that should be a sequence of JSON values, as jq reads it. */
-function jsonSequenceMistake(text: string): JsonMistake | null {
+function jsonSequenceMistake(text: string): string | null {
   let rest = text;
   while (rest.trim() !== '') {
     const error = parseError(rest);
@@ -313,7 +299,7 @@ function parseError(text: string): string | null {
 }
 
 /** V8's message without the text itself; `rest` is the end of `text` that was parsed. */
-function described(error: string, rest: string, text = rest): JsonMistake {
+function described(error: string, rest: string, text = rest): string {
   const [, reason = error, position] =
     /^(.*?)(?: in JSON)?(?: at position (\d+).*|, .* is not valid JSON)?$/s.exec(error) ?? [];
   if (position === undefined) return reason;

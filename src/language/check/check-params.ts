@@ -16,12 +16,19 @@ type Part = { readonly path: Path; readonly content: string | OpenTextMap; reado
 export function paramProblems(file: SpecFile): Problem[] {
   const { params } = file.raw;
   if (params === undefined) return [];
-  const parts = partsOf(params);
+  const isEntry = isList(params);
+  const entries = entriesAt<Part['content']>(params, ['params']);
+  const parts = entries.map(({ path, entry }): Part => ({ path, content: entry, isEntry }));
   return [
-    ...parts.flatMap((part) => nameProblems(file, part)),
+    ...parts.flatMap((part) =>
+      namesOf(part).flatMap((name) => {
+        if (VARIABLE_NAME.test(name)) return [];
+        return [problem('invalid-name', spotIn(file, part.path), `"${name}" is not the name of a parameter`)];
+      }),
+    ),
     ...repeatedNames(file, parts),
     ...parts.flatMap(({ path, content }) => (typeof content === 'string' ? [] : entryProblems(file, path, content))),
-    ...parts.flatMap(({ path, content, isEntry }) => {
+    ...parts.flatMap(({ path, content }) => {
       if (typeof content !== 'string') return [];
       const where = { source: file.source, path, text: content, subject: '"params"' };
       return jsonProblems(where) ?? paramTextProblems(where, isEntry);
@@ -39,21 +46,9 @@ export function declarationProblems(file: SpecFile, path: Path, what: string, en
   });
 }
 
-function partsOf(params: string | OpenTexts): readonly Part[] {
-  const isEntry = isList(params);
-  return entriesAt<Part['content']>(params, ['params']).map(({ path, entry }) => ({ path, content: entry, isEntry }));
-}
-
 function namesOf({ content, isEntry }: Part): string[] {
   const params: string | OpenTexts = typeof content === 'string' && !isEntry ? content : [content];
   return parseParamDefaults(params).flatMap(({ name }) => name ?? []);
-}
-
-function nameProblems(file: SpecFile, part: Part): Problem[] {
-  return namesOf(part).flatMap((name) => {
-    if (VARIABLE_NAME.test(name)) return [];
-    return [problem('invalid-name', spotIn(file, part.path), `"${name}" is not the name of a parameter`)];
-  });
 }
 
 /** Only the last of several values of a name is used. Twice the same key in one map was reported before. */
@@ -197,10 +192,15 @@ function isCommand(run: string): boolean {
   return /[\n|&;<>]|\$\(/.test(text) || (/^[^\s$`]+\s/.test(text) && !/\.ya?ml$/.test(text));
 }
 
-/** Warns about text in `params` that the other workflow reads differently than it looks. */
+/** Warns about text in `params` that the other workflow reads differently than it looks; reports JSON that is no object. */
 export function runParamsProblems({ file, path: step, raw: { params }, what }: ActionEntry): Problem[] {
-  if (typeof params !== 'string')
-    return jsonParamsProblems(spotIn(file, [...step, 'params', 'json']), jsonParams(params));
+  if (typeof params !== 'string') {
+    const json = jsonParams(params);
+    if (json === null || /[$`]/.test(json) || exactJsonObject(json) !== null) return [];
+    const spot = spotIn(file, [...step, 'params', 'json']);
+    const help = 'The keys of the JSON are the parameters. For a parameter of this name, write: params: ["json=..."]';
+    return [problem('wrong-value', spot, 'the text of "params: {json: ...}" is not a JSON object', { help })];
+  }
   const [path, subject] = [[...step, 'params'], `${what}: "params"`];
   if (!/^\s*\{\s*["}]/.test(params))
     return paramTextProblems({ source: file.source, path, text: params, subject }, false);
@@ -209,11 +209,4 @@ export function runParamsProblems({ file, path: step, raw: { params }, what }: A
   const help = 'Put variables into the quotes of a value. A map needs no JSON: params: {NAME: $VALUE}.';
   const message = `${subject} is not JSON (${mistake}), so that its words are the parameters`;
   return [problem('wrong-value', spotIn(file, path), message, { severity: 'warning', help })];
-}
-
-/** Reports a text of `params: {json: TEXT}` that can never be a JSON object. */
-function jsonParamsProblems(spot: Parameters<typeof problem>[1], text: string | null): Problem[] {
-  if (text === null || /[$`]/.test(text) || exactJsonObject(text) !== null) return [];
-  const help = 'The keys of the JSON are the parameters. For a parameter of this name, write: params: ["json=..."]';
-  return [problem('wrong-value', spot, 'the text of "params: {json: ...}" is not a JSON object', { help })];
 }

@@ -29,7 +29,7 @@ export function resultProblems(
 ): Problem[] {
   const users = files.flatMap(actionEntries).filter(({ hasDollar }) => hasDollar);
   if (users.length === 0) return [];
-  const variables = variableNames(files, steps);
+  const variables = declaredNames(files, steps);
   const before = dependenciesOf(steps);
   const positions = new Map(steps.map(({ raw }, at) => [raw as ActionEntry['raw'], at]));
   const unnamed = new Set(steps.flatMap(({ name, isUnnamed }) => (isUnnamed === true ? (name ?? []) : [])));
@@ -95,8 +95,12 @@ function mistakeOf({ reference, id, what, used }: StepReference): Mistake | null
   return { message: `step "${id}" runs for several items, and has only "status" and "output"`, help };
 }
 
-function variableNames(files: readonly SpecFile[], steps: readonly StepEntry[]): ReadonlySet<string> {
-  const envs = [...files.map(({ raw }) => raw.env), ...steps.map(({ raw }) => raw.env)];
+/** The names that the `env` and `params` of files and the `env` and outputs of steps set. */
+export function declaredNames(
+  files: readonly SpecFile[],
+  steps: readonly Pick<ActionEntry, 'raw'>[],
+): ReadonlySet<string> {
+  const envs = [...files, ...steps].map(({ raw }) => raw.env);
   const outputs = steps.flatMap(({ raw }) => outputName(raw) ?? []);
   return new Set([...envNames(envs), ...paramNames(files), ...outputs]);
 }

@@ -5,14 +5,11 @@ import { scanShell } from '#core/words/shell-scan.ts';
 import { bareNames } from '#core/words/shell-words.ts';
 import { parseCommand } from '#core/words/words.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
-import { paramNames } from '../params.ts';
 import {
   asList,
   assignments,
   entriesAt,
-  envNames,
   executorType,
-  outputName,
   type RawAction,
   type RawCondition,
   secretNames,
@@ -20,6 +17,7 @@ import {
   textsIn,
 } from '../raw.ts';
 import { type ActionEntry, actionEntries, defaultsEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
+import { declaredNames } from './check-references.ts';
 
 /** Executors that split the text of a command into words, or pass it to a shell. */
 const splitting: ReadonlySet<string> = new Set(['command', 'docker', 'ssh', 'terraform', 'ansible']);
@@ -100,7 +98,10 @@ type Scope = { readonly file: SpecFile; readonly what: string; readonly isDeclar
 export function nestedShellProblems(settings: readonly SpecFile[], files: readonly SpecFile[]): Problem[] {
   let names: ReadonlySet<string> | null = null;
   const isDeclared = (name: string) => {
-    names ??= declaredNames(settings, files);
+    names ??= new Set([
+      ...declaredNames(settings, files.flatMap(actionEntries)),
+      ...settings.flatMap(({ raw }) => secretNames(raw)),
+    ]);
     return names.has(name);
   };
   return [
@@ -121,16 +122,6 @@ export function nestedShellProblems(settings: readonly SpecFile[], files: readon
       }),
     ]),
   ];
-}
-
-function declaredNames(settings: readonly SpecFile[], files: readonly SpecFile[]): ReadonlySet<string> {
-  const actions = files.flatMap(actionEntries);
-  return new Set([
-    ...paramNames(settings),
-    ...envNames([...settings, ...actions].map(({ raw }) => raw.env)),
-    ...settings.flatMap(({ raw }) => secretNames(raw)),
-    ...actions.flatMap(({ raw }) => outputName(raw) ?? []),
-  ]);
 }
 
 function ofAction(entry: ActionEntry, isDeclared: Scope['isDeclared']): Problem[] {

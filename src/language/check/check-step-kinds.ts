@@ -233,15 +233,12 @@ function requiredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
     return [problem('wrong-value', spotIn(file, at), `"${name}" is not an input of ${what}`, { label })];
   });
   if (unknown.length > 0 || approval.onTimeout !== 'approve') return unknown;
-  const open = inputs.find((input) => isOpen(input, asList(approval.required)));
+  const open = inputs.find((input) => {
+    const { value, rule } = typeof input === 'string' ? { value: '' } : declaredRule(input);
+    return value === '' && (rule?.required === true || asList(approval.required).includes(inputName(input)));
+  });
   if (open === undefined) return [];
   const message = `${what} is approved without the input "${inputName(open)}", which is required`;
   const help = `Give "${inputName(open)}" a "default", or write "onTimeout: reject".`;
   return [problem('conflicting-keys', spotIn(file, [...path, 'approval', 'onTimeout']), message, { help })];
-}
-
-function isOpen(input: string | OpenTextMap, required: readonly string[]): boolean {
-  const { value, rule } =
-    typeof input === 'string' ? { value: '', rule: { required: undefined } } : declaredRule(input);
-  return value === '' && (rule.required === true || required.includes(inputName(input)));
 }

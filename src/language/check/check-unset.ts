@@ -37,7 +37,8 @@ export function unsetProblems(files: WorkflowFiles, environment: readonly string
   const { root, base, hasAllImports } = files;
   const settings = base === null ? [root] : [base, root];
   const all = base === null ? files.files : [...files.files, base];
-  if (!hasAllImports || all.some(isIncomplete)) return [];
+  const isRead = ({ isReadable, damaged, lost }: SpecFile) => isReadable && damaged.size === 0 && lost.size === 0;
+  if (!hasAllImports || !all.every(isRead)) return [];
   // A dotenv file may set every name; it is read when a run starts.
   if (settings.some(({ raw }) => raw.dotenv !== undefined)) return [];
   const shell = root.raw.shell ?? base?.raw.shell ?? 'sh';
@@ -121,15 +122,14 @@ function unset(uses: readonly LocatedUse[], { file, path, what, declared, meant,
 function labelFor(name: string, declared: readonly string[]): string {
   const equivalent = equivalents.get(name);
   if (equivalent !== undefined) return `use "$${equivalent}"`;
-  return didYouMean(nearNames(name, new Set([...declared, ...(mayBeRunVariable(name) ? runVariableNames : [])])));
+  const ofRuns = /^(?:WF|DAGU?|WORKFLOW)_/.test(name) ? runVariableNames : [];
+  return didYouMean(nearNames(name, new Set([...declared, ...ofRuns])));
 }
 
+/** Whether a shell, `wf` in some step, handler or notification, or one of the sets has a variable. */
 function isIn(...sets: readonly ReadonlySet<string>[]): (name: string) => boolean {
-  return (name) => isSystemVariable(name) || isRunVariable(name) || sets.some((set) => set.has(name));
-}
-
-function isIncomplete({ isReadable, damaged, lost }: SpecFile): boolean {
-  return !isReadable || damaged.size > 0 || lost.size > 0;
+  return (name) =>
+    [setByRuns, ...sets].some((set) => set.has(name)) || isSystemVariable(name) || name.startsWith('WF_OUTPUT_FILE_');
 }
 
 /** The outputs of steps and handlers. */
@@ -141,16 +141,6 @@ function outputNames(all: readonly SpecFile[]): readonly string[] {
       ...inputsOf(raw.approval).map(inputName),
     ]);
   return names.filter((name) => name !== null);
-}
-
-/** Whether `wf` sets a variable, in some step, handler or notification. */
-function isRunVariable(name: string): boolean {
-  return setByRuns.has(name) || name.startsWith('WF_OUTPUT_FILE_');
-}
-
-/** Whether a name looks like one of a variable of the run. */
-function mayBeRunVariable(name: string): boolean {
-  return /^(?:WF|DAGU?|WORKFLOW)_/.test(name);
 }
 
 /** The variables that texts and numbers of a workflow use outside of its steps, by their key. */

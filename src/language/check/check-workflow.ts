@@ -1,14 +1,14 @@
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { callProblems, collectFunctions, type Functions } from '../build/functions.ts';
-import { type Path, type Problem, problem } from '../diagnostic.ts';
+import { IGNORED, type Path, type Problem, problem } from '../diagnostic.ts';
 import { namesForUnnamed } from '../forms/short-steps.ts';
-import { paramNames } from '../params.ts';
-import { entriesAt, envNames, executorOf, outputName, type RawSecret } from '../raw.ts';
+import { entriesAt, envNames, executorOf, type RawSecret } from '../raw.ts';
 import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepEntries } from '../read/spec-file.ts';
 import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
 import {
+  declaredNames,
   limitProblems,
   orderProblems,
   outputProblems,
@@ -99,8 +99,7 @@ function ignoredInBase(base: SpecFile): Problem[] {
   return Object.keys(base.raw).flatMap((key) => {
     if (!NOT_FOR_A_BASE.has(key)) return [];
     const message = `"${key}" in the base configuration is ignored`;
-    const options = { severity: 'warning', label: 'ignored' } as const;
-    return [problem('base-ignored-key', spotIn(base, [key], 'key'), message, options)];
+    return [problem('base-ignored-key', spotIn(base, [key], 'key'), message, IGNORED)];
   });
 }
 
@@ -116,14 +115,11 @@ function serverProblems(settings: readonly SpecFile[]): Problem[] {
 /** A variable in the port has its value only at the time of a mail. */
 function portProblems(file: SpecFile): Problem[] {
   const text = file.raw.smtp?.port?.trim();
-  if (text === undefined || text.includes('$') || isPort(text)) return [];
+  if (text === undefined || text.includes('$')) return [];
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535) return [];
   const help = 'Mail servers use 25, 465 or 587.';
   const message = `"smtp.port" must be a port from 1 to 65535, not "${text}"`;
   return [problem('wrong-value', spotIn(file, ['smtp', 'port']), message, { help })];
-}
-
-function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535;
 }
 
 /** A secret that matches no variable masks nothing: probably a typing error, and one that exposes a password. */
@@ -131,9 +127,8 @@ function secretProblems(settings: readonly SpecFile[], steps: readonly StepEntry
   if (settings.every((file) => file.raw.secrets === undefined)) return [];
   const isUnknown = ({ raw, lost }: SpecFile) => raw.dotenv !== undefined || lost.has('env') || lost.has('params');
   if (settings.some(isUnknown)) return [];
-  const envs = [...settings.flatMap(({ raw }) => [raw.env, raw.defaults?.env]), ...steps.map((step) => step.raw.env)];
-  const outputs = steps.flatMap((step) => outputName(step.raw) ?? []);
-  const known = new Set([...envNames(envs), ...paramNames(settings), ...outputs]);
+  const defaults = envNames(settings.map(({ raw }) => raw.defaults?.env));
+  const known = new Set([...declaredNames(settings, steps), ...defaults]);
   return settings.flatMap((file) => unknownSecrets(file, known));
 }
 
