@@ -140,12 +140,17 @@ async function notifyDaemon(runId: string, config: Config): Promise<LogForwarder
   return forwardPublisher((await daemonState(config)).forwarding, runId, thisProcess());
 }
 
-/** `run:` names a file next to its parent, or a workflow in the workflows directory. */
+/** `run:` names a document of its file, a file next to its parent, or a workflow in the workflows directory. */
 function subworkflowFinder(config: Config): FindSubworkflow {
   return async ({ run, parent, ...asked }) => {
     const directories = { ...workflowDirectories(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
+    const { documents = {} } = parent;
+    const document = Object.hasOwn(documents, run) ? documents[run] : undefined;
     try {
-      const { workflow, sources } = getWorkflow({ name: expandHome(run, config.processEnv['HOME']) }, directories);
+      const { workflow, sources } =
+        document === undefined
+          ? getWorkflow({ name: expandHome(run, config.processEnv['HOME']) }, directories)
+          : { workflow: { ...document, documents }, sources: asked.sources };
       const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });
       const named = params.filter(({ name }) => name !== null);
       return { ...(await withDotenv({ workflow, sources, params: named }, config.processEnv)), params };

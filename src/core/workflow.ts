@@ -449,6 +449,8 @@ export type Workflow = {
   readonly container?: JsonObject;
   /** Logins of image registries by host, or the text of a Docker configuration; absent if there are none. */
   readonly registryAuths?: Template | { readonly [host: string]: RegistryAuth };
+  /** The workflows of the other documents of the file, by name, for `run`; absent if there are none. */
+  readonly documents?: { readonly [name: string]: Workflow };
 };
 
 /** The name of a handler as a node of the run. No step may have such a name. */

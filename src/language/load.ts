@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
 import { os } from '#fast/os.ts';
 import { errorCode, failedAs, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
@@ -12,10 +12,11 @@ import { type RunTargets, runProblems } from './check/check-params.ts';
 import { unsetProblems } from './check/check-unset.ts';
 import { checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
 import { type Diagnostic, problem, type Source } from './diagnostic.ts';
+import { documentProblems } from './forms/documents.ts';
 import type { Presets } from './raw.ts';
 import { type ByteLimit, createByteLimit, decode, LARGEST_FILE, TooManyBytes } from './read/decode.ts';
 import { type FoundImport, readImports } from './read/imports.ts';
-import { readSpecFile, unreadFile } from './read/spec-file.ts';
+import { readSpecFile, readSpecFiles, unreadFile } from './read/spec-file.ts';
 import { type Days, readDays } from './schedule-entries.ts';
 import { type FoundSchema, readParamSchema, type SchemaRead } from './schema-params.ts';
 import { silence, toDiagnostics } from './to-diagnostics.ts';
@@ -76,9 +77,64 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
   const { path, dir, content } = openRoot(request);
   count(content);
   const decoded = decode(path, content);
-  const parsed = decoded.problems.length > 0 ? unread(decoded) : readSpecFile(decoded.source);
-  const realPath = request.file === null ? '-' : realpathSync(path);
-  const roots = { dir, realDir: realpathSync(dir), decoded: new Map(), count };
+  const [first, ...others] = decoded.problems.length > 0 ? [unread(decoded)] : readSpecFiles(decoded.source);
+  const root = first ?? unread(decoded);
+  const names = others.map(({ file }) => file.raw.name ?? '');
+  const at: Location = {
+    path: request.file === null ? '-' : realpathSync(path),
+    roots: { dir, realDir: realpathSync(dir), decoded: new Map(), count },
+    names: new Set(names),
+  };
+  const loaded = loadDocument(root, request, at);
+  if (others.length === 0) return loaded;
+  const unnamed = documentProblems([root, ...others].map(({ file }) => file));
+  const rest = others.map(({ file, problems }, index) => {
+    const checked = { file, problems: [...problems, ...(unnamed[index] ?? [])] };
+    const identity = `${request.file ?? join(dir, '-')}#${names[index]}`;
+    return loadDocument(checked, request, { ...at, identity });
+  });
+  return joined(loaded, rest);
+}
+
+/** The workflow of the first document with those of the others, and the diagnostics of all. */
+function joined(first: LoadResult, others: readonly LoadResult[]): LoadResult {
+  const all = [first, ...others];
+  // Problems of imports and of the base concern several documents.
+  const distinct = (lists: readonly (readonly Diagnostic[])[]) => [
+    ...new Map(lists.flat().map((found) => [JSON.stringify(found), found])).values(),
+  ];
+  const workflows = all.map(({ workflow }) => workflow);
+  const [root, ...rest] = workflows.flatMap((workflow) => workflow ?? []);
+  const ignored = distinct(all.map((result) => result.ignored ?? []));
+  const sources = all.flatMap((result) => result.sources);
+  return {
+    workflow:
+      root === undefined || workflows.includes(null)
+        ? null
+        : { ...root, documents: Object.fromEntries(rest.map((workflow) => [workflow.name, workflow])) },
+    diagnostics: distinct(all.map(({ diagnostics }) => diagnostics)),
+    ...(ignored.length === 0 ? {} : { ignored }),
+    sources: sources.filter(({ path }, at) => sources.findIndex((other) => other.path === path) === at),
+  };
+}
+
+/** What the documents of a file have in common, and what tells one from the others. */
+type Location = {
+  /** The real path; `-` for standard input. */
+  readonly path: string;
+  readonly roots: Roots;
+  /** The names of the documents after the first. */
+  readonly names: ReadonlySet<string>;
+  /** The file and name of a document after the first. */
+  readonly identity?: string;
+};
+
+function loadDocument(
+  parsed: ReturnType<typeof readSpecFile>,
+  request: LoadRequest,
+  { path: realPath, roots, names, identity }: Location,
+): LoadResult {
+  const { dir, count } = roots;
   const root = readParamSchema(parsed.file, (text) => findSchema(text, roots), count);
   const imports = readImports(root.file, realPath, (text, from) =>
     findImport(text, from === realPath ? dir : dirname(from), roots),
@@ -101,7 +157,10 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
     ...days.problems,
     ...(targets === undefined
       ? []
-      : runProblems(imports.files, { ...targets, exists: (run) => targets.exists(atHome(run)) })),
+      : runProblems(imports.files, {
+          exists: (run) => names.has(run) || targets.exists(atHome(run)),
+          names: () => [...names, ...targets.names()],
+        })),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
     ...(request.environment === undefined ? [] : lineProblems(files, request.presets?.shell ?? 'sh')),
   ];
@@ -121,7 +180,7 @@ function load(request: LoadRequest, count: ByteLimit): LoadResult {
       base: files.base?.raw ?? null,
       steps: checked.steps,
       functions: checked.functions,
-      file: request.file,
+      file: identity ?? request.file,
       defaultName: request.file === null ? 'stdin' : basename(request.file).replace(/\.ya?ml$/i, ''),
       dir: stepDir ?? dir,
       stepDir: stepDir === null ? workingDir : null,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CommanderError } from 'commander';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { buildProgram } from '#cli/program.ts';
 import { createConsole } from '#cli/terminal/console.ts';
 import { readConfig } from '#config/config.ts';
@@ -17,7 +17,10 @@ import { writeFiles } from './guide-player.ts';
  */
 export async function yamlProblems(block: Block, page: readonly Block[] = []): Promise<readonly string[]> {
   try {
-    const value: unknown = parse(block.text);
+    const documents = parseAllDocuments(block.text);
+    if ('empty' in documents) return [];
+    for (const { errors } of documents) if (errors[0] !== undefined) throw errors[0];
+    const value: unknown = documents[0]?.toJS();
     const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     if (block.words.has('fragment') || isRun(block, page)) return [];
     return await withDirectory(async (directory) => {

@@ -36,7 +36,7 @@ export function mentionsIn(texts: Iterable<string>): Mentions {
 
 /** The variables that the texts of a workflow mention, including those of its imports and base file. */
 export function workflowMentions(workflow: Workflow): Mentions {
-  const { name, file, dir, group, description, tags, schedule, steps, handlers, ...rest } = workflow;
+  const { name, file, dir, group, description, tags, schedule, steps, handlers, documents, ...rest } = workflow;
   const actions = [...steps, ...Object.values(handlers)].flatMap((step) => step ?? []);
   const { names, position } = mentionsIn(textsOf([rest, actions.map(withoutWords)]));
   const isRead = actions.some(({ command, script }) => [...textsOf([command, script])].some(isArgumentReader));

@@ -1,6 +1,7 @@
 import type { Owner } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { SubworkflowRequest } from '#executors/executor.ts';
+import type { Source } from '#language/diagnostic.ts';
 import type { RunStore } from '#store/store.ts';
 import type { AttemptHost } from '../attempt/attempt-context.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
@@ -22,5 +23,10 @@ export type LocalEngineOptions = Omit<AttemptHost, 'runWorkflow'> & {
  * `WfError` if the workflow is missing or invalid, or refuses the parameters.
  */
 export type FindSubworkflow = (
-  request: SubworkflowRequest & { readonly parent: Workflow; readonly expand: (text: string) => string },
+  request: SubworkflowRequest & {
+    readonly parent: Workflow;
+    /** Those of the parent. */
+    readonly sources: readonly Source[];
+    readonly expand: (text: string) => string;
+  },
 ) => Subworkflow | Promise<Subworkflow>;

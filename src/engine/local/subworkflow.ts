@@ -36,7 +36,13 @@ export async function runSubworkflow(
   try {
     const expand = (text: string) => attempt.expand(text);
     const run = expand(asked.run);
-    const found = await options.findSubworkflow({ ...asked, run, parent: parent.workflow, expand });
+    const found = await options.findSubworkflow({
+      ...asked,
+      run,
+      parent: parent.workflow,
+      sources: parent.sources,
+      expand,
+    });
     const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
     refuseCircle(ancestors, found.workflow);
     const { workflow, sources, dotenv, params } = found;

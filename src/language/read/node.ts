@@ -45,6 +45,8 @@ export type YamlDocument = {
   readonly contents: Node | null;
   /** Tags without a meaning, whose values are read without them. */
   readonly unknownTags: readonly Range[];
+  /** Where it starts in the text. */
+  readonly start: number;
 };
 
 /** The document of a YAML text; null if the text is empty, or for the reasons in `problems`. */

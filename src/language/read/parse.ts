@@ -2,14 +2,42 @@ import type { Alias, ParsedNode, Parser, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { uses } from '#fast/accelerators.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Problem, type ProblemOptions, problem, type Source } from '../diagnostic.ts';
-import { DEEPEST, MOST_TOKENS, type Node, type ParseResult } from './node.ts';
+import { DEEPEST, MOST_TOKENS, type Node, type ParseResult, type YamlDocument } from './node.ts';
 import { parsePlain } from './plain/parse-plain.ts';
 import { indicator, syntaxProblems, type YamlPackage, yamlPackage } from './syntax-problem.ts';
 
 /** Parses one YAML document: in the form that most files have at once, any other with the package `yaml`. */
 export function parse(source: Source): ParseResult {
+  const [first, second] = parseDocuments(source, 2);
+  if (first === undefined || second === undefined || second.document === null) return second ?? first ?? NOTHING;
+  return tooMany(source, second.document, 1);
+}
+
+const NOTHING: ParseResult = { document: null, problems: [] };
+
+/** Parses the documents of a text, at most `most` of them; a last result with problems ends the list. */
+export function parseDocuments(source: Source, most: number): readonly ParseResult[] {
   const contents = uses('plain-yaml') ? parsePlain(source.text) : null;
-  return contents === null ? parseYaml(source) : { document: { contents, unknownTags: [] }, problems: [] };
+  if (contents === null) return parseYaml(source, most);
+  return [{ document: { contents, unknownTags: [], start: 0 }, problems: [] }];
+}
+
+/** Reports a document after the first `most` ones. */
+export function tooMany(source: Source, { start }: YamlDocument, most: number): ParseResult {
+  const spot = { source, range: [start, start + 3] } as const;
+  return most === 1
+    ? failed([
+        problem('several-documents', spot, 'the file contains more than one document', {
+          label: 'a second document starts here',
+          help: 'Keep one workflow in a file.',
+        }),
+      ])
+    : failed([
+        problem('several-documents', spot, `the file contains more than ${most} documents`, {
+          label: `document ${most + 1} starts here`,
+          help: 'Move some of them to files of their own.',
+        }),
+      ]);
 }
 
 /** Maximum number of syntax errors collected; parsing stops after it. Few are shown, and each costs time. */
@@ -32,22 +60,27 @@ class Refused extends Error {
 }
 
 /**
- * Parses one YAML document with the package `yaml`. Tokens are checked on their way from the lexer to the parser, because
+ * Parses YAML documents with the package `yaml`. Tokens are checked on their way from the lexer to the parser, because
  * the next stage is recursive: it overflows the stack on deep nesting and needs exponential time for keys inside keys.
  * The lexer and the parser themselves are linear.
  */
-export function parseYaml(source: Source): ParseResult {
+export function parseYaml(source: Source, most: number): readonly ParseResult[] {
+  const results: ParseResult[] = [];
   return withoutStackTraces(() => {
     try {
-      return firstDocument(source, yamlPackage());
+      for (const result of documentsOf(source, yamlPackage())) {
+        results.push(result);
+        if (result.document === null || results.length === most) break;
+      }
     } catch (error) {
-      if (error instanceof Refused) return failed([error.problem]);
-      throw error;
+      if (!(error instanceof Refused)) throw error;
+      results.push(failed([error.problem]));
     }
+    return results;
   });
 }
 
-function firstDocument(source: Source, yaml: YamlPackage): ParseResult {
+function* documentsOf(source: Source, yaml: YamlPackage): Generator<ParseResult> {
   const composer = new yaml.Composer<ParsedNode>({
     uniqueKeys: false,
     prettyErrors: false,
@@ -55,24 +88,18 @@ function firstDocument(source: Source, yaml: YamlPackage): ParseResult {
     // Tags with values other than text, numbers, lists and maps are reported as unknown.
     resolveKnownTags: false,
   });
-  const documents = composer.compose(guardedTokens(source, yaml));
-  const first = documents.next();
-  if (first.done === true) return failed([]);
-  const document = first.value;
-  if (document.errors.length > 0) return failed(syntaxProblems(source, document.errors));
-  const second = documents.next();
-  if (second.done !== true) {
+  let end = 0;
+  for (const document of composer.compose(guardedTokens(source, yaml))) {
+    if (document.errors.length > 0) yield failed(syntaxProblems(source, document.errors));
     // A document starts with its `---`, or after the `...` of the previous one with its content.
-    const begin = second.value.contents?.range[0] ?? second.value.range[0];
+    const begin = document.contents?.range[0] ?? document.range[0];
     const marker = source.text.lastIndexOf('---', begin);
-    const start = marker >= document.range[1] ? marker : begin;
-    const spot = { source, range: [start, start + 3] } as const;
-    const options = { label: 'a second document starts here', help: 'Keep one workflow in a file.' };
-    return failed([problem('several-documents', spot, 'the file contains more than one document', options)]);
+    const tags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
+    const contents = document.contents === null ? null : toNode(document.contents);
+    const start = marker >= end ? marker : begin;
+    yield { document: { contents, unknownTags: tags.map(({ pos }) => pos), start }, problems: [] };
+    end = document.range[1];
   }
-  const tags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
-  const contents = document.contents === null ? null : toNode(document.contents);
-  return { document: { contents, unknownTags: tags.map(({ pos }) => pos) }, problems: [] };
 }
 
 function failed(problems: readonly Problem[]): ParseResult {

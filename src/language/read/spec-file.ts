@@ -7,8 +7,8 @@ import { asList, isJsonObject, type RawAction, type RawStep, type RawWorkflow } 
 import { workflowSchema } from '../schema/schema.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { readDaguKeys } from './dagu-keys.ts';
-import type { YamlDocument } from './node.ts';
-import { parse } from './parse.ts';
+import type { ParseResult, YamlDocument } from './node.ts';
+import { parse, parseDocuments, tooMany } from './parse.ts';
 import { read } from './read.ts';
 import { validate } from './validate.ts';
 
@@ -62,9 +62,26 @@ const STRUCTURAL: ReadonlySet<DiagnosticCode> = new Set([
   'forbidden-key',
 ]);
 
+type SpecFileRead = { readonly file: SpecFile; readonly problems: readonly Problem[] };
+
 /** Reads a text, as far as possible, and reports all problems of the file itself. */
-export function readSpecFile(source: Source): { file: SpecFile; problems: readonly Problem[] } {
-  const parsed = parse(source);
+export function readSpecFile(source: Source): SpecFileRead {
+  return readParsed(source, parse(source));
+}
+
+/** Maximum number of workflows in a file. */
+const MOST_DOCUMENTS = 20;
+
+/** Reads the documents of a text, at least one. */
+export function readSpecFiles(source: Source): readonly SpecFileRead[] {
+  const parsed = parseDocuments(source, MOST_DOCUMENTS + 1);
+  const surplus = parsed[MOST_DOCUMENTS]?.document ?? null;
+  const used = surplus === null ? parsed : [...parsed.slice(0, -1), tooMany(source, surplus, MOST_DOCUMENTS)];
+  const documents = used.length === 0 ? [{ document: null, problems: [] as const }] : used;
+  return documents.map((document) => readParsed(source, document));
+}
+
+function readParsed(source: Source, parsed: ParseResult): SpecFileRead {
   const { document } = parsed;
   const unread = (problems: readonly Problem[]) => ({ file: unreadFile(source, document), problems });
   if (parsed.problems.length > 0) return unread(parsed.problems);

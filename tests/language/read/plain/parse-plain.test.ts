@@ -7,7 +7,9 @@ import { filesIn, ownTexts } from './yaml-texts.ts';
 
 /** The nodes that the package `yaml` makes of a text, or why there are none. */
 function complete(text: string): unknown {
-  const { document, problems } = parseYaml({ path: 'a.yaml', text });
+  const results = parseYaml({ path: 'a.yaml', text }, 2);
+  const [{ document, problems } = { document: null, problems: [] }] = results;
+  if (results.length > 1) return results;
   return document?.unknownTags.length === 0 ? document.contents : (document ?? problems);
 }
 
