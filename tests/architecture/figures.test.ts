@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const limits: Figures = {
   // The engine as a contract of data, beside the host of runs in this process.
   // And src/language/forms: what other forms of files mean.
-  files: 575,
+  files: 576,
   lines: 80_000,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   importsPerTenFiles: 62,
