@@ -33,9 +33,10 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function execute(argv: readonly string[], console: Console): Promise<number> {
   const run = uses('plain-run') ? plainRun(argv) : null;
   if (run !== null) return (await import('./commands/runs/run-command.ts')).runCommand(run, console);
-  const listed =
-    argv.length > 0 ? null : await (await import('./commands/history/list-command.ts')).projectCommand(console);
-  if (listed !== null) return listed;
+  if (argv.length === 0) {
+    const { projectCommand } = await import('./commands/history/list-command.ts');
+    if (await projectCommand(console)) return exitCodes.succeeded;
+  }
   const { buildProgram, helpWords } = await import('./program.ts');
   const { refuseForeignCommand } = await import('./program/habits.ts');
   let exitCode: number = exitCodes.succeeded;

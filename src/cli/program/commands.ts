@@ -21,7 +21,7 @@ import {
 } from './options.ts';
 
 /** `wf init`. */
-export const addInit: AddCommand = (program, console, setExitCode) => {
+export const addInit: AddCommand = (program, console) => {
   withCommon(program.command('init'))
     .argument('[file]', 'the file to write, or - for standard output', 'workflow.yaml')
     .description('write a first workflow, with comments, ready to run')
@@ -31,7 +31,7 @@ export const addInit: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'with --list: print JSON')
     .action(async (file: string, options) => {
       const { initCommand } = await import('../commands/files/init-command.ts');
-      setExitCode(initCommand({ ...options, file }, console));
+      initCommand({ ...options, file }, console);
     });
 };
 
@@ -54,7 +54,7 @@ export const addValidate: AddCommand = (program, console, setExitCode) => {
 };
 
 /** `wf graph`. */
-export const addGraph: AddCommand = (program, console, setExitCode) => {
+export const addGraph: AddCommand = (program, console) => {
   withCommon(program.command('graph'))
     .addArgument(workflowArgument())
     .description('draw the steps and their dependencies')
@@ -63,36 +63,36 @@ export const addGraph: AddCommand = (program, console, setExitCode) => {
     .action(async (named: string | undefined, options) => {
       const name = named ?? defaultWorkflow(process.cwd(), 'graph');
       const { graphCommand } = await import('../commands/files/check-commands.ts');
-      setExitCode(await graphCommand({ ...options, name }, console));
+      await graphCommand({ ...options, name }, console);
     });
 };
 
 /** `wf schema`. */
-export const addSchema: AddCommand = (program, console, setExitCode) => {
+export const addSchema: AddCommand = (program, console) => {
   withCommon(program.command('schema'))
     .argument('[path]', 'a key, such as steps.retryPolicy or executor.http')
     .description('print the JSON Schema of workflow files, or the documentation of one key')
     .option('--json', 'print the schema of the key')
     .action(async (path: string | undefined, options) => {
       const { schemaCommand } = await import('../commands/files/schema-command.ts');
-      setExitCode(schemaCommand({ ...options, path: path ?? null }, console));
+      schemaCommand({ ...options, path: path ?? null }, console);
     });
 };
 
 /** `wf list`. */
-export const addList: AddCommand = (program, console, setExitCode) => {
+export const addList: AddCommand = (program, console) => {
   withClientSettings(withCommon(program.command('list')))
     .description('list the workflows, each with its last run and the next scheduled start')
     .option('--tag <tag>', 'only workflows with this tag')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { listWorkflowsCommand } = await import('../commands/history/list-command.ts');
-      setExitCode(await listWorkflowsCommand(options, console));
+      await listWorkflowsCommand(options, console);
     });
 };
 
 /** `wf status`. */
-export const addStatus: AddCommand = (program, console, setExitCode) => {
+export const addStatus: AddCommand = (program, console) => {
   withRunOptions(withClientSettings(withAny(withCommon(program.command('status')))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .description('show the steps of a run, running or finished')
@@ -100,12 +100,12 @@ export const addStatus: AddCommand = (program, console, setExitCode) => {
     .action(async (run: string | undefined, options) => {
       refuseRunOptions(options, 'status');
       const { statusCommand } = await import('../commands/history/status-command.ts');
-      setExitCode(await statusCommand({ ...options, run: run ?? null }, console));
+      await statusCommand({ ...options, run: run ?? null }, console);
     });
 };
 
 /** `wf history`. */
-export const addHistory: AddCommand = (program, console, setExitCode) => {
+export const addHistory: AddCommand = (program, console) => {
   withClientSettings(withAny(withCommon(program.command('history'))))
     .argument('[workflow]', 'a workflow, by its name or file; default: all')
     .description('list past runs, newest first')
@@ -120,12 +120,12 @@ export const addHistory: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {
       const { historyCommand } = await import('../commands/history/history-command.ts');
-      setExitCode(await historyCommand({ ...options, name: name ?? null }, console));
+      await historyCommand({ ...options, name: name ?? null }, console);
     });
 };
 
 /** `wf logs`. */
-export const addLogs: AddCommand = (program, console, setExitCode) => {
+export const addLogs: AddCommand = (program, console) => {
   withClientSettings(withAny(withCommon(program.command('logs'))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .argument('[step]', 'a step or handler; default: all')
@@ -139,19 +139,19 @@ export const addLogs: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'print one JSON object per line: step, attempt, stream, text')
     .action(async (run: string | undefined, step: string | undefined, options) => {
       const { logsCommand } = await import('../commands/history/logs-command.ts');
-      setExitCode(await logsCommand({ ...options, run: run ?? null, step: step ?? null }, console));
+      await logsCommand({ ...options, run: run ?? null, step: step ?? null }, console);
     });
 };
 
 /** `wf report`. */
-export const addReport: AddCommand = (program, console, setExitCode) => {
+export const addReport: AddCommand = (program, console) => {
   withLocalOnly(withAny(withCommon(program.command('report'))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .description('write a report of a run, one HTML file: graph, timeline, logs, source')
     .option('-o, --output <file>', 'the file, or - for standard output (default: <workflow>-<run>.html)')
     .action(async (run: string | undefined, options) => {
       const { reportCommand } = await import('../commands/history/report-command.ts');
-      setExitCode(await reportCommand({ ...options, run: run ?? null }, console));
+      await reportCommand({ ...options, run: run ?? null }, console);
     });
 };
 
@@ -171,25 +171,25 @@ export const addGc: AddCommand = (program, console, setExitCode) => {
 };
 
 /** `wf config`. */
-export const addConfig: AddCommand = (program, console, setExitCode) => {
+export const addConfig: AddCommand = (program, console) => {
   withCommon(program.command('config'))
     .argument('[key]', 'a setting, such as maxConcurrentRuns; default: all')
     .description('print the settings, each with its value and its source')
     .option('--json', 'print JSON')
     .action(async (key: string | undefined, options) => {
       const { configCommand } = await import('../commands/setup/config-command.ts');
-      setExitCode(configCommand({ ...options, key: key ?? null }, console));
+      configCommand({ ...options, key: key ?? null }, console);
     });
 };
 
 /** `wf doctor`. */
-export const addDoctor: AddCommand = (program, console, setExitCode) => {
+export const addDoctor: AddCommand = (program, console) => {
   withCommon(program.command('doctor'))
     .description('check which tools workflows can use, and how to install missing ones')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { doctorCommand } = await import('../commands/setup/doctor-command.ts');
-      setExitCode(await doctorCommand(options, console));
+      await doctorCommand(options, console);
     });
 };
 
@@ -228,13 +228,13 @@ export const addVersion: AddCommand = (program, console) => {
 };
 
 /** `wf serve`. */
-export const addServe: AddCommand = (program, console, setExitCode) => {
+export const addServe: AddCommand = (program, console) => {
   withServerSettings(
     withCommon(program.command('serve').aliases(['server', 'start-all', 'scheduler']), '-d, --dags <dir>'),
   )
     .description('run the daemon: the web page, the REST API and the scheduler')
     .action(async (options) => {
       const { serveCommand } = await import('../commands/setup/serve-command.ts');
-      setExitCode(await serveCommand(options, console));
+      await serveCommand(options, console);
     });
 };

@@ -90,7 +90,7 @@ export function withExecOptions(command: Command): Command {
 }
 
 /** `wf stop`. */
-export const addStop: AddCommand = (program, console, setExitCode) => {
+export const addStop: AddCommand = (program, console) => {
   withRunOptions(withClientSettings(withAny(withCommon(program.command('stop')))))
     .addArgument(runArgument('<run>'))
     .description('stop a run and wait until it has ended')
@@ -102,7 +102,7 @@ export const addStop: AddCommand = (program, console, setExitCode) => {
     .action(async (run: string, options) => {
       refuseRunOptions(options, 'stop');
       const { stopCommand } = await import('../commands/runs/control-commands.ts');
-      setExitCode(await stopCommand({ ...options, run }, console));
+      await stopCommand({ ...options, run }, console);
     });
 };
 
@@ -142,7 +142,7 @@ export const addRestart: AddCommand = (program, console, setExitCode, words) => 
 };
 
 /** `wf mark`. */
-export const addMark: AddCommand = (program, console, setExitCode) => {
+export const addMark: AddCommand = (program, console) => {
   withClientSettings(withAny(withCommon(program.command('mark'))))
     .addArgument(runArgument('<run>'))
     .argument('<step>', 'a step of the run')
@@ -151,12 +151,12 @@ export const addMark: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string, status: 'succeeded' | 'failed', options) => {
       const { markCommand } = await import('../commands/runs/control-commands.ts');
-      setExitCode(await markCommand({ ...options, run, step, status }, console));
+      await markCommand({ ...options, run, step, status }, console);
     });
 };
 
 /** `wf approve`. */
-export const addApprove: AddCommand = (program, console, setExitCode) => {
+export const addApprove: AddCommand = (program, console) => {
   withClientSettings(withAny(withCommon(program.command('approve'))))
     .addArgument(runArgument('<run>'))
     .argument('[step]', 'the step that waits, if several do')
@@ -166,12 +166,12 @@ export const addApprove: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string | undefined, options) => {
       const { answerCommand } = await import('../commands/runs/control-commands.ts');
-      setExitCode(await answerCommand({ ...options, run, step, decision: 'approved' }, console));
+      await answerCommand({ ...options, run, step, decision: 'approved' }, console);
     });
 };
 
 /** `wf reject`. */
-export const addReject: AddCommand = (program, console, setExitCode) => {
+export const addReject: AddCommand = (program, console) => {
   withClientSettings(withAny(withCommon(program.command('reject'))))
     .addArgument(runArgument('<run>'))
     .argument('[step]', 'the step that waits, if several do')
@@ -180,7 +180,7 @@ export const addReject: AddCommand = (program, console, setExitCode) => {
     .option('--json', 'print the run as JSON')
     .action(async (run: string, step: string | undefined, { reason, ...options }) => {
       const { answerCommand } = await import('../commands/runs/control-commands.ts');
-      setExitCode(await answerCommand({ ...options, run, step, decision: 'rejected', comment: reason }, console));
+      await answerCommand({ ...options, run, step, decision: 'rejected', comment: reason }, console);
     });
 };
 

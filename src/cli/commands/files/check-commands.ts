@@ -111,12 +111,8 @@ type GraphOptions = CommonOptions & {
 };
 
 /** Draws the steps of a workflow. */
-export async function graphCommand(
-  { json, format, name, ...options }: GraphOptions,
-  console: Console,
-): Promise<number> {
+export async function graphCommand({ json, format, name, ...options }: GraphOptions, console: Console): Promise<void> {
   const { renderGraph } = await views.graph();
   const { workflow } = getWorkflow(workflowReference(name), workflowDirectories(configFor(options)));
   console.out.write(renderGraph(workflow, json ? 'json' : format, { unicode: console.outTerminal.unicode }));
-  return exitCodes.succeeded;
 }

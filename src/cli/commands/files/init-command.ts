@@ -5,7 +5,6 @@ import { escapeControls, shellQuote } from '#render/text.ts';
 import { errorCode, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
 import { unwritable, writeWhole } from '../../terminal/write-file.ts';
@@ -20,17 +19,14 @@ type InitOptions = CommonOptions & {
 };
 
 /** Writes a first workflow. */
-export function initCommand({ file, template, list, force, json }: InitOptions, console: Console): number {
-  if (list) return listTemplates(json === true, console);
-  if (json) throw new WfError('usage', '--json requires --list');
-  const text = workflowText(template, file);
-  if (file === '-') {
-    console.out.write(text);
-    return exitCodes.succeeded;
+export function initCommand({ file, template, list, force, json }: InitOptions, console: Console): void {
+  if (json && !list) throw new WfError('usage', '--json requires --list');
+  if (list) listTemplates(json === true, console);
+  else if (file === '-') console.out.write(workflowText(template, file));
+  else {
+    write(file, workflowText(template, file), force === true);
+    console.out.write(`wrote ${escapeControls(file)}: wf run ${shellQuote(file)} runs it\n`);
   }
-  write(file, text, force === true);
-  console.out.write(`wrote ${escapeControls(file)}: wf run ${shellQuote(file)} runs it\n`);
-  return exitCodes.succeeded;
 }
 
 function workflowText(template: TemplateName, file: string): string {
@@ -66,7 +62,7 @@ function openNew(file: string): number {
   }
 }
 
-function listTemplates(isJson: boolean, { out, outTerminal }: Console): number {
+function listTemplates(isJson: boolean, { out, outTerminal }: Console): void {
   const listed = templateNames.map((name) => ({ name, description: templateTitle(readTemplate(name)) }));
   const { bold } = createColors(outTerminal.color);
   const rows = listed.map(({ name, description }) => [
@@ -74,7 +70,6 @@ function listTemplates(isJson: boolean, { out, outTerminal }: Console): number {
     { text: description, paint: (text: string) => text },
   ]);
   out.write(isJson ? `${JSON.stringify(listed, null, 2)}\n` : renderTable(rows));
-  return exitCodes.succeeded;
 }
 
 /** The address of the published JSON Schema of workflow files, its `$id`. */

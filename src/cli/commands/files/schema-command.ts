@@ -3,14 +3,13 @@ import { createColors, type Terminal } from '#render/terminal.ts';
 import { padEnd, textWidth } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean } from '#system/near-names.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
 
 type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
 
 /** Prints the JSON Schema of workflow files, or the documentation of one key. */
-export function schemaCommand({ path, json }: SchemaOptions, console: Console): number {
+export function schemaCommand({ path, json }: SchemaOptions, console: Console): void {
   const found = documentationOf(path ?? '');
   if (found === null) {
     throw new WfError('usage', `there is no key "${path}" in a workflow file`, {
@@ -21,7 +20,6 @@ export function schemaCommand({ path, json }: SchemaOptions, console: Console): 
   console.out.write(
     isJson ? `${JSON.stringify(editorSchema(found.schema), null, 2)}\n` : renderKeyDoc(found, console.outTerminal),
   );
-  return exitCodes.succeeded;
 }
 
 /** Renders the documentation of `wf schema <path>`. Ends with a line break. */

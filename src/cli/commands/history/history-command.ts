@@ -3,7 +3,6 @@ import { isCalendarDay, parseSpan } from '#core/time-text.ts';
 import { views } from '#render/views.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** The options of `wf history`; `name` is null for the runs of all workflows. */
@@ -20,12 +19,12 @@ type HistoryOptions = AccessOptions & {
 };
 
 /** Lists past runs, newest first. */
-export async function historyCommand(options: HistoryOptions, console: Console): Promise<number> {
+export async function historyCommand(options: HistoryOptions, console: Console): Promise<void> {
   const { out, err, outTerminal } = console;
   const { name, limit, json, waiting, queue = null, tag = null } = options;
   const { from, to } = timeLimits(options, Date.now());
   const statuses = options.status === undefined ? null : options.status.map(asStatus);
-  return withService({ ...options, shows: name }, console, async ({ runs: { list }, commandOptions }) => {
+  await withService({ ...options, shows: name }, console, async ({ runs: { list }, commandOptions }) => {
     const filter = { workflow: name, statuses, from, to, limit, queue, tag, ...(waiting ? { waiting } : {}) };
     const runs = await list(filter);
     if (json) {
@@ -36,7 +35,6 @@ export async function historyCommand(options: HistoryOptions, console: Console):
       const { renderHistory } = await views.history();
       out.write(renderHistory(runs, outTerminal, commandOptions));
     }
-    return exitCodes.succeeded;
   });
 }
 

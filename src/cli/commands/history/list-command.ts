@@ -7,13 +7,12 @@ import { views } from '#render/views.ts';
 import type { WorkflowEntry } from '#service/service.ts';
 import { workflowsIn } from '#service/workflows.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { Console } from '../../terminal/console.ts';
 
 type ListOptions = AccessOptions & { readonly tag?: string };
 
 /** Lists workflows with their last runs. */
-export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, console: Console): Promise<number> {
+export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, console: Console): Promise<void> {
   const { out, err, outTerminal } = console;
   return withService(options, console, async (service) => {
     const all = await service.workflows.list({ wholeRuns: json === true });
@@ -27,16 +26,15 @@ export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, con
       const { renderWorkflowList } = await views.workflows();
       out.write(renderWorkflowList(listed.map(named), outTerminal));
     }
-    return exitCodes.succeeded;
   });
 }
 
-/** Lists workflows and first commands for `wf` alone; null in a directory without a workflow file. */
-export async function projectCommand(console: Console): Promise<number | null> {
+/** Lists workflows and first commands for `wf` alone; returns false in a directory without a workflow file. */
+export async function projectCommand(console: Console): Promise<boolean> {
   const files = workflowsIn(process.cwd());
   const [file] = files.includes('workflow.yaml') ? ['workflow.yaml'] : files;
-  if (file === undefined) return null;
-  const exitCode = await listWorkflowsCommand({ server: false }, console);
+  if (file === undefined) return false;
+  await listWorkflowsCommand({ server: false }, console);
   const name = escapeControls(quoteWord(file));
   const lines = [
     [`wf run ${name}`, 'run it'],
@@ -45,7 +43,7 @@ export async function projectCommand(console: Console): Promise<number | null> {
   ] as const;
   const width = Math.max(...lines.map(([line]) => line.length));
   console.out.write(`\n${lines.map(([line, does]) => `${line.padEnd(width)}  # ${does}\n`).join('')}`);
-  return exitCode;
+  return true;
 }
 
 /** A file here is named as a command names it. */

@@ -5,7 +5,6 @@ import { dateAndTime, escapeControls } from '#render/text.ts';
 import type { LogAnswer } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { Console, Output } from '../../terminal/console.ts';
 
 /** The options of `wf logs`; `run` is null for the last run of all, `step` for all steps. */
@@ -21,18 +20,17 @@ type LogsOptions = AccessOptions & {
 };
 
 /** Prints the output of steps. */
-export async function logsCommand(options: LogsOptions, console: Console): Promise<number> {
+export async function logsCommand(options: LogsOptions, console: Console): Promise<void> {
   const { run: word, step, raw, json, attempt = null, stream = null, tail = null } = options;
   if (raw && json) throw new WfError('usage', '--raw and --json exclude each other');
   const times = options.timestamps === true;
   if (raw && times) throw new WfError('usage', '--raw and --timestamps exclude each other');
-  return withService({ ...options, shows: word }, console, async ({ runs }) => {
+  await withService({ ...options, shows: word }, console, async ({ runs }) => {
     const tell = (line: string) => console.err.write(`${escapeControls(line)}\n`);
     const follow = options.follow === true;
     const request = { step, attempt, stream, tail, times, exact: raw === true, follow, tell };
     const logs = await runs.logs(word ?? '@latest', request);
     await printLogs(logs, options, console);
-    return exitCodes.succeeded;
   });
 }
 

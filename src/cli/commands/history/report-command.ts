@@ -8,7 +8,6 @@ import { drawRun, earlierRun, type History, type PastRun, runViewJson } from '#s
 import { createLogTimes } from '#service/logs.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { readAsset } from '../../asset.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 import { writeParts } from '../../terminal/write-file.ts';
@@ -23,7 +22,7 @@ const LONGEST_NAME = 100;
 export async function reportCommand(
   { run: word, output, ...common }: ReportOptions,
   { out, err }: Console,
-): Promise<number> {
+): Promise<void> {
   const app = await import('#app/history-app.ts');
   const config = configFor(common);
   requireLocal(common, config, 'report', 'wf status and wf logs show runs of a daemon');
@@ -37,12 +36,11 @@ export async function reportCommand(
       if (out.isBehind()) await out.drained();
       if (out.isClosed()) break;
     }
-    return exitCodes.succeeded;
+    return;
   }
   const path = target(output ?? null, report.view.run);
   await writeParts(path, parts);
   out.write(`${path}\n`);
-  return exitCodes.succeeded;
 }
 
 async function viewOf(run: PastRun, history: History): Promise<ReportView> {

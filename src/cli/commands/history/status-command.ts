@@ -5,7 +5,6 @@ import { views } from '#render/views.ts';
 import type { RunService, RunView } from '#service/service.ts';
 import { ifFound } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { recapOptions } from '../../reporters/reporters.ts';
 import type { Console } from '../../terminal/console.ts';
 
@@ -13,14 +12,14 @@ import type { Console } from '../../terminal/console.ts';
 type StatusOptions = AccessOptions & { readonly run: string | null };
 
 /** Shows one run. */
-export function statusCommand(options: StatusOptions, console: Console): Promise<number> {
+export function statusCommand(options: StatusOptions, console: Console): Promise<void> {
   const { run, json } = options;
   const { out, outTerminal } = console;
   return withService({ ...options, shows: run }, console, async ({ runs, commandOptions }) => {
     const word = run ?? '@latest';
     if (json) {
       out.write(`${JSON.stringify(await runs.find(word), null, 2)}\n`);
-      return exitCodes.succeeded;
+      return;
     }
     const { renderStatus } = await views.status();
     const shownRun = await runs.view(word);
@@ -31,7 +30,6 @@ export function statusCommand(options: StatusOptions, console: Console): Promise
     // A running run cannot be retried yet.
     const shown = { cwd, commands: { ...commands, retry: isFinished(state) } };
     out.write(renderStatus(view, outTerminal, shown));
-    return exitCodes.succeeded;
   });
 }
 

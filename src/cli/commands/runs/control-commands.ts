@@ -6,7 +6,6 @@ import type { Service } from '#service/service.ts';
 import { systemClock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, withService } from '../../access/open-service.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { requester } from '../../requester.ts';
 import { givenParameters } from '../../run/parameters.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -23,9 +22,9 @@ type StopOptions = AccessOptions & {
 const HINT_AFTER_MS = 1000;
 
 /** Stops a run, or all runs of a workflow, and prints how each ended: at once, or as JSON at the end. */
-export async function stopCommand(options: StopOptions, console: Console): Promise<number> {
+export async function stopCommand(options: StopOptions, console: Console): Promise<void> {
   if (options.ownerGone && options.all) throw new WfError('usage', '--owner-gone and --all exclude each other');
-  return withService({ ...options, changes: options.run }, console, async (service) => {
+  await withService({ ...options, changes: options.run }, console, async (service) => {
     if (options.ownerGone) return recordLost(options, service, console);
     const { active, last } = await service.runs.active(options.run, options.all ? 'workflow' : 'run');
     if (active.length > 1 && !options.all) throw severalRuns(options.run, active, service.commandOptions);
@@ -38,14 +37,12 @@ export async function stopCommand(options: StopOptions, console: Console): Promi
     });
     const summaries = await Promise.all(stopped);
     if (options.json) console.out.write(`${JSON.stringify(options.all ? summaries : summaries[0], null, 2)}\n`);
-    return exitCodes.succeeded;
   });
 }
 
-async function recordLost({ run, json }: StopOptions, { runs }: Service, { out }: Console): Promise<number> {
+async function recordLost({ run, json }: StopOptions, { runs }: Service, { out }: Console): Promise<void> {
   const summary = await runs.declareLost(run);
   out.write(json ? `${JSON.stringify(summary, null, 2)}\n` : `${runTitle(summary)} is recorded: ${endText(summary)}\n`);
-  return exitCodes.succeeded;
 }
 
 async function stopOne(run: RunSummary, options: StopOptions, service: Service, { err }: Console): Promise<string> {
@@ -98,7 +95,7 @@ type MarkOptions = AccessOptions & {
 };
 
 /** Sets the status of a step of a finished run and prints the new status of the run. */
-export function markCommand(options: MarkOptions, console: Console): Promise<number> {
+export function markCommand(options: MarkOptions, console: Console): Promise<void> {
   const { run: word, step, status, json } = options;
   return withService({ ...options, changes: word }, console, async ({ runs }) => {
     const { runId } = await runs.find(word);
@@ -108,7 +105,6 @@ export function markCommand(options: MarkOptions, console: Console): Promise<num
       console.out.write(
         `step "${escapeControls(step)}" counts as ${status}; ${runTitle(run)} is ${statusText(run.status)}\n`,
       );
-    return exitCodes.succeeded;
   });
 }
 
@@ -122,7 +118,7 @@ type AnswerOptions = AccessOptions & {
 };
 
 /** Answers a step that waits for approval. */
-export function answerCommand(options: AnswerOptions, console: Console): Promise<number> {
+export function answerCommand(options: AnswerOptions, console: Console): Promise<void> {
   const { run: word, step: given, decision, comment = '', json } = options;
   const inputs = inputsOf(options);
   return withService({ ...options, changes: word }, console, async ({ runs }) => {
@@ -131,7 +127,6 @@ export function answerCommand(options: AnswerOptions, console: Console): Promise
     const run = await runs.answer(found.runId, { step, decision, by: userName(), comment, inputs });
     const line = `step "${escapeControls(step)}" of ${runTitle(run)} is ${decision}\n`;
     console.out.write(json ? `${JSON.stringify(run, null, 2)}\n` : line);
-    return exitCodes.succeeded;
   });
 }
 

@@ -4,7 +4,6 @@ import { createColors, renderTable, type Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -13,14 +12,14 @@ import type { Console } from '../../terminal/console.ts';
 type ConfigOptions = CommonOptions & { readonly key: string | null; readonly json?: true };
 
 /** Prints settings with their values and the source of each value. */
-export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err, outTerminal, env }: Console): number {
+export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err, outTerminal, env }: Console): void {
   const config = configFor(flags);
   const settings = listSettings(config);
   for (const problem of mistypedVariables(settings, env)) err.write(`wf: ${problem}\n`);
   if (key === null) {
     const directories = listDirectories(config, env);
     out.write(json ? toJson({ settings, places: directories }) : renderSettings(settings, directories, outTerminal));
-    return exitCodes.succeeded;
+    return;
   }
   const found = settings.find((setting) => canonicalKey(setting.key) === canonicalKey(key));
   if (found === undefined) {
@@ -32,7 +31,6 @@ export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err
     throw new WfError('usage', `there is no setting "${key}"`, { help });
   }
   out.write(json ? toJson(found) : renderSetting(found, outTerminal));
-  return exitCodes.succeeded;
 }
 
 function toJson(value: unknown): string {

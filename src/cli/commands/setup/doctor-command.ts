@@ -3,7 +3,6 @@ import { cacheDirectory, findDirectories } from '#config/directories.ts';
 import { type Check, checkMachine } from '#doctor/machine.ts';
 import { chooseGlyphs, createColors, type Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -11,13 +10,12 @@ import type { Console } from '../../terminal/console.ts';
 type DoctorOptions = CommonOptions & { readonly json?: true };
 
 /** Prints which tools workflows can use and how to install missing ones. A missing tool is not an error: exit code 0. */
-export async function doctorCommand(options: DoctorOptions, console: Console): Promise<number> {
+export async function doctorCommand(options: DoctorOptions, console: Console): Promise<void> {
   const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options, { requiresTrust: false });
   const untrusted = untrustedPaths(findDirectories(process.env, cwd), process.env);
   const directories = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd), untrusted };
   const checks = await checkMachine(env, cwd, directories);
   console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
-  return exitCodes.succeeded;
 }
 
 /** Renders one line per check, and one with the fix for each failed check. Ends with a line break. */

@@ -15,7 +15,6 @@ import type { DaemonToken, SessionStore } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
@@ -28,7 +27,7 @@ type ServeOptions = CommonOptions & Readonly<Record<string, unknown>>;
 const pageFolder = join(import.meta.dirname, 'page');
 
 /** Serves the API and the schedules until a signal arrives. */
-export async function serveCommand(options: ServeOptions, console: Console): Promise<number> {
+export async function serveCommand(options: ServeOptions, console: Console): Promise<void> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
   const { createDaemonApp, daemonState, watchDaemonClaim } = await import('#app/daemon-app.ts');
@@ -72,7 +71,6 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
   } finally {
     claim.release();
   }
-  return exitCodes.succeeded;
 }
 
 type Serving = {
