@@ -6,7 +6,7 @@ import type { RunActions } from '#service/service.ts';
 import { derivedRunId } from '#service/start-runs.ts';
 import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { failedAs, messageOf } from '#system/errors.ts';
+import { failedAs, messageOf, reporting } from '#system/errors.ts';
 import { createSlices } from '#system/turns.ts';
 import type { RunIndex } from './run-index.ts';
 
@@ -63,13 +63,8 @@ export class AutoRetries {
   consider({ runId, state }: PastRun): void {
     const retry = autoRetryOf(state);
     const isDue = retry !== null && retry.at !== null;
-    try {
-      if (isDue) this.#keep(runId);
-      else this.#drop(runId);
-    } catch (error) {
-      // Only the next daemon would not find it, or check it in vain.
-      this.#parts.report(error);
-    }
+    // After an error only the next daemon would not find it, or check it in vain.
+    reporting(this.#parts.report, () => (isDue ? this.#keep(runId) : this.#drop(runId)));
     if (!isDue) return;
     const number = `retry ${retry.n + 1} of ${retry.limit}`;
     this.#parts.log(`run ${runId} of "${state.workflow}" failed: ${number} at ${new Date(retry.at).toISOString()}`);
@@ -77,21 +72,19 @@ export class AutoRetries {
   }
 
   #schedule(runId: string, notBefore = 0): void {
-    try {
-      const run = this.#parts.read(runId);
+    const { read, report, clock } = this.#parts;
+    reporting(report, () => {
+      const run = read(runId);
       // It is planned when the run has finished.
       if (run !== null && !isFinished(run.state)) return;
       const at = run === null ? null : (autoRetryOf(run.state)?.at ?? null);
-      if (at === null) {
-        this.#drop(runId);
-        return;
-      }
-      const start = () => void this.#start(runId).catch(this.#parts.report);
+      if (at === null) return this.#drop(runId);
       this.#timers.get(runId)?.();
-      this.#timers.set(runId, this.#parts.clock.setTimer(Math.max(at, notBefore), start));
-    } catch (error) {
-      this.#parts.report(error);
-    }
+      this.#timers.set(
+        runId,
+        clock.setTimer(Math.max(at, notBefore), () => void this.#start(runId).catch(report)),
+      );
+    });
   }
 
   async #start(runId: string): Promise<void> {

@@ -12,6 +12,7 @@ import type {
   ServedWorkflows,
 } from '#service/served.ts';
 import type { Clock } from '#system/clock.ts';
+import { reporting } from '#system/errors.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { RunIndex } from './run-index.ts';
 
@@ -80,13 +81,7 @@ export class DaemonChanges implements LiveChanges {
   };
 
   /** Call after each change of a suspension: the next check may not see one that is undone by then. */
-  readonly suspensionChanged = (): void => {
-    try {
-      this.#compareSchedules();
-    } catch (error) {
-      this.#parts.report(error);
-    }
-  };
+  readonly suspensionChanged = (): void => reporting(this.#parts.report, () => this.#compareSchedules());
 
   #add(key: string, change: Change): void {
     this.#log.add(key, change);

@@ -3,6 +3,7 @@ import { isFinished, isHeld, type Promised } from '#core/run/run-state.ts';
 import { type History, type JudgeOwner, type PastRun, readPastRun, releaseFinished } from '#service/history.ts';
 import type { RunArchive, StoredRunIds } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
+import { reporting } from '#system/errors.ts';
 import { createSlices } from '#system/turns.ts';
 import { LONGEST_BIRTH_MS } from './run-list.ts';
 
@@ -102,7 +103,7 @@ export class RunLifecycle {
     const pause = createSlices();
     for (const [runId, life] of this.#lives) {
       if (!this.#isOpen) return;
-      this.#guarded(() => this.#checkOne(runId, life));
+      reporting(this.#parts.report, () => this.#checkOne(runId, life));
       await pause();
     }
     this.#remember();
@@ -111,15 +112,8 @@ export class RunLifecycle {
   /** Takes the events of a run that the index has read; `stamp` is older than they are. */
   learn(runId: string, events: readonly StoredEvent[], stamp: string): void {
     const kind = this.#lives.get(runId)?.kind ?? 'ending';
-    if (this.#isOpen && kind !== 'ending') this.#guarded(() => this.#learn(runId, events, stamp));
-  }
-
-  #guarded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#parts.report(error);
-    }
+    if (!this.#isOpen || kind === 'ending') return;
+    reporting(this.#parts.report, () => this.#learn(runId, events, stamp));
   }
 
   #checkOne(runId: string, life: Life): void {

@@ -71,7 +71,8 @@ export class RunList {
       return null;
     }
     const added = this.#filesOf(fresh, known);
-    const removed = hasRemoved ? this.#missingIn(new Set(archive.list())) : [];
+    const present = hasRemoved ? new Set(archive.list()) : null;
+    const removed = present === null ? [] : [...this.#runs.keys()].filter((runId) => !present.has(runId));
     return { stamp: added.size === fresh.length ? stamp : null, fresh, added, removed };
   }
 
@@ -85,7 +86,7 @@ export class RunList {
   take({ stamp, added, removed }: ListedRuns): void {
     this.#stamp = stamp;
     const gone = new Set(removed);
-    for (const group of this.#groupsOf(removed)) group.ids = group.ids.filter((runId) => !gone.has(runId));
+    for (const group of this.#byGroup(removed).keys()) group.ids = group.ids.filter((runId) => !gone.has(runId));
     for (const runId of removed) this.#runs.delete(runId);
     for (const [runId, file] of added) this.#runs.set(runId, file === null ? null : this.#groupOf(file));
     for (const [group, runIds] of this.#byGroup(added.keys())) this.#add(group, runIds);
@@ -111,33 +112,21 @@ export class RunList {
 
   /** `known`: the number of other runs. */
   #filesOf(fresh: readonly string[], known: number): ListedRuns['added'] {
-    const { archive } = this.#parts;
+    const { archive, clock } = this.#parts;
     const labelOf = fresh.length > FEW_RUNS ? archive.labels(known === 0 ? fresh : archive.list()) : archive.readLabel;
     const files = new Map<string, string | null>();
     for (const runId of fresh) {
       const file = labelOf(runId)?.file;
       if (file !== undefined) files.set(runId, file);
-      else if (!this.#isBeingMade(runId)) files.set(runId, null);
+      else if (clock.now() - archive.timeOf(runId) >= LONGEST_BIRTH_MS) files.set(runId, null);
     }
     return files;
-  }
-
-  #isBeingMade(runId: string): boolean {
-    return this.#parts.clock.now() - this.#parts.archive.timeOf(runId) < LONGEST_BIRTH_MS;
-  }
-
-  #missingIn(ids: ReadonlySet<string>): readonly string[] {
-    return [...this.#runs.keys()].filter((runId) => !ids.has(runId));
   }
 
   #groupOf(file: string): Group {
     const group = this.#groups.get(file) ?? { file, ids: [] };
     this.#groups.set(file, group);
     return group;
-  }
-
-  #groupsOf(runIds: Iterable<string>): Iterable<Group> {
-    return this.#byGroup(runIds).keys();
   }
 
   /** Groups known runs that have a file, and keeps their order. */

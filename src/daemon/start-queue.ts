@@ -71,7 +71,11 @@ export class StartQueue {
    * `busy` if the queue is full, and the errors of `accept`.
    */
   readonly admit = async (runId: string, accept: () => Promise<AcceptedRun>): Promise<AcceptedRun> => {
-    if (this.isFull()) throw this.#busy();
+    if (this.isFull()) {
+      throw new WfError('busy', `${this.#waiting.size} runs are waiting, the maximum`, {
+        help: 'retry later, or raise "maxQueuedRuns"',
+      });
+    }
     this.#admitted.set(runId, (this.#admitted.get(runId) ?? 0) + 1);
     try {
       return await accept();
@@ -270,17 +274,7 @@ export class StartQueue {
     this.#leftAlone.set(runId, now + LEAVE_ALONE_MS);
     if (failedAs(error, 'run-active', 'run-exists', 'not-found')) return;
     report(error);
-    try {
-      await refuse(runId, messageOf(error));
-    } catch (failure) {
-      report(failure);
-    }
-  }
-
-  #busy(): WfError {
-    return new WfError('busy', `${this.#waiting.size} runs are waiting, the maximum`, {
-      help: 'retry later, or raise "maxQueuedRuns"',
-    });
+    await refuse(runId, messageOf(error)).catch(report);
   }
 }
 

@@ -61,6 +61,15 @@ export function unlessRefused<T, Otherwise>(otherwise: Otherwise, work: () => T)
   }
 }
 
+/** Does work whose error is only reported. */
+export function reporting(report: (error: unknown) => void, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    report(error);
+  }
+}
+
 /** Handles the rejection of a promise: returns a value for a `WfError`, and throws any other error. */
 export function ifRefused<Otherwise>(otherwise: Otherwise): (error: unknown) => Otherwise {
   return (error) => {

@@ -1,11 +1,11 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { parse } from 'node:path';
-import { addTo } from '#core/data/collections.ts';
+import { addTo, given } from '#core/data/collections.ts';
 import { loadWorkflow } from '#language/load.ts';
 import type { ServedWorkflows } from '#service/served.ts';
 import type { ListedWorkflow, ListingPaths, LoadWorkflow } from '#service/workflows.ts';
 import type { Clock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import { reporting, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import { nextTurn, ownTurn } from '#system/turns.ts';
 import { SpacedWork } from '../spaced-work.ts';
@@ -68,13 +68,7 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   };
   const publish = (change: CatalogChange) => {
     if (change.added.length + change.changed.length + change.removed.length === 0) return;
-    for (const listener of listeners) {
-      try {
-        listener(change);
-      } catch (error) {
-        report(error);
-      }
-    }
+    for (const listener of listeners) reporting(report, () => listener(change));
   };
   const lookSoon = (ms: number) => {
     const at = clock.now() + ms;
@@ -302,12 +296,8 @@ function index(workflows: readonly ListedWorkflow[]): Index {
 }
 
 function noSuchWorkflow(name: string, listed: readonly ListedWorkflow[]): WfError {
-  const near = nearNames(
-    name,
-    listed.map(({ file }) => parse(file).name),
-  );
-  const help = didYouMean(near);
-  return new WfError('not-found', `no workflow "${name}"`, help === '' ? {} : { help });
+  const names = listed.map(({ file }) => parse(file).name);
+  return new WfError('not-found', `no workflow "${name}"`, given({ help: didYouMean(nearNames(name, names)) || null }));
 }
 
 function ambiguous(name: string, workflows: readonly ListedWorkflow[]): WfError {
