@@ -1,6 +1,6 @@
 import { given } from '#core/data/collections.ts';
 import { isNamed } from '#core/fan-out/instance-name.ts';
-import { endsAttempt } from '#core/run/outcome.ts';
+import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import {
@@ -129,10 +129,6 @@ async function readOn(reading: Reading, run: RemoteRun, known: readonly KnownOut
       if (isWanted(item.event)) reader.end(item.event.step);
     }
   }
-}
-
-function attemptKey({ step, attempt }: AttemptReference): string {
-  return `${attempt} ${step}`;
 }
 
 async function requireAttempt(client: DaemonClient, { runId }: RunSummary, request: LogRequest): Promise<void> {

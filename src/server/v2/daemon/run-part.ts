@@ -1,5 +1,5 @@
 import { nodeAt } from '#core/graph.ts';
-import { endsAttempt } from '#core/run/outcome.ts';
+import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { type RunState, stepState, steps } from '#core/run/run-state.ts';
 import { type AttemptRecord, addToAttempts, attemptHistory } from '#core/summary/attempt-history.ts';
@@ -233,7 +233,7 @@ export class LogSizes {
   add(event: StoredEvent, { isPast }: { readonly isPast: boolean }): void {
     if (event.type !== 'step.started' && !endsAttempt(event)) return;
     const { step, attempt } = event;
-    const key = `${attempt} ${step}`;
+    const key = attemptKey({ step, attempt });
     if (event.type === 'step.started') {
       this.#running.set(key, { step, attempt });
       this.#lookLater();
@@ -282,7 +282,7 @@ export class LogSizes {
     const { runId, stored } = this.#run;
     for (const stream of (await stored?.logs.streams(step, attempt)) ?? []) {
       const size = (await stored?.logs.file(step, attempt, stream).size()) ?? 0;
-      const key = `${stream} ${attempt} ${step}`;
+      const key = `${stream} ${attemptKey({ step, attempt })}`;
       if (size === (this.#known.get(key) ?? 0) || !isWanted()) continue;
       this.#known.set(key, size);
       this.#changed.set(key, { runId, step, attempt, stream, size });

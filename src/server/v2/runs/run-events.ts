@@ -1,5 +1,5 @@
 import { isNamed } from '#core/fan-out/instance-name.ts';
-import { endsAttempt } from '#core/run/outcome.ts';
+import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { eventJson } from '#render/data-views.ts';
@@ -107,12 +107,12 @@ export function createOutputFrames(
   const follower = run.stored?.logs.follow({ deliver, isBlocked: writer.isBehind, pace });
   const follow = (step: string, attempt: number, offsets: LogOffsets) => {
     if (!isNamed(run.state, wanted.step)(step)) return;
-    for (const stream of ['output', 'stdout']) sent.set(`${stream} ${attemptKey(step, attempt)}`, offsets.stdout);
-    sent.set(`stderr ${attemptKey(step, attempt)}`, offsets.stderr);
+    for (const stream of ['output', 'stdout']) sent.set(`${stream} ${attemptKey({ step, attempt })}`, offsets.stdout);
+    sent.set(`stderr ${attemptKey({ step, attempt })}`, offsets.stderr);
     follower?.follow(step, attempt, offsets);
   };
   for (const { step, attempt } of underWay(run.stored?.events.slice(0, after) ?? [])) {
-    follow(step, attempt, wanted.offsets.get(attemptKey(step, attempt)) ?? { stdout: 0, stderr: 0 });
+    follow(step, attempt, wanted.offsets.get(attemptKey({ step, attempt })) ?? { stdout: 0, stderr: 0 });
   }
   return {
     /** To be called before sending an event: resolves when all output before the event is sent. */
@@ -135,13 +135,11 @@ export function readOffsets(text: string | null): OutputRequest['offsets'] {
   if (text === null) return new Map();
   const entries: unknown = tryOr(null, () => JSON.parse(text));
   if (Array.isArray(entries) && entries.every(isEntry)) {
-    return new Map(entries.map(([step, attempt, stdout, stderr]) => [attemptKey(step, attempt), { stdout, stderr }]));
+    return new Map(
+      entries.map(([step, attempt, stdout, stderr]) => [attemptKey({ step, attempt }), { stdout, stderr }]),
+    );
   }
   throw new HttpError(400, '"offsets" must be a list of [step, attempt, bytes of stdout, bytes of stderr], in JSON');
-}
-
-function attemptKey(step: string, attempt: number): string {
-  return `${attempt} ${step}`;
 }
 
 type Entry = readonly [step: string, attempt: number, stdout: number, stderr: number];
@@ -162,7 +160,7 @@ function underWay(events: readonly StoredEvent[]): Iterable<AttemptReference> {
 }
 
 function outputFrame({ step, attempt, stream, bytes }: LogChunk, sent: Map<string, number>): string {
-  const key = `${stream} ${attemptKey(step, attempt)}`;
+  const key = `${stream} ${attemptKey({ step, attempt })}`;
   const offset = sent.get(key) ?? 0;
   sent.set(key, offset + bytes.length);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
