@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLogFollower, type LogPaths } from '#store/files/logs/log-follower.ts';
+import { FileFollower, type LogPaths } from '#store/files/logs/log-follower.ts';
 import type { LogChunk, LogFollower, LogFollowerOptions } from '#store/logs.ts';
 import { temporaryDirectory } from './world.ts';
 
@@ -27,7 +27,7 @@ function follower(options: Omit<LogFollowerOptions, 'deliver'> = {}) {
   };
   const path: LogPaths['pathOf'] = (step, attempt, stream) => join(directory, `${step}.${attempt}.${stream}`);
   const take = <T>(list: T[]) => list.splice(0);
-  const made: LogFollower = createLogFollower(
+  const made: LogFollower = new FileFollower(
     { pathOf: path, streams: () => ['stdout', 'stderr'] },
     { deliver, ...options },
   );
@@ -113,7 +113,7 @@ test('a step that floods its log delivers 1 MiB per turn, with one small buffer'
 test('both streams of a flooding step are read alternately', () => {
   const streams: string[] = [];
   const { path } = follower();
-  const { follow, close } = createLogFollower(
+  const { follow, close } = new FileFollower(
     { pathOf: path, streams: () => ['stdout', 'stderr'] },
     { deliver: ({ stream }) => streams.push(stream) },
   );

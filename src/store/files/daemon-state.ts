@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { closing, removeFile } from '#system/files.ts';
 import type { DaemonState, RunNotes, Suspensions } from '../store.ts';
@@ -8,7 +8,7 @@ import type { Processes } from './control/owner.ts';
 import { createTrialWrite, readDiskSpace } from './disk/disk-space.ts';
 import { durableText, runIdsIn, sessionFile } from './disk/durable-text.ts';
 import { ifThere, makePrivateDirectory, openPrivate, readIfThere, storing } from './disk/private-files.ts';
-import { mayHideChange } from './run-directory.ts';
+import { directoryStamp } from './run-directory.ts';
 
 /** The state of a daemon in files beside the directory of its runs. */
 export function createDaemonState(runsDir: string, processes: Processes): DaemonState {
@@ -117,9 +117,8 @@ function createStamp(directory: string, now: () => number): () => string {
   let readAt: string | null = null;
   let ends: readonly number[] = [];
   return () => {
-    const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    const stamp = mayHideChange(changedAt, Date.now()) ? `${changedAt}.${performance.now()}` : String(changedAt);
-    if (stamp !== readAt && changedAt !== 0) {
+    const stamp = directoryStamp(directory);
+    if (stamp !== readAt && stamp !== null) {
       const marks = storing('read', directory, () => readdirSync(directory));
       ends = marks.flatMap((name) => readEnd(join(directory, name)) ?? []);
     }

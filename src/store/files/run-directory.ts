@@ -2,9 +2,9 @@ import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
-import { isMissing, tryOr, WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import type { Snapshot } from '../store.ts';
-import { readSealed, sealedLine, storageError, writePrivate } from './disk/private-files.ts';
+import { readSealed, sealedLine, unlessMissing, writePrivate } from './disk/private-files.ts';
 import { slug } from './logs/run-logs.ts';
 
 /** The path of a run's events. Not joined by `join`, which takes a third of the time of looking at a journal. */
@@ -88,15 +88,16 @@ export function writeSnapshot(directory: string, snapshot: Snapshot, logs: strin
 /** Null if it is missing or damaged. Throws a `WfError` `storage` if a later version wrote it. */
 export function readSnapshot(directory: string): SnapshotFile | null {
   const path = snapshotPath(directory);
-  const file = readOrMissing(path) as SnapshotFile | undefined;
-  if (file === undefined) return null;
+  const file = unlessMissing(path, () => readSealed(path)) as SnapshotFile | null | undefined;
+  if (file == null) return null;
   if (file.format === FORMAT) return file;
   throw new WfError('storage', `"${path}" was written by a later version of wf`, { help: 'Update wf to read it.' });
 }
 
 /** Null if they are missing or damaged. */
 export function readSources(directory: string): readonly Source[] | null {
-  return (readOrMissing(sourcesPath(directory)) as readonly Source[] | undefined) ?? null;
+  const path = sourcesPath(directory);
+  return (unlessMissing(path, () => readSealed(path)) as readonly Source[] | null | undefined) ?? null;
 }
 
 /** The path of the snapshot: its file time is the time of the run. */
@@ -107,15 +108,6 @@ export function snapshotPath(directory: string): string {
 /** The path of the texts that the workflow was read from. */
 export function sourcesPath(directory: string): string {
   return join(directory, 'sources.json');
-}
-
-function readOrMissing(path: string): unknown {
-  try {
-    return readSealed(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw storageError('read', path, error);
-  }
 }
 
 /** The attributes of a journal that change with each change of it. */
@@ -155,6 +147,13 @@ const COARSEST_MS = 50;
 /** Whether something changed so recently that another change may leave its time unchanged. */
 export function mayHideChange(changedAt: number, now: number): boolean {
   return Math.abs(now - changedAt) < COARSEST_MS;
+}
+
+/** Never the same twice while a further change could leave the time unchanged; null if there is no directory. */
+export function directoryStamp(directory: string): string | null {
+  const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs;
+  if (changedAt === undefined) return null;
+  return mayHideChange(changedAt, Date.now()) ? `${changedAt}.${performance.now()}` : String(changedAt);
 }
 
 /** Changes with the list of runs; null while a further change could be missed, because one was just made. */

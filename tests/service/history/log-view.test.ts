@@ -2,7 +2,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { followLogs } from '#service/history/logs/log-view.ts';
-import { createLogFollower } from '#store/files/logs/log-follower.ts';
+import { FileFollower } from '#store/files/logs/log-follower.ts';
 import { temporaryDirectory } from '../../store/world.ts';
 
 test('a reader that leaves when a step ends is not given the rest of its log', async () => {
@@ -10,7 +10,7 @@ test('a reader that leaves when a step ends is not given the rest of its log', a
   writeFileSync(path, '');
   truncateSync(path, 64 * 1024 * 1024);
   const logs = {
-    follow: (options: never) => createLogFollower({ pathOf: () => path, streams: () => ['output'] }, options),
+    follow: (options: never) => new FileFollower({ pathOf: () => path, streams: () => ['output'] }, options),
   };
   const run = { runId: 'r', state: { graph: { index: new Map(), nodes: [] } }, stored: { events: [], logs } };
   let isClosed = false;

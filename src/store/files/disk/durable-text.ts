@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { errorCode, tryOr, WfError } from '#system/errors.ts';
+import { tryOr, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import type { DurableText, SessionStore, StoredRunIds, StoredSession } from '../../store.ts';
 import {
@@ -7,8 +7,8 @@ import {
   readIfThere,
   replacePrivate,
   replacePrivateInBackground,
-  storageError,
   storing,
+  storingLater,
 } from './private-files.ts';
 
 /** The text at a path, in a directory that is created if missing. A write must wait for one in background. */
@@ -23,14 +23,11 @@ export function durableText(
         makePrivateDirectory(dirname(path));
         replacePrivate(path, text, `${path}.${process.pid}`);
       }),
-    writeInBackground: async (text) => {
-      try {
+    writeInBackground: (text) =>
+      storingLater('write', path, () => {
         makePrivateDirectory(dirname(path));
-        await replacePrivateInBackground(path, text, `${path}.${process.pid}`);
-      } catch (error) {
-        throw errorCode(error) === '' ? error : storageError('write', path, error);
-      }
-    },
+        return replacePrivateInBackground(path, text, `${path}.${process.pid}`);
+      }),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { crc32, crc32OfText } from '#fast/crc32.ts';
 import { replaceByDraft, replaceInBackground } from '#system/durable-file.ts';
-import { errorCode, messageOf, systemReason, tryOr, WfError } from '#system/errors.ts';
+import { errorCode, isMissing, messageOf, systemReason, tryOr, WfError } from '#system/errors.ts';
 import { closing } from '#system/files.ts';
 
 const READ_WRITE = 0o600;
@@ -125,14 +125,36 @@ export function storing<T>(action: string, path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof WfError || errorCode(error) === '') throw error;
-    throw storageError(action, path, error);
+    throw asStorageError(action, path, error);
   }
+}
+
+/** Does the same for work that another thread may do. */
+export async function storingLater<T>(action: string, path: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asStorageError(action, path, error);
+  }
+}
+
+function asStorageError(action: string, path: string, error: unknown): unknown {
+  return error instanceof WfError || errorCode(error) === '' ? error : storageError(action, path, error);
 }
 
 /** Returns what `read` returns; null if the file or directory at the path is gone. Throws a `WfError` `storage`. */
 export function unlessRemoved<T>(path: string, read: () => T): T | null {
   return storing('read', path, () => ifThere(read));
+}
+
+/** Returns what `read` returns; null if the file, or a directory on the way to it, does not exist. Throws `storage`. */
+export function unlessMissing<T>(path: string, read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw storageError('read', path, error);
+  }
 }
 
 const HEAD = '{"crc":"';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import type { Flush } from '../../store.ts';
-import { storageError } from '../disk/private-files.ts';
+import { storageError, storing, storingLater } from '../disk/private-files.ts';
 import { encodeEvent } from './journal-reader.ts';
 
 /** A journal that is open for appending. */
@@ -75,15 +75,13 @@ export class JournalFile {
     return { done, queued: this.path };
   }
 
-  async #sync(): Promise<void> {
-    try {
+  #sync(): Promise<void> {
+    return storingLater('flush', this.path, async () => {
       const before = this.#calls.now();
       if (this.#isDiskQuick) this.#calls.syncDataNow(this.fd);
       else await this.#calls.syncData(this.fd);
       this.#noteDuration(Number(this.#calls.now() - before));
-    } catch (error) {
-      throw storageError('flush', this.path, error);
-    }
+    });
   }
 
   #noteDuration(nanoseconds: number): void {
@@ -92,20 +90,12 @@ export class JournalFile {
 
   /** Refuses to continue if this process is no longer the only writer: one that takes over a run replaces this file. */
   #checkEnd(): void {
-    const { size, nlink } = this.#stat();
+    const { size, nlink } = storing('write', this.path, () => this.#calls.stat(this.fd));
     if (nlink === 0) throw this.#removal();
     if (size === this.#length) return;
     if (!this.#isTorn) throw this.#refusal('another process has written to it');
     this.#cut();
     if (this.#isTorn) throw this.#refusal('the rest of a failed write cannot be cut off');
-  }
-
-  #stat(): { readonly size: number; readonly nlink: number } {
-    try {
-      return this.#calls.stat(this.fd);
-    } catch (error) {
-      throw storageError('write', this.path, error);
-    }
   }
 
   #write(bytes: Uint8Array): void {
@@ -190,10 +180,7 @@ export function createSync(
   calls: JournalCalls,
 ): (mayQueue: boolean) => Flush {
   let rest = unsynced;
-  const syncPath = (path: string) =>
-    calls.syncPath(path).catch((error: unknown) => {
-      throw storageError('flush', path, error);
-    });
+  const syncPath = (path: string) => storingLater('flush', path, () => calls.syncPath(path));
   /** Starts all calls before it waits, so that the disk can combine them; all of them end before this returns. */
   const syncAll = async () => {
     const results = await Promise.allSettled([file.sync(false).done, ...rest.map(syncPath)]);

@@ -1,9 +1,9 @@
 import { fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { StoredEvent } from '#core/run/run.ts';
-import { isMissing, tryOr } from '#system/errors.ts';
+import { tryOr } from '#system/errors.ts';
 import { closing } from '#system/files.ts';
 import type { RunCreated, StoredRun } from '../../store.ts';
-import { sealedLine, storageError, unseal } from '../disk/private-files.ts';
+import { sealedLine, unlessMissing, unseal } from '../disk/private-files.ts';
 import { journalPath } from '../run-directory.ts';
 
 const LINE_END = 0x0a;
@@ -19,15 +19,6 @@ export type JournalContent = {
 /** The bytes of a journal; null if the file does not exist. */
 export function readJournalBytes(path: string): Buffer | null {
   return unlessMissing(path, () => readFileSync(path));
-}
-
-function unlessMissing<T>(path: string, read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw storageError('read', path, error);
-  }
 }
 
 /** The events up to the first damaged line; an invalid last line is being written, or its writer died. */

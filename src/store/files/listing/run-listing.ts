@@ -5,7 +5,7 @@ import { closing } from '#system/files.ts';
 import type { NewRuns } from '../../store.ts';
 import { ifThere, openPrivate } from '../disk/private-files.ts';
 import { openWakeups } from '../journal/journal-follower.ts';
-import { isRunId, mayHideChange, timeOfId, timeOfRun } from '../run-directory.ts';
+import { directoryStamp, isRunId, mayHideChange, timeOfId, timeOfRun } from '../run-directory.ts';
 import { checkedText, readCache, withChecksum } from './cache.ts';
 import { knownRuns } from './known-runs.ts';
 
@@ -133,11 +133,4 @@ export async function* followRuns(runsDir: string, signal: AbortSignal): AsyncGe
   } finally {
     wakeups.close();
   }
-}
-
-/** Never the same twice while a further change could leave the time unchanged; null if there is no directory. */
-function directoryStamp(directory: string): string | null {
-  const changedAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs;
-  if (changedAt === undefined) return null;
-  return mayHideChange(changedAt, Date.now()) ? `${changedAt}.${performance.now()}` : String(changedAt);
 }

@@ -148,8 +148,9 @@ function encodeStatuses(entries: Iterable<StatusEntry>): string {
 
 function decodeStatuses(content: string, visit: (entry: StatusEntry) => void): number {
   return decodeGroups(content, (word, entries) => {
-    const status = finishedStatus(word);
-    if (status === null) return;
+    const status = finishedStatuses.find((known) => known === word);
+    // A status of another version of wf.
+    if (status === undefined) return;
     for (const entry of entries) {
       const idEnd = entry.indexOf('=');
       const sizeEnd = entry.indexOf('.', idEnd);
@@ -159,11 +160,6 @@ function decodeStatuses(content: string, visit: (entry: StatusEntry) => void): n
       visit({ runId: entry.slice(0, idEnd), status, size, mtimeMs: Number(time), durationMs });
     }
   });
-}
-
-/** Null for a status of another version of wf. */
-function finishedStatus(word: string): FinishedStatus | null {
-  return finishedStatuses.find((known) => known === word) ?? null;
 }
 
 const finishedStatuses = runStatuses.filter(

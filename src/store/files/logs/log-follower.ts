@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
+import { attemptKey } from '#core/run/outcome.ts';
 import { reservedDescriptors } from '#system/descriptors.ts';
 import { tryOr } from '#system/errors.ts';
 import { openRegular } from '#system/files.ts';
@@ -18,18 +19,14 @@ export type LogPaths = {
   readonly streams: (step: string, attempt: number) => readonly LogStream[];
 };
 
-/** Polls the files: a watch on each would cost more, and is not available on every file system. */
-export function createLogFollower(paths: LogPaths, options: LogFollowerOptions): LogFollower {
-  return new Follower(paths, options);
-}
-
 type Followed = {
   readonly step: string;
   readonly attempt: number;
   readonly logs: readonly { readonly stream: LogStream; readonly file: FollowedFile }[];
 };
 
-class Follower implements LogFollower {
+/** Polls the files: a watch on each would cost more, and is not available on every file system. */
+export class FileFollower implements LogFollower {
   readonly #paths: LogPaths;
   readonly #options: LogFollowerOptions;
   readonly #followed = new Map<string, Followed>();
@@ -46,19 +43,19 @@ class Follower implements LogFollower {
   }
 
   readonly follow = (step: string, attempt: number, read: LogOffsets = start): void => {
-    if (this.#followed.has(key(step, attempt))) return;
+    if (this.#followed.has(attemptKey({ step, attempt }))) return;
     const logs = this.#paths.streams(step, attempt).map((stream) => {
       const path = this.#paths.pathOf(step, attempt, stream);
       return { stream, file: new FollowedFile(path, stream === 'stderr' ? read.stderr : read.stdout) };
     });
     const entry = { step, attempt, logs };
-    this.#followed.set(key(step, attempt), entry);
+    this.#followed.set(attemptKey({ step, attempt }), entry);
     this.#comeSoonTo(entry);
     this.#timer ??= setTimeout(() => this.#lookAtAll(), POLL_MS).unref();
   };
 
   readonly finish = (step: string, attempt: number): boolean => {
-    const entry = this.#followed.get(key(step, attempt));
+    const entry = this.#followed.get(attemptKey({ step, attempt }));
     if (entry === undefined) return true;
     const hasMore = this.#read(entry, this.#options.pace?.bytes ?? MOST_BYTES_AT_ONCE).left > 0;
     if (!hasMore) this.#forget(entry);
@@ -66,7 +63,7 @@ class Follower implements LogFollower {
   };
 
   readonly catchUp = (step: string, attempt: number): void => {
-    const entry = this.#followed.get(key(step, attempt));
+    const entry = this.#followed.get(attemptKey({ step, attempt }));
     if (entry !== undefined) this.#read(entry, MOST_BYTES_AT_ONCE);
   };
 
@@ -104,7 +101,7 @@ class Follower implements LogFollower {
 
   async #lookInTurn(due: Iterable<Followed>, { bytes, turn }: LogPace): Promise<void> {
     await turn();
-    const followed = [...due].filter(({ step, attempt }) => this.#followed.has(key(step, attempt)));
+    const followed = [...due].filter(({ step, attempt }) => this.#followed.has(attemptKey({ step, attempt })));
     if (!this.#options.isBlocked?.()) this.#look(followed, bytes);
   }
 
@@ -142,14 +139,10 @@ class Follower implements LogFollower {
 
   /** Timers stay, since another step soon needs them: setting them for each step would take 30 µs. */
   #forget(entry: Followed): void {
-    this.#followed.delete(key(entry.step, entry.attempt));
+    this.#followed.delete(attemptKey(entry));
     this.#early.delete(entry);
     for (const { file } of entry.logs) file.close();
   }
-}
-
-function key(step: string, attempt: number): string {
-  return `${attempt} ${step}`;
 }
 
 /** A file that others append to, opened only once it has content: many steps print nothing. */

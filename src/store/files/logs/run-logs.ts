@@ -6,8 +6,8 @@ import { errorCode, isMissing, tryOr } from '#system/errors.ts';
 import { closing, openRegular } from '#system/files.ts';
 import { MAX_TEXT_BYTES, tailOf } from '../../log-ends.ts';
 import type { LogFile, LogForm, LogStore, LogStream, LogTime, OpenLogs } from '../../logs.ts';
-import { makePrivateDirectory, openPrivate, storageError, storing } from '../disk/private-files.ts';
-import { createLogFollower, type LogPaths } from './log-follower.ts';
+import { makePrivateDirectory, openPrivate, storing, storingLater } from '../disk/private-files.ts';
+import { FileFollower, type LogPaths } from './log-follower.ts';
 
 const LONGEST_SLUG = 60;
 const oneLog: readonly LogStream[] = ['output'];
@@ -36,7 +36,7 @@ export function createRunLogs(directory: string, workflow: Workflow): LogStore {
     file: (step, attempt, stream) => createLogFile(pathOf(step, attempt, stream)),
     streams: async (step, attempt) => streams(step, attempt),
     times: async (step, attempt, stream) => readLogTimes(pathOf(step, attempt, stream)),
-    follow: (options) => createLogFollower({ pathOf, streams }, options),
+    follow: (options) => new FileFollower({ pathOf, streams }, options),
     tail: ({ step, attempt }) =>
       tailOf(streams(step, attempt), (stream) => readEnd(pathOf(step, attempt, stream), MAX_TEXT_BYTES)),
     pathOf: (step, attempt, stream) => {
@@ -118,7 +118,7 @@ export function createLogFile(path: string): LogFile {
   return {
     path,
     size: async () => {
-      const stats = await reading(path, () => statSync(path, { throwIfNoEntry: false }));
+      const stats = storing('read', path, () => statSync(path, { throwIfNoEntry: false }));
       return stats?.isFile() ? stats.size : 0;
     },
     read: (from, to = Number.POSITIVE_INFINITY) => readRange(path, from, to),
@@ -137,16 +137,16 @@ function readEnd(path: string, bytes: number): Buffer {
 }
 
 async function* readRange(path: string, from: number, to: number): AsyncGenerator<Uint8Array, void> {
-  const file = await reading(path, () => openIfThere(path));
+  const file = await storingLater('read', path, () => openIfThere(path));
   if (file === null) return;
   try {
-    const stats = await reading(path, () => file.stat());
+    const stats = await storingLater('read', path, () => file.stat());
     // Bytes written while it is read are left to followers.
     const end = stats.isFile() ? Math.min(to, stats.size) : 0;
     const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(CHUNK_BYTES, end - from)));
     for (let offset = from; offset < end; ) {
       const length = Math.min(buffer.length, end - offset);
-      const { bytesRead } = await reading(path, () => file.read(buffer, 0, length, offset));
+      const { bytesRead } = await storingLater('read', path, () => file.read(buffer, 0, length, offset));
       if (bytesRead === 0) return;
       offset += bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -164,15 +164,6 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
-  }
-}
-
-/** Waits for `work`; converts the error of a system call to a `WfError` `storage`. */
-async function reading<T>(path: string, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw errorCode(error) === '' ? error : storageError('read', path, error);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { errorCode, tryOr, WfError } from '#system/errors.ts';
+import { errorCode, tryOr, unlessRefused } from '#system/errors.ts';
 import { logFilePattern } from '../logs/run-logs.ts';
 import { outsideLogs, readSnapshot, type SnapshotFile } from '../run-directory.ts';
 
@@ -46,20 +46,11 @@ type OutsideLogs = { readonly path: string; readonly snapshot: SnapshotFile };
 
 /** Only if it has the names that every run uses. */
 function outsideLogsOf(directory: string): OutsideLogs | null {
-  const snapshot = readIfPossible(directory);
+  const snapshot = unlessRefused(null, () => readSnapshot(directory));
   const path = snapshot?.logs ?? null;
   if (snapshot === null || path === null || !isAbsolute(path)) return null;
   const isOwn = outsideLogs(dirname(dirname(path)), snapshot.workflow.name, snapshot.runId) === path;
   return isOwn ? { path, snapshot } : null;
-}
-
-function readIfPossible(directory: string): SnapshotFile | null {
-  try {
-    return readSnapshot(directory);
-  } catch (error) {
-    if (error instanceof WfError) return null;
-    throw error;
-  }
 }
 
 /** Works in a directory through its descriptor, if possible: replacing a directory above has no effect. */

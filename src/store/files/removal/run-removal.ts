@@ -18,7 +18,7 @@ import { flushDirectory } from '#system/durable-file.ts';
 import { errorCode, failedAs, isMissing, tryOr, WfError } from '#system/errors.ts';
 import type { RunRemoval } from '../../store.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
-import { makePrivateDirectory, openPrivate, storageError } from '../disk/private-files.ts';
+import { makePrivateDirectory, openPrivate, storageError, storingLater } from '../disk/private-files.ts';
 import { isRunId } from '../run-directory.ts';
 import { asDirectory, diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs } from './outside-logs.ts';
 
@@ -57,11 +57,9 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
 
 function own(directory: string, owner: ProcessOwner, isAlive: Processes['isAlive']): Ownership | null {
   try {
-    if (!lstatSync(directory).isDirectory()) return null;
-    return takeOver(directory, owner, isAlive);
+    return lstatSync(directory).isDirectory() ? takeOver(directory, owner, isAlive) : null;
   } catch (error) {
-    if (failedAs(error, 'run-active')) return null;
-    if (isMissing(error)) return null;
+    if (failedAs(error, 'run-active') || isMissing(error)) return null;
     throw errorCode(error) === '' ? error : storageError('remove', directory, error);
   }
 }
@@ -120,12 +118,8 @@ async function emptyTrash(runsDir: string): Promise<{ readonly bytes: number; re
 }
 
 /** Removes a run in the trash, the logs outside first, since nothing else points to them. */
-async function removeFromTrash(runsDir: string, entry: string): Promise<number> {
-  try {
-    return removeOutsideLogs(entry, runsDir) + (await removeTree(entry));
-  } catch (error) {
-    throw errorCode(error) === '' ? error : storageError('remove', entry, error);
-  }
+function removeFromTrash(runsDir: string, entry: string): Promise<number> {
+  return storingLater('remove', entry, async () => removeOutsideLogs(entry, runsDir) + (await removeTree(entry)));
 }
 
 function namesIn(trash: string): readonly string[] {
