@@ -178,13 +178,10 @@ async function bindAddress(host: string, login: ServerSettings['login']): Promis
   if (isLoopbackAddress(address)) return address;
   const { token, readOnlyToken, basic } = login;
   if (token === null && readOnlyToken === null && basic === null) {
-    throw new WfError(
-      'usage',
-      `will not listen on "${host}" without a login: every client that reaches it could run commands`,
-      {
-        help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD, or --require-login; or listen on 127.0.0.1',
-      },
-    );
+    const message = `will not listen on "${host}" without a login: every client that reaches it could run commands`;
+    throw new WfError('usage', message, {
+      help: 'set WF_TOKEN, or WF_USERNAME and WF_PASSWORD, or --require-login; or listen on 127.0.0.1',
+    });
   }
   requireLength('token', token, host);
   requireLength('readOnlyToken', readOnlyToken, host);

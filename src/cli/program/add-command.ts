@@ -41,12 +41,9 @@ export function operands(first: string, rest: readonly string[], words: readonly
   const behind = separator === -1 ? 0 : words.length - separator - 1;
   const files = rest.slice(0, Math.max(0, rest.length - behind)).filter((word) => /^(?!\w+=).*\.ya?ml$/is.test(word));
   if (files.length === 0) return { called, rest };
-  const shown = [first, ...files].slice(0, 3).join(', ');
-  throw new WfError(
-    'usage',
-    `wf ${called} takes one workflow, and the command line names ${files.length + 1}: ${shown}${files.length > 2 ? ', ...' : ''}`,
-    {
-      help: `run them one after the other; a parameter that ends in .yaml goes after --`,
-    },
-  );
+  const shown = [first, ...files].slice(0, 3).join(', ') + (files.length > 2 ? ', ...' : '');
+  const message = `wf ${called} takes one workflow, and the command line names ${files.length + 1}: ${shown}`;
+  throw new WfError('usage', message, {
+    help: 'run them one after the other; a parameter that ends in .yaml goes after --',
+  });
 }

@@ -64,7 +64,7 @@ export function pageRoutes(files: PageFiles, page: Reply, basePath: string): rea
 /** Returns a file of the page. Its name contains a hash of its content, so that browsers may cache it. */
 function asset({ params: { file = '' }, headers }: ApiRequest, { assets }: PageFiles): Reply {
   const found = assets.get(file);
-  const available = Object.keys(found?.bodies ?? {}) as PageEncoding[];
+  const available = Object.keys(found?.bodies ?? {}) as Encoding[];
   const encoding = bestEncoding(headers['accept-encoding'], available);
   const body = found?.bodies[encoding];
   if (found === undefined || body === undefined) throw new HttpError(404, 'there is nothing at this path');
@@ -81,13 +81,10 @@ function asset({ params: { file = '' }, headers }: ApiRequest, { assets }: PageF
   };
 }
 
-/** The encoding of a file: none, or a compression made by the build. */
-type PageEncoding = Encoding;
-
 /** One file of the page, in each encoding that the build made. */
 type PageFile = {
   readonly type: string;
-  readonly bodies: Readonly<Partial<Record<PageEncoding, { readonly bytes: Buffer; readonly tag: string }>>>;
+  readonly bodies: Readonly<Partial<Record<Encoding, { readonly bytes: Buffer; readonly tag: string }>>>;
 };
 
 /** The built page: its document, and the files that the document loads, by name. */
@@ -102,7 +99,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-const suffixes: readonly (readonly [PageEncoding, string])[] = [
+const suffixes: readonly (readonly [Encoding, string])[] = [
   ['identity', ''],
   ['gzip', '.gz'],
   ['br', '.br'],

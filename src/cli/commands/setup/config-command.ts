@@ -23,11 +23,8 @@ export function configCommand({ key, json, ...flags }: ConfigOptions, { out, err
   }
   const found = settings.find((setting) => canonicalKey(setting.key) === canonicalKey(key));
   if (found === undefined) {
-    const near = nearNames(
-      key,
-      settings.map((setting) => setting.key),
-    );
-    const help = didYouMean(near) || 'wf config lists them all';
+    const keys = settings.map((setting) => setting.key);
+    const help = didYouMean(nearNames(key, keys)) || 'wf config lists them all';
     throw new WfError('usage', `there is no setting "${key}"`, { help });
   }
   out.write(json ? toJson(found) : renderSetting(found, outTerminal));

@@ -5,10 +5,10 @@ import type { Clock } from '#system/clock.ts';
 import {
   beat,
   comeBackLine,
-  createStreamWriter,
   eventFrame,
   eventStreamHeaders,
   type StreamWriter,
+  streamReply,
 } from '../../reply/event-stream.ts';
 import { type ApiRequest, type Handler, type Reply, readQuery } from '../../route.ts';
 import { namedRun, type V2Parts } from '../v2-parts.ts';
@@ -26,14 +26,9 @@ export function followAll(parts: V2Parts): Handler {
     const { run: word, after, instances, follow: isEndless } = readQuery('followAll', query);
     const run = word === null ? null : await namedRun(word, parts);
     const given = String(headers['last-event-id'] ?? '') || after;
-    return {
-      status: 200,
-      headers: eventStreamHeaders,
-      stream: async (output, signal) => {
-        const writer = createStreamWriter(output, signal, parts.clock);
-        await sendLive({ run, given, instances, isEndless, access, writer, signal }, frames, parts);
-      },
-    };
+    return streamReply(eventStreamHeaders, parts, (writer, signal) =>
+      sendLive({ run, given, instances, isEndless, access, writer, signal }, frames, parts),
+    );
   };
 }
 
