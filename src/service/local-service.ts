@@ -140,12 +140,10 @@ async function readParts(
     const run = runs.get(part.run.runId) ?? asked;
     return { run, filter: { step, attempt, only: part.only }, kept: run === asked ? null : keptText(step, part) };
   });
-  const having = read.filter(({ run, filter }) => attempt === null || hasAttempt(run, filter));
+  const having = read.filter(({ run, filter }) => {
+    return attempt === null || attemptsOf(run, { ...filter, attempt: null }).some((each) => each.attempt === attempt);
+  });
   return having.length === 0 ? read.slice(-1) : having;
-}
-
-function hasAttempt(run: PastRun, filter: AttemptFilter): boolean {
-  return attemptsOf(run, { ...filter, attempt: null }).some(({ attempt }) => attempt === filter.attempt);
 }
 
 async function readPart(

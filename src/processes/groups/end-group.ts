@@ -22,19 +22,17 @@ export async function endGroup(group: string, spareIn: string | null): Promise<v
   await rmdir(group).catch(() => {});
 }
 
-function isPopulated(group: string): Promise<boolean> {
-  return readFile(join(group, 'cgroup.events'), 'utf8').then(
-    (text) => /^populated 1$/m.test(text),
-    () => false,
-  );
+async function isPopulated(group: string): Promise<boolean> {
+  return /^populated 1$/m.test(await read(join(group, 'cgroup.events')));
 }
 
 /** Process numbers. */
-function members(group: string): Promise<readonly string[]> {
-  return readFile(join(group, 'cgroup.procs'), 'utf8').then(
-    (text) => text.split('\n').filter((pid) => Number(pid) > 0),
-    () => [],
-  );
+async function members(group: string): Promise<readonly string[]> {
+  return (await read(join(group, 'cgroup.procs'))).split('\n').filter((pid) => Number(pid) > 0);
+}
+
+function read(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
 }
 
 /** False for a missing file or process, or if not permitted. */

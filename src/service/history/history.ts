@@ -100,13 +100,14 @@ async function lastOf(word: '@latest' | '@failed', list: History['list'], reach:
   const filter = { statuses: word === '@failed' ? (['failed'] as const) : null, below: isHere ? cwd : null };
   const run = (await last({ ...filter, topLevel: true })) ?? (await last(filter));
   const what = word === '@failed' ? 'the last failed run' : 'the last run';
-  if (run !== null && !any)
-    tell(isHere ? `${what} of a file below ${cwd}` : `${what} of all, ${nameOf(run)}: no file below ${cwd} has run`);
+  if (run === null || any) return run;
+  const { file, workflow } = run.state;
+  tell(
+    isHere
+      ? `${what} of a file below ${cwd}`
+      : `${what} of all, ${run.runId} of ${file ?? workflow}: no file below ${cwd} has run`,
+  );
   return run;
-}
-
-function nameOf({ runId, state: { file, workflow } }: PastRun): string {
-  return `${runId} of ${file ?? workflow}`;
 }
 
 async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {

@@ -133,7 +133,10 @@ async function endLeftovers(
   // The workers of another engine end their processes themselves.
   if (stored === null || (owner !== null && 'engine' in owner)) return [];
   const where = owner === null ? 'here' : leftBy(owner);
-  if (where === 'elsewhere') return [leftElsewhere(owner?.host ?? '')];
+  if (where === 'elsewhere') {
+    const host = `in another PID namespace, on "${owner?.host}"`;
+    return [`processes that its steps started ${host}, may still run: they cannot be ended from here`];
+  }
   if (where === 'none') return [];
   const spared = sparedSteps(state);
   const recorded = leaders(stored.events).flatMap(({ step, leader }) => (spared.has(step) ? [] : [leader]));
@@ -151,10 +154,6 @@ async function endContainers(
   const events = stored?.events ?? [];
   const daemons = new Set(events.flatMap((event) => (event.type === 'step.contained' ? [event.daemon] : [])));
   return daemons.size === 0 || removeContainers === undefined ? [] : removeContainers([...daemons]);
-}
-
-function leftElsewhere(host: string): string {
-  return `processes that its steps started in another PID namespace, on "${host}", may still run: they cannot be ended from here`;
 }
 
 /** Returns the steps whose background processes may survive. Processes of running steps are always ended. */

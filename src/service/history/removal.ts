@@ -129,7 +129,8 @@ async function removeIfOver(
   const wasLost = run !== null && !isKnownOver && (await isLost(run, { judge }));
   const isOver = (found: PastRun | null) => found === null || isFinished(found.state) || wasLost;
   // A run may have taken long: its age counts from its last known event.
-  if (!isOver(run) || !isTooMany(position, clock.now() - lastTime(run, time))) return null;
+  const lastAt = Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
+  if (!isOver(run) || !isTooMany(position, clock.now() - lastAt)) return null;
   const removed = { runId, status: run?.state.status ?? null, label, time };
   if (dryRun) return { ...removed, bytes: archive.sizeOf(runId) };
   // Processes that a dead owner left running must be ended before their record is removed.
@@ -152,10 +153,6 @@ async function removeIfOver(
 /** The workflow of a finished run does not matter. */
 function readForRemoval(archive: RunArchive, runId: string): PastRun | null {
   return readFinished(archive, runId) ?? readPastRun(archive, runId);
-}
-
-function lastTime(run: PastRun | null, time: number): number {
-  return Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
 }
 
 /** Selects the surplus runs of a workflow. */

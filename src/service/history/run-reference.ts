@@ -49,15 +49,20 @@ export function lastRunId(
 
 /**
  * Returns a test whether a run belongs to the workflow `name`: to the file here that it names, else by name, group and
- * name, or file. Each distinct label is examined once.
+ * name, or file.
  */
 export function namesWorkflow(name: string, reach: Reach): (run: RunLabel | null) => boolean {
   const path = resolve(reach.cwd, name);
   const here = fileHere(name, reach);
+  return forLabels((run) => (here === null ? isCalled(run, name, path) : isOfFile(run, here)));
+}
+
+/** Returns a test that examines each distinct label once. */
+function forLabels(test: (run: RunLabel) => boolean): (run: RunLabel | null) => boolean {
   const answers = new Map<RunLabel, boolean>();
   return (run) => {
     if (run === null) return false;
-    const answer = answers.get(run) ?? (here === null ? isCalled(run, name, path) : isOfFile(run, here));
+    const answer = answers.get(run) ?? test(run);
     answers.set(run, answer);
     return answer;
   };
@@ -82,16 +87,10 @@ function realPath(path: string): string {
   return tryOr(path, () => realpathSync(path));
 }
 
-/** Returns a test whether a run is of a file below the directory. Each distinct label is examined once. */
+/** Returns a test whether a run is of a file below the directory. */
 export function liesBelow(directory: string): (run: RunLabel | null) => boolean {
   const base = directory.endsWith(sep) ? directory : `${directory}${sep}`;
-  const answers = new Map<RunLabel, boolean>();
-  return (run) => {
-    if (run === null || run.file === null) return false;
-    const answer = answers.get(run) ?? (run.file.startsWith(base) || inRealDirectory(run.file).startsWith(base));
-    answers.set(run, answer);
-    return answer;
-  };
+  return forLabels(({ file }) => file !== null && (file.startsWith(base) || inRealDirectory(file).startsWith(base)));
 }
 
 /** Throws a `WfError` `usage` unless the run belongs to the workflow `name`. */
@@ -118,13 +117,10 @@ export function requireKnownWorkflow(name: string, { history, archive, directori
   try {
     findWorkflow(name, directories);
   } catch (error) {
-    if (failedAs(error, 'not-found') && archive.list().includes(name)) throw notAWorkflow(name);
-    throw failedAs(error, 'not-found') ? noSuchRun(archive, name, reach) : error;
+    if (!failedAs(error, 'not-found')) throw error;
+    if (!archive.list().includes(name)) throw noSuchRun(archive, name, reach);
+    throw new WfError('not-found', `"${name}" is a run, not a workflow`, { help: `wf status ${name} shows it` });
   }
-}
-
-function notAWorkflow(runId: string): WfError {
-  return new WfError('not-found', `"${runId}" is a run, not a workflow`, { help: `wf status ${runId} shows it` });
 }
 
 /** Creates the error for a reference that matches no run. */

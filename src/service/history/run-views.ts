@@ -74,8 +74,7 @@ async function childrenOf(
     if (child === undefined) continue;
     if (children.size % RUNS_PER_TURN === RUNS_PER_TURN - 1) await nextTurn();
     const run = await history.read(child);
-    if (run === null) continue;
-    children.set(name, history.summarize(run));
+    if (run !== null) children.set(name, history.summarize(run));
   }
   return children;
 }

@@ -28,10 +28,13 @@ export async function answerStep(runId: string, order: StepAnswerOrder, tools: A
   const { step, decision, by, comment } = order;
   const run = requireRun(runId, await history.read(runId));
   const { state } = run;
-  requireWaiting(state, step);
-  requireAllowed(state, step, by);
-  const inputs =
-    decision === 'approved' ? checkedInputs(stepNode(state, step).approval?.inputs ?? [], order.inputs) : {};
+  if (!isStep(state.graph, step)) throw noSuchStep(step, state.graph);
+  if (isFinished(state) || stepState(state, step).waitingFor !== 'approval') throw notWaiting(state, step);
+  const { by: allowed = [], inputs: declared = [] } = stepNode(state, step).approval ?? {};
+  if (!mayAnswer(allowed, by)) {
+    throw new WfError('forbidden', `"${by}" may not answer step "${step}": only ${allowed.join(', ')} may`);
+  }
+  const inputs = decision === 'approved' ? checkedInputs(declared, order.inputs) : {};
   const isFirst = await engine.answer(referenceTo(run), { step, decision, by, comment, inputs });
   const answered = await untilAnswered(runId, step, tools);
   if (isFirst) control.clearAnswer(runId, step);
@@ -53,11 +56,6 @@ async function untilAnswered(runId: string, step: string, { history, control }: 
       if ('step' in event && event.step === step) break;
     }
   }
-}
-
-function requireWaiting(state: RunState, name: string): void {
-  if (!isStep(state.graph, name)) throw noSuchStep(name, state.graph);
-  if (isFinished(state) || stepState(state, name).waitingFor !== 'approval') throw notWaiting(state, name);
 }
 
 /** The only step of a run that waits for approval. Throws a `WfError` `conflict`, or `usage` if several do. */
@@ -84,12 +82,6 @@ function alreadyAnswered(
 ): WfError {
   const who = by === null ? (comment === '' ? '' : `: ${comment}`) : ` by ${by}`;
   return new WfError('conflict', `step "${name}" was already ${answer}${who}`);
-}
-
-function requireAllowed(state: RunState, step: string, user: string): void {
-  const { by = [] } = stepNode(state, step).approval ?? {};
-  if (mayAnswer(by, user)) return;
-  throw new WfError('forbidden', `"${user}" may not answer step "${step}": only ${by.join(', ')} may`);
 }
 
 /** Whether a user may answer an approval that names these users in `by`. */

@@ -1,6 +1,7 @@
+import { given } from '#core/data/collections.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { Clock } from '#system/clock.ts';
-import { type ErrorCode, messageOf, systemProblem, WfError } from '#system/errors.ts';
+import { type ErrorCode, messageOf, systemProblem, tryOr, WfError } from '#system/errors.ts';
 import { readPastRun } from '../history/past-run.ts';
 import { type QueueTools, refuseQueued } from './queued-run.ts';
 
@@ -47,7 +48,7 @@ export function launchRun(runId: string, { openProcessLog, closeLog, start }: La
   const log = openProcessLog(runId);
   try {
     const started = start(log);
-    const owned = ownership(started, { runId, path: log.path });
+    const owned = ownership(started, runId, log.path);
     // The caller may await only one of the two promises.
     owned.catch(() => {});
     return { owned, ended: started.ended.then(() => {}) };
@@ -58,7 +59,8 @@ export function launchRun(runId: string, { openProcessLog, closeLog, start }: La
 
 async function ownership(
   { report: reported, ended, unref }: CarrierProcess,
-  { runId, path }: { readonly runId: string; readonly path: string },
+  runId: string,
+  path: string,
 ): Promise<void> {
   const text = await reported;
   const help = `its output is in "${path}"`;
@@ -70,22 +72,17 @@ async function ownership(
   unref();
   const report = parseReport(text);
   if (report?.owned === true) return;
-  if (report !== null)
-    throw new WfError(report.code, report.message, report.help === null ? {} : { help: report.help });
+  if (report !== null) throw new WfError(report.code, report.message, given({ help: report.help }));
   const sent = JSON.stringify(text.trimEnd().slice(0, 200));
   throw new WfError('storage', `the process that should carry run ${runId} sent an invalid report: ${sent}`, { help });
 }
 
 /** Null for anything but a `CarrierReport`. */
 function parseReport(text: string): CarrierReport | null {
-  try {
-    const report = JSON.parse(text) as Partial<CarrierReport> | null;
-    if (report?.owned === true) return { owned: true };
-    if (report?.owned !== false || typeof report.code !== 'string') return null;
-    return { owned: false, code: report.code, message: String(report.message), help: report.help ?? null };
-  } catch {
-    return null;
-  }
+  const report = tryOr(null, () => JSON.parse(text) as Partial<CarrierReport> | null);
+  if (report?.owned === true) return { owned: true };
+  if (report?.owned !== false || typeof report.code !== 'string') return null;
+  return { owned: false, code: report.code, message: String(report.message), help: report.help ?? null };
 }
 
 type StartTools = {
@@ -118,17 +115,14 @@ export async function startCarrier(runId: string, tools: StartTools): Promise<Ca
       return await inTurn(attempt);
     } catch (error) {
       const pauseMs = restartPausesMs[restarts];
-      if (pauseMs === undefined || !mayPass(error)) throw error;
+      // A carrier that reported why it refuses the run would refuse it again.
+      const mayPass = error instanceof CarrierDied || systemProblem(error)?.status === 503;
+      if (pauseMs === undefined || !mayPass) throw error;
       report(error);
       await new Promise<void>((resolve) => void clock.setTimer(clock.now() + pauseMs, resolve));
       if (!isWanted()) return null;
     }
   }
-}
-
-/** A carrier that reported why it refuses the run would refuse it again. */
-function mayPass(error: unknown): boolean {
-  return error instanceof CarrierDied || systemProblem(error)?.status === 503;
 }
 
 /**

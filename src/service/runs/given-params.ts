@@ -77,7 +77,8 @@ export function acceptParams(
   const [first] = faults;
   if (first === undefined) return given;
   const more = names.length > MOST_FAULTS ? [`and ${names.length - MOST_FAULTS} more names`] : [];
-  const help = given !== asked && names.length > 0 ? jsonHelp(workflow) : first.help;
+  const ofJson = `the keys of the JSON text are parameters; to give the text itself, name one: -p ${declaredNames(workflow)[0]}='{...}'`;
+  const help = given !== asked && names.length > 0 ? ofJson : first.help;
   const message = [...faults.map((fault) => fault.message), ...more].join('\n');
   throw new WfError('invalid-params', message, help === '' ? {} : { help });
 }
@@ -88,10 +89,6 @@ export function isLongCheck({ params, paramSchema }: Workflow, given: readonly P
   const letters = given.map(({ value }) => value.length);
   const isChecked = paramSchema !== undefined || patterns.some((size) => size > 0);
   return isChecked && [...patterns, ...letters].reduce((sum, size) => sum + size, 0) > MOST_CHECKED_AT_ONCE;
-}
-
-function jsonHelp(workflow: Workflow): string {
-  return `the keys of the JSON text are parameters; to give the text itself, name one: -p ${declaredNames(workflow)[0]}='{...}'`;
 }
 
 function isSteering(name: string): boolean {

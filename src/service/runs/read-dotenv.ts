@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Param } from '#core/run/run.ts';
 import { expandText, lookupIn, namesIn, previewText, splitBackticks } from '#core/words/interpolate.ts';
@@ -7,8 +7,16 @@ import type { DotenvRead } from '#engine/engine.ts';
 import { type Environment, mergeParams } from '#environment/environment.ts';
 import type { Scope } from '#executors/executor.ts';
 import { type DotenvEntry, DotenvProblem, parseDotenv } from '#language/formats.ts';
-import { type ErrorCode, errorCode, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
-import { openRegular, pathFrom } from '#system/files.ts';
+import {
+  type ErrorCode,
+  errorCode,
+  isMissing,
+  messageOf,
+  systemProblem,
+  systemReason,
+  WfError,
+} from '#system/errors.ts';
+import { closing, openRegular, pathFrom } from '#system/files.ts';
 import { whyUntrusted } from '#system/untrusted.ts';
 
 const LARGEST_FILE = 1024 * 1024;
@@ -39,7 +47,9 @@ export function readDotenv(
 ): DotenvRead & { readonly secretNames: readonly string[] } {
   const dirOf = directories({ workflow, params }, processEnv);
   const sources: readonly DotenvSource[] = [
-    ...(workflow.dotenv ?? []).map((file) => ({ ...file, path: pathOf(file.path, dirOf(file), processEnv) })),
+    ...(workflow.dotenv ?? []).map((file) => {
+      return { ...file, path: pathFrom(dirOf(file), expandText(file.path, lookupIn(processEnv)), processEnv['HOME']) };
+    }),
     ...envFiles.map((path) => ({ path, required: true, secret: false, option: true as const })),
   ];
   const read = sources.map((source) => ({ ...source, entries: readSource(source, processEnv) }));
@@ -50,10 +60,6 @@ export function readDotenv(
     missing: read.flatMap(({ path, entries }) => (entries === null ? [path] : [])),
     secretNames: found.flatMap(({ secret, entries }) => (secret ? namesOf(entries) : [])),
   };
-}
-
-function pathOf(path: string, dir: string, processEnv: Environment): string {
-  return pathFrom(dir, expandText(path, lookupIn(processEnv)), processEnv['HOME']);
 }
 
 /** Returns the directory of relative paths: `workingDir`. Throws `usage` if it is known only in the run. */
@@ -121,22 +127,16 @@ function readSource({ path, required }: DotenvSource, processEnv: Environment): 
 
 function readBytes(path: string, required: boolean, processEnv: Environment): Buffer | null {
   try {
-    const fd = openRegular(path);
-    try {
+    return closing(openRegular(path), (fd) => {
       const why = whyUntrusted(fstatSync(fd), processEnv);
-      if (why !== null) {
-        throw refused(path, why, { help: why.startsWith('every') ? `chmod o-w "${path}"` : 'change its owner' });
-      }
-      return readAll(fd, path);
-    } finally {
-      closeSync(fd);
-    }
+      if (why === null) return readAll(fd, path);
+      throw refused(path, why, { help: why.startsWith('every') ? `chmod o-w "${path}"` : 'change its owner' });
+    });
   } catch (error) {
     if (error instanceof WfError) throw error;
     const code = errorCode(error);
-    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    if (isMissing && !required) return null;
-    const why = isMissing ? 'there is no such file' : (systemReason(code) ?? messageOf(error));
+    if (isMissing(error) && !required) return null;
+    const why = isMissing(error) ? 'there is no such file' : (systemReason(code) ?? messageOf(error));
     // A passing shortage of the machine: a scheduled start is then repeated.
     throw refused(path, why, systemProblem(error)?.status === 503 ? { code: 'storage' } : {});
   }

@@ -64,16 +64,13 @@ function withDotenvHelp(diagnostics: readonly Diagnostic[]): readonly Diagnostic
     const name = code === 'unset-variable' ? /"\$(\w+)"$/.exec(message)?.[1] : undefined;
     if (name === undefined || position === null) return diagnostic;
     const path = join(dirname(position.file), '.env');
-    const names = read.get(path) ?? dotenvNames(path);
+    const entries = () => parseDotenv(readRegular(path).toString('utf8'));
+    const names = read.get(path) ?? new Set(tryOr([], entries).map((entry) => entry.name));
     read.set(path, names);
     if (!names.has(name)) return diagnostic;
     const help = `The file ".env" beside it does, but is not read: write "dotenv: .env" at the top.`;
     return { ...diagnostic, label: label === '' ? '' : 'set in ".env"', help };
   });
-}
-
-function dotenvNames(path: string): ReadonlySet<string> {
-  return new Set(tryOr([], () => parseDotenv(readRegular(path).toString('utf8')).map(({ name }) => name)));
 }
 
 function baseNamed(name: string, { cwd, base }: WorkflowDirectories): string | null {
@@ -84,7 +81,7 @@ function baseNamed(name: string, { cwd, base }: WorkflowDirectories): string | n
 
 /** Checks a base configuration by merging it into a minimal workflow. */
 function checkBase(base: string): CheckedFile {
-  const result = loadWorkflow({ text: 'steps: [{name: step, command: "true"}]', file: null, dir: dirname(base), base });
-  const { workflow, diagnostics, ignored = [], sources } = result;
+  const text = 'steps: [{name: step, command: "true"}]';
+  const { workflow, diagnostics, ignored = [], sources } = loadWorkflow({ text, file: null, dir: dirname(base), base });
   return { valid: workflow !== null, diagnostics, ignored, sources };
 }

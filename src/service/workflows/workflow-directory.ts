@@ -1,8 +1,9 @@
-import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { quoteWord } from '#core/words/quote-word.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
+import { closing } from '#system/files.ts';
 
 type DirectoryContents = {
   /** In the order of their paths. */
@@ -116,17 +117,15 @@ export function filesOf(directory: string): readonly string[] {
 
 /** Returns the start of a regular file as text; empty if it cannot be read. */
 function headOf(file: string): string {
-  let fd = -1;
-  try {
+  return tryOr('', () => {
     if (!statSync(file).isFile()) return '';
-    fd = openSync(file, 'r');
     const bytes = Buffer.alloc(HEAD_BYTES);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, HEAD_BYTES, 0));
-  } catch {
-    return '';
-  } finally {
-    if (fd !== -1) closeSync(fd);
-  }
+    return bytes.toString(
+      'utf8',
+      0,
+      closing(openSync(file, 'r'), (fd) => readSync(fd, bytes, 0, HEAD_BYTES, 0)),
+    );
+  });
 }
 
 /** The file cannot be run; the diagnostics contain the reasons. */

@@ -1,5 +1,4 @@
 import {
-  closeSync,
   constants,
   copyFileSync,
   fchmodSync,
@@ -20,7 +19,7 @@ import { basename, dirname, isAbsolute, join, parse, relative } from 'node:path'
 import type { Suspensions } from '#store/store.ts';
 import { flushDirectory, replaceByDraft } from '#system/durable-file.ts';
 import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
-import { readRegular, removeIfPossible } from '#system/files.ts';
+import { closing, readRegular, removeIfPossible } from '#system/files.ts';
 import { type CheckResult, type CheckWorkflow, checkWorkflow } from './load-workflow.ts';
 import { InvalidWorkflow } from './workflow-directory.ts';
 import type { ListedWorkflow, ListingPaths } from './workflows.ts';
@@ -251,7 +250,10 @@ function replaceFile(path: string, text: string): void {
 function createFile(path: string, text: string): void {
   const draft = draftOf(path);
   try {
-    writeFlushed(draft, text);
+    closing(openSync(draft, 'wx', 0o600), (fd) => {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    });
     renameFile(draft, path);
   } finally {
     removeIfPossible(draft);
@@ -274,16 +276,6 @@ function renameFile(from: string, to: string): void {
 /** Its name begins with a dot: a draft that a crash left is not listed as a workflow. */
 function draftOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
-}
-
-function writeFlushed(path: string, text: string): void {
-  const fd = openSync(path, 'wx', 0o600);
-  try {
-    writeFileSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function keepOwner(fd: number, uid: number, gid: number): void {

@@ -110,13 +110,9 @@ function listWorkflowFiles(dagsDir: string | null): readonly string[] {
   return tryOr([], () => (dagsDir === null ? [] : findWorkflowFiles(dagsDir).files));
 }
 
+/** The path is readable and no directory; a pipe such as `<(generate)` counts. */
 function withExtension(path: string): string | null {
-  return [path, `${path}.yaml`, `${path}.yml`].find(isFile) ?? null;
-}
-
-/** Whether the path is readable and no directory; a pipe such as `<(generate)` counts. */
-function isFile(path: string): boolean {
-  return pathKind(path) === 'file';
+  return [path, `${path}.yaml`, `${path}.yml`].find((each) => pathKind(each) === 'file') ?? null;
 }
 
 function isNamed(file: string, name: string, dagsDir: string): boolean {

@@ -41,33 +41,27 @@ export async function* searchLogs(run: PastRun, search: LogSearch): AsyncGenerat
     const { logs } = run.stored;
     for (const stream of await logs.streams(attempt.step, attempt.attempt)) {
       if (!includesLog(search.stream, stream)) continue;
-      const chunks = untilClosed(logs.file(attempt.step, attempt.attempt, stream).read(0), search.isClosed);
-      for await (const found of searchChunks(chunks, search.query)) {
+      const chunks = logs.file(attempt.step, attempt.attempt, stream).read(0);
+      for await (const found of searchChunks(chunks, search)) {
         yield { step: attempt.step, attempt: attempt.attempt, stream, ...found };
       }
     }
   }
 }
 
-async function* untilClosed(
-  chunks: AsyncIterable<Uint8Array>,
-  isClosed: () => boolean,
-): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of chunks) {
-    if (isClosed()) return;
-    yield chunk;
-  }
-}
-
 type Found = Pick<LogHit, 'line' | 'offset' | 'text'>;
 
-async function* searchChunks(chunks: AsyncIterable<Uint8Array>, query: LogQuery): AsyncGenerator<Found, void> {
+async function* searchChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  { query, isClosed }: Pick<LogSearch, 'query' | 'isClosed'>,
+): AsyncGenerator<Found, void> {
   let left: Buffer = Buffer.alloc(0);
   let [line, offset] = [1, 0];
   await ownTurn();
   const pause = createSlices();
   for await (const chunk of chunks) {
     await pause();
+    if (isClosed()) return;
     const bytes = Buffer.concat([left, chunk]);
     const lastEnd = bytes.lastIndexOf(LINE_END) + 1;
     const end = lastEnd === 0 && bytes.length > MAX_LINE_BYTES ? bytes.length : lastEnd;
@@ -93,14 +87,9 @@ function* findText(bytes: Buffer, text: string, start: Position): Generator<Foun
   if (text.includes('\n')) return;
   let [line, lineStart] = [start.line, 0];
   for (let at = bytes.indexOf(text); at !== -1; ) {
-    for (
-      let end = bytes.indexOf(LINE_END, lineStart);
-      end !== -1 && end < at;
-      end = bytes.indexOf(LINE_END, lineStart)
-    ) {
-      line += 1;
-      lineStart = end + 1;
-    }
+    const before = bytes.subarray(lineStart, at);
+    line += countLineEnds(before);
+    lineStart += before.lastIndexOf(LINE_END) + 1;
     const found = bytes.indexOf(LINE_END, at);
     const end = found === -1 ? bytes.length : found;
     yield { line, offset: start.offset + lineStart, text: shownText(bytes.subarray(lineStart, end)) };
