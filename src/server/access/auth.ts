@@ -160,15 +160,11 @@ export function createLoginTries(now: () => number): LoginTries {
     const wait = count <= FREE_TRIES ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - FREE_TRIES - 1));
     byNetwork.delete(network);
     byNetwork.set(network, { count, last: fingerprint, until: now() + wait, at: now() });
-    forgetOldest(byNetwork);
+    // A map keeps the order of insertion.
+    const [oldest] = byNetwork.keys();
+    if (byNetwork.size > MOST_ADDRESSES && oldest !== undefined) byNetwork.delete(oldest);
     return 0;
   };
-}
-
-/** Removes the oldest entry: a map keeps the order of insertion. */
-function forgetOldest(byNetwork: Map<string, Tries>): void {
-  const [oldest] = byNetwork.keys();
-  if (byNetwork.size > MOST_ADDRESSES && oldest !== undefined) byNetwork.delete(oldest);
 }
 
 function networkOf(address: string): string {

@@ -63,7 +63,11 @@ export function createLogin({ token, readOnlyToken, basic }: ServerSettings['log
       ? []
       : [{ kind: 'read-only token', hash: hash(readOnlyToken), to: 'read', name: null } as const];
   const tokens: readonly KnownLogin[] = [...writing, ...reading];
-  const pairs: readonly KnownLogin[] = basic === null ? [] : [basicLogin(basic)];
+  const pairs: KnownLogin[] = [];
+  if (basic !== null) {
+    const { username: name, password } = basic;
+    pairs.push({ kind: 'basic', hash: hash(`${name}:${password}`), to: 'write', name });
+  }
   const known = [...pairs, ...tokens];
   const find = (given: Credentials): KnownLogin | undefined => {
     const found = [...matching(pairs, given.pair), ...matching(tokens, given.token)];
@@ -84,10 +88,6 @@ export function createLogin({ token, readOnlyToken, basic }: ServerSettings['log
     },
     verify: (given) => judge(given, JSON.stringify(given)),
   };
-}
-
-function basicLogin({ username, password }: NonNullable<ServerSettings['login']['basic']>): KnownLogin {
-  return { kind: 'basic', hash: hash(`${username}:${password}`), to: 'write', name: username };
 }
 
 function credentials(authorization: string): Credentials {

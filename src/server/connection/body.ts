@@ -19,7 +19,8 @@ export async function receiveBody(
   kind: Route['body'],
   reading: BodyReading,
 ): Promise<unknown> {
-  if (!hasBody(request)) return undefined;
+  const { 'transfer-encoding': encoding, 'content-length': length = 0 } = request.headers;
+  if (encoding === undefined && !(Number(length) > 0)) return undefined;
   const type = kind === 'none' ? null : mediaType(request, kind);
   const bytes = await readBytes(request, reading);
   if (type === null || bytes.length === 0) return undefined;
@@ -33,10 +34,6 @@ export async function receiveBody(
     case 'text':
       return text;
   }
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 type BodyType = 'json' | 'form' | 'multipart' | 'text';

@@ -76,16 +76,13 @@ async function serve(request: IncomingMessage, response: ServerResponse, gate: G
     if (!response.headersSent) await send(reply, { ...sending, headers });
   } finally {
     const seconds = (performance.now() - startedAt) / 1000;
-    gate.observe({ ...countedAs(state.route), status: response.statusCode, seconds });
+    // Only from the table of routes: clients must not create series of metrics.
+    const { method, path: route } = state.route ?? { method: 'any', path: 'none' };
+    gate.observe({ method, route, status: response.statusCode, seconds });
     gate.closing.removeEventListener('abort', close);
     // A connection that Node keeps alive would delay the close.
     if (gate.closing.aborted) request.socket.end();
   }
-}
-
-/** Returns the labels of a request, only from the table of routes: clients must not create series of metrics. */
-function countedAs(route: Route | null): Pick<CountedRequest, 'method' | 'route'> {
-  return route === null ? { method: 'any', route: 'none' } : { method: route.method, route: route.path };
 }
 
 /** Whether an unread body may be long or never arrive, so that it is not awaited. */
@@ -113,11 +110,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
   if (allowed === null) return loginPage(gate);
   const { found, user } = allowed;
   const session = user?.session ?? null;
-  if (session !== null)
-    response.once(
-      'close',
-      session.use(() => gone.abort()),
-    );
+  const release = session?.use(() => gone.abort());
+  if (release !== undefined) response.once('close', release);
   if (found.kind !== 'route') return otherwise(found, request, gate);
   const { route, params } = found.match;
   state.style = route.errors;

@@ -64,7 +64,7 @@ function entryText({ method, path, operation }: Entry): string {
   const about = typeof description === 'string' ? `<p>${prose(description)}</p>` : '';
   const needs =
     typeof operation['x-needs'] === 'string' ? `<p class="needs">Needs ${escapeHtml(operation['x-needs'])}.</p>` : '';
-  const heading = `<h3 id="${anchor(operation)}"><span class="method ${method.toLowerCase()}">${method}</span> <code>${wrapped(path)}</code></h3>`;
+  const heading = `<h3 id="${anchor(operation)}"><span class="method ${method.toLowerCase()}">${method}</span> <code>${escapeHtml(path).replaceAll('/', '/<wbr>')}</code></h3>`;
   return `<article>${heading}<p class="summary">${prose(String(summary))}</p>${about}${needs}${parametersText(
     (parameters ?? []) as readonly JsonObject[],
   )}${bodyText(requestBody as JsonObject | undefined)}${responsesText(responses as JsonObject)}</article>`;
@@ -72,11 +72,6 @@ function entryText({ method, path, operation }: Entry): string {
 
 function anchor({ operationId }: JsonObject): string {
   return escapeHtml(String(operationId));
-}
-
-/** Allows line breaks in a path after each slash. */
-function wrapped(path: string): string {
-  return escapeHtml(path).replaceAll('/', '/<wbr>');
 }
 
 function parametersText(parameters: readonly JsonObject[]): string {
@@ -125,7 +120,8 @@ function exampleText(content: JsonObject | undefined): string {
   const example = content?.['example'];
   if (example === undefined) return '';
   const text = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-  return `<details><summary>Example</summary>${codeBlock(text)}</details>`;
+  // The block scrolls, and so can be focused with the keyboard.
+  return `<details><summary>Example</summary><pre tabindex="0">${escapeHtml(text)}</pre></details>`;
 }
 
 function schemaText([name, schema]: [string, JsonObject]): string {
@@ -241,11 +237,6 @@ function isObject(value: Json | undefined): value is JsonObject {
 /** Formats code within a sentence. */
 function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`;
-}
-
-/** Formats a block of code, which scrolls and so can be focused with the keyboard. */
-function codeBlock(text: string): string {
-  return `<pre tabindex="0">${escapeHtml(text)}</pre>`;
 }
 
 /** Formats sentences in which backticks mark code. */

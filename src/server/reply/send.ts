@@ -37,7 +37,11 @@ export async function send(reply: Reply, { request, response, headers, signal }:
   if ('body' in reply) return sendBody(reply, { request, response, headers: all, signal });
   response.writeHead(reply.status, all);
   if (request.method === 'HEAD') return void response.end();
-  if (reply.isQuiet) keepOpen(request);
+  if (reply.isQuiet) {
+    // The system probes an idle peer. The normal limit is restored for the next request.
+    request.socket.setTimeout(0);
+    request.socket.setKeepAlive(true, PROBE_MS);
+  }
   response.flushHeaders();
   try {
     await reply.stream(response, signal);
@@ -46,12 +50,6 @@ export async function send(reply: Reply, { request, response, headers, signal }:
     response.destroy();
     if (!signal.aborted) throw error;
   }
-}
-
-/** Lets the system probe an idle peer. The normal limit is restored for the next request. */
-function keepOpen({ socket }: IncomingMessage): void {
-  socket.setTimeout(0);
-  socket.setKeepAlive(true, PROBE_MS);
 }
 
 /** Returns the entity tag of a body, for conditional requests. */

@@ -27,6 +27,8 @@ type Subject = Pick<ListedWorkflow, 'name' | 'group'>;
 /** Returns a workflow for listings; for an invalid workflow (null) only name and group are known. */
 export function workflowView({ name, group }: Subject, workflow: Workflow | null): object {
   const params = defaultParams(workflow);
+  // Clients of this API can parse only cron expressions, so starts at a single moment are left out.
+  const starts = workflow?.schedule.start ?? [];
   return {
     Name: name,
     Group: workflow?.group ?? group,
@@ -34,7 +36,7 @@ export function workflowView({ name, group }: Subject, workflow: Workflow | null
     Tags: tagsOf(workflow),
     Params: params.map((param) => formatParams([param])),
     DefaultParams: formatParams(params),
-    Schedule: scheduleView(workflow),
+    Schedule: starts.filter((expression) => !/^\d{4}-/.test(expression)).map((Expression) => ({ Expression })),
   };
 }
 
@@ -70,15 +72,6 @@ export function tagsOf(workflow: Workflow | null): readonly string[] {
 /** Returns the default parameters of a run. */
 export function defaultParams(workflow: Workflow | null): readonly Param[] {
   return (workflow?.params ?? []).map(({ name, value }) => ({ name, value }));
-}
-
-/** Clients of this API can parse only cron expressions, so starts at a single moment are left out. */
-function isCron(expression: string): boolean {
-  return !/^\d{4}-/.test(expression);
-}
-
-function scheduleView(workflow: Workflow | null): readonly object[] {
-  return (workflow?.schedule.start ?? []).filter(isCron).map((Expression) => ({ Expression }));
 }
 
 function handlersView(workflow: Workflow | null): object {
