@@ -16,7 +16,8 @@ process.on('uncaughtExceptionMonitor', (error) => {
 
 /** Runs the command line (without node and script), prints every error once, and resolves to the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
-  if (!hasDirectory()) {
+  // The current directory may have been removed; no relative path resolves there.
+  if (!tryOr(false, () => process.cwd() !== '')) {
     createConsole(process.env, null).err.write(
       `error: the current directory no longer exists\n  help: cd to an existing directory\n`,
     );
@@ -51,11 +52,6 @@ async function execute(argv: readonly string[], console: Console): Promise<numbe
 
 // For `bin/task-worker.js`.
 export { answerTasks } from '#service/workflows.ts';
-
-/** The current directory may have been removed; no relative path resolves there. */
-function hasDirectory(): boolean {
-  return tryOr(false, () => process.cwd() !== '');
-}
 
 /** Commands whose output is also stored and whose exit code reports the run; the result of any other command is its output. */
 const carriesRuns = new Set(['run', 'start', 'retry', 'restart', 'exec']);

@@ -80,12 +80,9 @@ function argumentTerm(argument: Argument): string {
   return required ? `<${shown}>` : `[${shown}]`;
 }
 
-function commandUsage(command: Command): string {
-  return withAllNames(command, Help.prototype.commandUsage(command));
-}
-
 /** By itself the help shows a command's first alias only. */
-function withAllNames(command: Command, text: string): string {
+function commandUsage(command: Command): string {
+  const text = Help.prototype.commandUsage(command);
   const [first, ...more] = command.aliases();
   if (first === undefined) return text;
   const shown = `${command.name()}|${first}`;

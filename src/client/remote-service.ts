@@ -47,9 +47,10 @@ export function openDaemon(
 
 /** Creates the service of a daemon. */
 export function createRemoteService(client: DaemonClient): Service {
+  const { url, source } = client.settings;
   return {
-    commandOptions: commandOptionsOf(client),
-    workflows: { location: client.settings.url, list: (detail) => listRemoteWorkflows(client, detail) },
+    commandOptions: source === '--server' ? ` --server ${url}` : '',
+    workflows: { location: url, list: (detail) => listRemoteWorkflows(client, detail) },
     runs: {
       ...createRemoteActions(client),
       repeatedStopKills: false,
@@ -76,11 +77,6 @@ export function createRemoteService(client: DaemonClient): Service {
       },
     },
   };
-}
-
-/** Returns the options by which another command reaches the same daemon; empty if it is configured. */
-function commandOptionsOf({ settings: { url, source } }: DaemonClient): string {
-  return source === '--server' ? ` --server ${url}` : '';
 }
 
 async function runsOf(client: DaemonClient, filter: RunFilter): Promise<readonly RunSummary[]> {
@@ -179,17 +175,14 @@ function createRemoteActions(client: DaemonClient): RunActions {
 /** Throws `run-exists` if the id belongs to a run of another workflow. */
 async function start(client: DaemonClient, order: StartOrder): Promise<AcceptedRun> {
   const { params, runId, strict } = order;
-  const workflow = nameOf(order);
+  if (!('name' in order.workflow)) {
+    throw new WfError('usage', 'the daemon runs only workflows in its own directory: pass a name');
+  }
+  const workflow = order.workflow.name;
   const body = { runId: runId ?? newRunId(), ...given({ params, strict: strict || null }) };
   const path = `/workflows/${segment(workflow)}/runs`;
   const ask = () => client.post(path, body, { slow: true });
   return accepted(client, await withSources(client, ask, async () => workflow), runId);
-}
-
-/** A daemon runs the files of its own directory. */
-function nameOf({ workflow }: StartOrder): string {
-  if ('name' in workflow) return workflow.name;
-  throw new WfError('usage', 'the daemon runs only workflows in its own directory: pass a name');
 }
 
 async function retry(client: DaemonClient, order: RetryOrder): Promise<AcceptedRun | null> {

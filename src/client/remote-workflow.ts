@@ -17,11 +17,12 @@ export type RemoteWorkflow = {
 
 /** Returns the workflow of a run, with what only its file has if that still has the same steps. */
 export async function workflowOf(client: DaemonClient, summary: RunSummary): Promise<RemoteWorkflow> {
-  const detail = await detailOf(client, summary);
+  const { workflow: name, group, file } = summary;
+  // Empty if the file was removed, or the run had none.
+  const detail = file === null ? {} : await workflowIfThere(client, `${group}/${posix.basename(file)}`);
   const steps = objectsIn(detail, 'steps');
   const isSame =
     steps.length === summary.steps.length && steps.every((step, i) => textIn(step, 'name') === summary.steps[i]?.name);
-  const { workflow: name, group, file } = summary;
   const known = isSame ? steps : [];
   return {
     workflow: {
@@ -59,11 +60,6 @@ function titleOf(title: string): Pick<Step, 'command' | 'executor'> {
 /** Returns the texts of a daemon's workflow that it sends; empty for an unknown workflow. */
 export async function sourcesOfWorkflow(client: DaemonClient, name: string): Promise<readonly Source[]> {
   return sourceIn(await workflowIfThere(client, name), 'definition', 'file');
-}
-
-/** Returns the details of the file; empty if the file was removed, or the run had none. */
-function detailOf(client: DaemonClient, { file, group }: RunSummary): Promise<JsonMap> {
-  return file === null ? Promise.resolve({}) : workflowIfThere(client, `${group}/${posix.basename(file)}`);
 }
 
 function workflowIfThere(client: DaemonClient, name: string): Promise<JsonMap> {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { controlCharacters, escapeControls } from '#render/text.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Console } from '../terminal/console.ts';
-import { type Candidate, type Candidates, type Expected, expectedAt, plain } from './expected.ts';
+import { type Candidate, type Candidates, type Expected, expectedAt, nothing, plain } from './expected.ts';
 
 /** The options of `wf complete`. */
 export type CompleteOptions = {
@@ -35,7 +35,7 @@ async function candidatesFor(program: Command, words: readonly string[]): Promis
   try {
     return await findCandidates(expectedAt(program, words), program);
   } catch {
-    return { files: 'none', values: [] };
+    return nothing;
   }
 }
 
@@ -61,8 +61,6 @@ function lineOf({ value, description }: Candidate, cut: number): string {
   const shown = text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 3)}...` : text;
   return shown === '' ? value.slice(cut) : `${value.slice(cut)}\t${shown}`;
 }
-
-const nothing: Candidates = { files: 'none', values: [] };
 
 /** All candidates; the shell filters them by the typed prefix. */
 async function findCandidates(expected: Expected, program: Command): Promise<Candidates> {

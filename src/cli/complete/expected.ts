@@ -101,6 +101,9 @@ type FileKind = 'none' | 'files' | 'yaml' | 'directories';
 /** The completions at the cursor. */
 export type Candidates = { readonly files: FileKind; readonly values: readonly Candidate[] };
 
+/** No completion. */
+export const nothing: Candidates = { files: 'none', values: [] };
+
 /** Creates a candidate without a description. */
 export function plain(value: string): Candidate {
   return { value, description: '' };

@@ -5,11 +5,9 @@ import type { Workflow } from '#core/workflow.ts';
 import { reporterKinds } from '#render/reporters.ts';
 import { defaultWorkflow, findWorkflowFiles, getWorkflowOnDemand, groupOf } from '#service/workflows.ts';
 import { configFor } from '../reference.ts';
-import { type Candidates, type Expected, type Given, plain } from './expected.ts';
+import { type Candidates, type Expected, type Given, nothing, plain } from './expected.ts';
 
 type ExpectedValue = Extract<Expected, { type: 'value' }>;
-
-const nothing: Candidates = { files: 'none', values: [] };
 
 /** Returns the values of arguments and options without fixed choices. Values that cannot be read are left out silently. */
 export async function findValues({ value: { name }, given, word }: ExpectedValue): Promise<Candidates> {
@@ -38,13 +36,9 @@ export async function findValues({ value: { name }, given, word }: ExpectedValue
     case '--status <status>':
       return { files: 'none', values: runStatuses.map(plain) };
     default:
-      return filesFor(name);
+      if (name.endsWith('<dir>')) return { ...nothing, files: 'directories' };
+      return /<(file|glob)>$/.test(name) || name === 'command' ? { ...nothing, files: 'files' } : nothing;
   }
-}
-
-function filesFor(name: string): Candidates {
-  if (name.endsWith('<dir>')) return { ...nothing, files: 'directories' };
-  return /<(file|glob)>$/.test(name) || name === 'command' ? { ...nothing, files: 'files' } : nothing;
 }
 
 /** The workflows of the workflows directory, with the group if the name alone is ambiguous. */

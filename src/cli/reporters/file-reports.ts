@@ -32,27 +32,21 @@ function reportFile(path: string, cwd: string): string {
   const target = resolve(cwd, path);
   const problem = problemWith(target);
   if (problem === null) return target;
-  const { why, help } = problem;
-  throw new WfError('usage', `the report "${path}" cannot be written: ${why}`, help === null ? {} : { help });
+  const { why, ...help } = problem;
+  throw new WfError('usage', `the report "${path}" cannot be written: ${why}`, help);
 }
 
-function problemWith(target: string): { readonly why: string; readonly help: string | null } | null {
+function problemWith(target: string): { readonly why: string; readonly help?: string } | null {
   const stats = statSync(target, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) return { why: 'it is a directory', help: null };
+  if (stats?.isDirectory()) return { why: 'it is a directory' };
   // A pipe or a device is written in place.
   if (stats !== undefined && !stats.isFile()) return null;
   const directory = dirname(target);
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     return { why: `there is no directory "${directory}"`, help: `create it first: mkdir -p "${directory}"` };
   }
-  return isWritable(directory) ? null : { why: `the directory "${directory}" is not writable`, help: null };
-}
-
-function isWritable(directory: string): boolean {
-  return tryOr(false, () => {
-    accessSync(directory, constants.W_OK);
-    return true;
-  });
+  const isWritable = tryOr(false, () => accessSync(directory, constants.W_OK) === undefined);
+  return isWritable ? null : { why: `the directory "${directory}" is not writable` };
 }
 
 function createFileReporter(render: (recap: Recap) => string, write: (text: string) => void): Reporter {

@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { readConfig } from '#config/config.ts';
 import { given } from '#core/data/collections.ts';
-import { allSteps, type Workflow } from '#core/workflow.ts';
+import { allSteps } from '#core/workflow.ts';
 import type { RunHost, RunWatcher } from '#engine/engine.ts';
 import { keepProcessSmall } from '#fast/small-process.ts';
 import { type CarrierReport, type ClaimedRun, claimRun } from '#service/start-runs.ts';
@@ -47,7 +47,9 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
   const { createControl } = await import('#app/history-app.ts');
   const claimed = await claimRun(runId, createControl({ ...configFor({}), runsDir: runs }));
   const { request, context } = claimed.launch;
-  const group = context.isDaemon ? enterRunGroup(runId, { spares: mayLeaveProcesses(request.workflow) }) : null;
+  // A sub-workflow may keep its processes: its file is read only when its step starts.
+  const spares = allSteps(request.workflow).some((step) => step.leaveBackground || step.executor.type === 'workflow');
+  const group = context.isDaemon ? enterRunGroup(runId, { spares }) : null;
   let isOwned = false;
   const start = (host: RunHost, watcher: RunWatcher) => {
     const run = host.carry(request, claimed.taken, (event, state) => {
@@ -76,11 +78,6 @@ async function carry({ runId, runs }: CarryOptions, owned: () => void, console: 
   } finally {
     group?.leave();
   }
-}
-
-/** A sub-workflow may keep its processes: its file is read only when its step starts. */
-function mayLeaveProcesses(workflow: Workflow): boolean {
-  return allSteps(workflow).some(({ leaveBackground, executor }) => leaveBackground || executor.type === 'workflow');
 }
 
 /** The configuration of the requester, for a run without a terminal. */

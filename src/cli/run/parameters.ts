@@ -99,7 +99,8 @@ function readParamsFile(path: string): readonly Param[] {
   try {
     bytes = readBytes(path);
   } catch (error) {
-    throw new WfError('not-found', `cannot read the parameters file "${path}": ${reason(error)}`);
+    const why = reasons[errorCode(error)] ?? systemReason(errorCode(error)) ?? messageOf(error);
+    throw new WfError('not-found', `cannot read the parameters file "${path}": ${why}`);
   }
   if (bytes.length > LARGEST_FILE) throw new WfError('usage', `the parameters file "${path}" is larger than 1 MiB`);
   return parseParamsFile(path, bytes);
@@ -127,11 +128,6 @@ const reasons: { readonly [code: string]: string } = {
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a directory',
 };
-
-function reason(error: unknown): string {
-  const code = errorCode(error);
-  return reasons[code] ?? systemReason(code) ?? messageOf(error);
-}
 
 /** The values of `--on-approval`. */
 export const approvalModes = ['wait', 'reject', 'approve'] as const;

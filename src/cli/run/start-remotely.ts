@@ -39,10 +39,16 @@ export function runRemotely(
   refuseLocal(options, config, server);
   const { name, runId = null } = options;
   const params = hasParameters(options) ? givenParameters(options) : null;
-  const order = { workflow: { name }, params, runId, trigger: 'api', strict: strictOf(config) } as const;
+  const order = {
+    workflow: { name },
+    params,
+    runId,
+    trigger: 'api',
+    strict: config.settings.read('strict').value,
+  } as const;
   return showStarted(server, { options, config, word: name }, console, ({ runs }) =>
     runs.start(order).catch((error: unknown) => {
-      throw isHere(error, name, config) ? fileIsHere(error as WfError, name) : error;
+      throw withFileHere(error, name, config);
     }),
   );
 }
@@ -65,7 +71,14 @@ export function retryRemotely(
     throw new WfError('usage', `${local} works only for local runs, and ${server.source} names a daemon`);
   }
   const { file: useFile = false, runId: newRunId = null } = options;
-  const order = { selection, params, useFile, newRunId, trigger: 'api', strict: strictOf(config) } as const;
+  const order = {
+    selection,
+    params,
+    useFile,
+    newRunId,
+    trigger: 'api',
+    strict: config.settings.read('strict').value,
+  } as const;
   return showStarted(
     server,
     { options, config, word: options.req === undefined ? options.run : '' },
@@ -109,10 +122,6 @@ function showStarted(
   });
 }
 
-function strictOf({ settings }: Config): boolean {
-  return settings.read('strict').value;
-}
-
 /** The options that only local runs have, in the order in which they are named. */
 const localOptions = {
   dryRun: '--dry-run',
@@ -146,14 +155,11 @@ function refuseLocal(options: RunOptions, { settings }: Config, { source }: Clie
   });
 }
 
-function isHere(error: unknown, name: string, { cwd }: Config): boolean {
-  if (!failedAs(error, 'not-found')) return false;
-  return tryOr(false, () => findWorkflow(name, { cwd, dagsDir: null, base: null }) !== '');
-}
-
 /** Explains that a daemon is configured to a user who names a local file. */
-function fileIsHere({ message }: WfError, name: string): WfError {
-  return new WfError('not-found', `the daemon has ${message}`, {
+function withFileHere(error: unknown, name: string, { cwd }: Config): unknown {
+  const isHere = () => findWorkflow(name, { cwd, dagsDir: null, base: null }) !== '';
+  if (!failedAs(error, 'not-found') || !tryOr(false, isHere)) return error;
+  return new WfError('not-found', `the daemon has ${error.message}`, {
     help: `"${name}" is a file of this machine: wf run --no-server ${name} runs it here`,
   });
 }

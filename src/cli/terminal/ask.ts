@@ -26,7 +26,11 @@ export async function askParams(
     for (let fault: string | null = ''; fault !== null; ) {
       const answer = await ask(name, preset, secrets.has(name));
       if (answer === 'interrupted') return null;
-      if (answer === 'ended') throw notAnswered(name);
+      if (answer === 'ended') {
+        throw new WfError('usage', `the parameter "${name}" has no value`, {
+          help: `give it: -p ${name}=VALUE; with --no-input it is empty`,
+        });
+      }
       if (answer.text === '' && preset !== null) break;
       fault = faultOf({ name, value: answer.text });
       if (fault === null) answers.push({ name, value: answer.text });
@@ -56,11 +60,5 @@ function ask(name: string, preset: string | null, isSecret: boolean): Promise<An
     line.once('close', () => end('ended'));
     if (isSecret) process.stderr.write(prompt);
     line.question(isSecret ? '' : prompt, (text) => end({ text }));
-  });
-}
-
-function notAnswered(name: string): WfError {
-  return new WfError('usage', `the parameter "${name}" has no value`, {
-    help: `give it: -p ${name}=VALUE; with --no-input it is empty`,
   });
 }

@@ -39,7 +39,8 @@ export function unwritable(path: string, error: unknown): unknown {
 }
 
 function openDraft(path: string) {
-  const draft = isSpecial(path) ? path : `${path}.${process.pid}.part`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const draft = stats === undefined || stats.isFile() ? `${path}.${process.pid}.part` : path;
   let fd: number | null = null;
   const close = () => {
     if (fd !== null) closeSync(fd);
@@ -62,9 +63,4 @@ function openDraft(path: string) {
       return unwritable(path, error);
     },
   };
-}
-
-function isSpecial(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && !stats.isFile();
 }

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { parse } from 'node:path';
+import { basename, parse } from 'node:path';
 import { addTo, given } from '#core/data/collections.ts';
 import { loadWorkflow } from '#language/load.ts';
 import type { ServedWorkflows } from '#service/served.ts';
@@ -64,7 +64,10 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
     if (dagsDir === null || isHeld || directories.length > 0 === isThere) return;
     isThere = !isThere;
     if (isThere) log(`the workflows directory "${dagsDir}" is back`);
-    else report(vanished(dagsDir));
+    else {
+      const what = `the workflows directory "${dagsDir}" is missing or cannot be read`;
+      report(new WfError('storage', `${what}: no workflow can start until it is back`));
+    }
   };
   const publish = (change: CatalogChange) => {
     if (change.added.length + change.changed.length + change.removed.length === 0) return;
@@ -165,11 +168,6 @@ export async function createCatalog(paths: ListingPaths, options: CatalogOptions
   };
 }
 
-function vanished(dagsDir: string): WfError {
-  const what = `the workflows directory "${dagsDir}" is missing or cannot be read`;
-  return new WfError('storage', `${what}: no workflow can start until it is back`);
-}
-
 function unreadOf({ stale, read }: Look): number {
   return stale.length - read.size;
 }
@@ -219,7 +217,7 @@ function watchDirectories(onChange: () => void) {
     try {
       const watcher = watch(directory, { persistent: false }, (event, name) => {
         // A directory that was moved or replaced is still watched under its old identity.
-        if (event === 'rename' && name === basenameOf(directory)) end(directory);
+        if (event === 'rename' && name === basename(directory)) end(directory);
         onChange();
       });
       watcher.on('error', () => end(directory));
@@ -239,10 +237,6 @@ function watchDirectories(onChange: () => void) {
       for (const directory of [...watchers.keys()]) end(directory);
     },
   };
-}
-
-function basenameOf(directory: string): string {
-  return directory.slice(directory.lastIndexOf('/') + 1);
 }
 
 /** Creates the lookup of names in the catalog. A name is never used as a path. */

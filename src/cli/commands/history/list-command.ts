@@ -18,7 +18,8 @@ export function listWorkflowsCommand({ json, tag, ...options }: ListOptions, con
     const all = await service.workflows.list({ wholeRuns: json === true });
     const listed = tag === undefined ? all : all.filter(({ tags }) => hasTag(tags, tag));
     if (json) {
-      out.write(`${JSON.stringify(listed.map(entryJson), null, 2)}\n`);
+      const entries = listed.map((entry) => ({ ...entry, diagnostics: entry.diagnostics.map(diagnosticJson) }));
+      out.write(`${JSON.stringify(entries, null, 2)}\n`);
     } else if (listed.length === 0) {
       const which = tag === undefined ? '' : ` with the tag "${escapeControls(tag)}"`;
       err.write(`no workflows${which} in ${escapeControls(service.workflows.location)}\n`);
@@ -49,8 +50,4 @@ export async function projectCommand(console: Console): Promise<boolean> {
 /** A file here is named as a command names it. */
 function named(entry: WorkflowEntry): WorkflowEntry {
   return entry.here ? { ...entry, name: basename(entry.file) } : entry;
-}
-
-function entryJson(entry: WorkflowEntry): object {
-  return { ...entry, diagnostics: entry.diagnostics.map(diagnosticJson) };
 }

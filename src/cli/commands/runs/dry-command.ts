@@ -1,4 +1,5 @@
 import { workflowDirectories } from '#config/config.ts';
+import { given } from '#core/data/collections.ts';
 import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -17,9 +18,8 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const { workflow, sources, warnings } = getWorkflow(workflowReference(options.name), workflowDirectories(config));
   warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);
-  const part = selection === undefined ? {} : { selection };
   const envFiles = envFilesOf(options) ?? [];
-  const plan = await planRun({ workflow, sources, params, envFiles, ...part }, config.processEnv);
+  const plan = await planRun({ workflow, sources, params, envFiles, ...given({ selection }) }, config.processEnv);
   if (warnings.length > 0) {
     const { printWarnings } = await import('../../run/foreground.ts');
     await printWarnings({ warnings, sources }, 'plain', console);

@@ -178,15 +178,9 @@ function daemonLog({ out, err }: Console) {
     info: (text: string) => void out.write(line(escapeControls(text))),
     warning: (text: string) => writeProblem(escapeControls(text)),
     /** Logs an error, the same one at most once a minute; an internal one with its stack. */
-    error: (error: unknown) => writeError(problemText(error)),
+    error: (error: unknown) =>
+      writeError(error instanceof WfError ? error.message : (systemProblem(error)?.message ?? stackOf(error))),
   };
-}
-
-function problemText(error: unknown): string {
-  if (error instanceof WfError) return error.message;
-  const problem = systemProblem(error);
-  if (problem !== null) return problem.message;
-  return stackOf(error);
 }
 
 const PAUSE_MS = 60_000;
