@@ -3,14 +3,10 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { FeedItem } from '#service/service.ts';
 import { logStream } from '#store/log-ends.ts';
-import type { LogChunk } from '#store/logs.ts';
 import { isObject, type JsonMap, numberIn, parseMap, textIn } from './json-fields.ts';
 
-/** Output of a step, with its offset in that stream of the attempt. */
-type RemoteChunk = LogChunk & { readonly offset: number };
-
-/** Parses output sent by a daemon; null if it is invalid. */
-function readRemoteOutput(data: string): RemoteChunk | null {
+/** Parses output sent by a daemon, with its offset in that stream of the attempt; null if it is invalid. */
+function readRemoteOutput(data: string) {
   const output = parseMap(data) ?? {};
   const [step, stream, bytes] = [textIn(output, 'step'), logStream(output['stream']), textIn(output, 'bytes')];
   const [attempt, offset] = [numberIn(output, 'attempt'), numberIn(output, 'offset')];

@@ -15,14 +15,11 @@ import { type RemoteWorkflow, workflowOf } from './remote-workflow.ts';
 
 const MOST_AT_ONCE = 500;
 
-/** A run, and whether its workflow was the reference. */
-type MeantRun = { readonly summary: RunSummary; readonly byWorkflow: boolean };
-
 /**
- * Returns the run that a reference names. The daemon resolves ids and `@latest`, but not workflows, since their last run
+ * Returns the run that a reference names, and whether that names its workflow. The daemon resolves ids and `@latest`, but not workflows, since their last run
  * may change between two requests. Throws a `WfError`: `not-found`, or `usage` if several runs match.
  */
-export async function findRemoteRun(client: DaemonClient, word: string): Promise<MeantRun> {
+export async function findRemoteRun(client: DaemonClient, word: string) {
   try {
     return { summary: await summaryOf(client, word), byWorkflow: false };
   } catch (error) {

@@ -1,11 +1,8 @@
 import { HttpError, type Route } from './route.ts';
 
-/** A matching route with the parameters of the path. */
-type RouteMatch = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
-
 /** The result of looking up a path. */
 export type FoundRoute =
-  | { readonly kind: 'route'; readonly match: RouteMatch }
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   /** The path exists, but not with this method: `allow` lists the possible methods. */
   | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
   | { readonly kind: 'nothing' };
@@ -37,7 +34,7 @@ export function createRouter(routes: readonly Route[], basePath: string): Router
       const wanted = method === 'HEAD' ? 'GET' : method;
       for (const { node, params } of ends) {
         const route = node.routes.get(wanted);
-        if (route !== undefined) return { kind: 'route', match: { route, params } };
+        if (route !== undefined) return { kind: 'route', route, params };
       }
       return ends.length === 0 ? { kind: 'nothing' } : { kind: 'wrong-method', allow: methodsOf(ends) };
     },

@@ -209,11 +209,8 @@ async function resolveHost(host: string): Promise<string> {
   }
 }
 
-/** A certificate with its chain, and its key, in PEM. */
-type TlsIdentity = { readonly cert: Buffer; readonly key: Buffer };
-
-/** Reads the files and checks that they match. Throws a `WfError` `usage` that names the file. */
-function readTlsIdentity({ cert, key }: NonNullable<ServerSettings['tls']>): TlsIdentity {
+/** Reads the certificate with its chain, and its key, in PEM, and checks that they match. Throws a `WfError` `usage` that names the file. */
+function readTlsIdentity({ cert, key }: NonNullable<ServerSettings['tls']>) {
   const identity = { cert: read(cert, 'certificate'), key: read(key, 'key') };
   const certificate = parse(`"${cert}" holds no certificate in PEM`, () => new X509Certificate(identity.cert));
   const privateKey = parse(`"${key}" holds no key in PEM, or one with a passphrase`, () =>

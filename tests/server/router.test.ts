@@ -99,7 +99,7 @@ function find(method: string, path: string): string {
 function text(found: FoundRoute): string {
   switch (found.kind) {
     case 'route': {
-      const { route, params } = found.match;
+      const { route, params } = found;
       return `${route.method} ${route.path} ${JSON.stringify(params)}`;
     }
     case 'wrong-method':

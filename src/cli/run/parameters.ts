@@ -141,12 +141,13 @@ type Start = { readonly options: ApprovalOption & { readonly detach?: true }; re
  * Returns the part of a request that `--on-approval` decides. Without the option, approvals of a run in the foreground
  * are rejected in CI, where a job would wait until its time limit, and without history, where no command finds the run.
  */
-export function approvalPolicy({ options, config }: Start, { env }: Pick<Console, 'env'>): ApprovalPolicy {
+export function approvalPolicy(
+  { options, config }: Start,
+  { env }: Pick<Console, 'env'>,
+): Pick<StartRequest, 'onApproval'> {
   const { onApproval, detach } = options;
   if (onApproval === 'wait') return {};
   if (onApproval !== undefined) return { onApproval };
   const isUnattended = isSet(env['CI']) || !config.settings.read('history').value;
   return isUnattended && !detach ? { onApproval: 'reject' } : {};
 }
-
-type ApprovalPolicy = Pick<StartRequest, 'onApproval'>;

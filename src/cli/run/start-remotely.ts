@@ -39,13 +39,8 @@ export function runRemotely(
   refuseLocal(options, config, server);
   const { name, runId = null } = options;
   const params = hasParameters(options) ? givenParameters(options) : null;
-  const order = {
-    workflow: { name },
-    params,
-    runId,
-    trigger: 'api',
-    strict: config.settings.read('strict').value,
-  } as const;
+  const strict = config.settings.read('strict').value;
+  const order = { workflow: { name }, params, runId, trigger: 'api', strict } as const;
   return showStarted(server, { options, config, word: name }, console, ({ runs }) =>
     runs.start(order).catch((error: unknown) => {
       throw withFileHere(error, name, config);
@@ -71,25 +66,15 @@ export function retryRemotely(
     throw new WfError('usage', `${local} works only for local runs, and ${server.source} names a daemon`);
   }
   const { file: useFile = false, runId: newRunId = null } = options;
-  const order = {
-    selection,
-    params,
-    useFile,
-    newRunId,
-    trigger: 'api',
-    strict: config.settings.read('strict').value,
-  } as const;
-  return showStarted(
-    server,
-    { options, config, word: options.req === undefined ? options.run : '' },
-    console,
-    async ({ runs }) => {
-      const retried = await runs.find(options.req ?? options.run);
-      if (options.req !== undefined) requireRunOf(options.run, retried, config.cwd);
-      const accepted = await runs.retry({ ...order, runId: retried.runId });
-      return accepted ?? printNothingToDo(retried.runId, console);
-    },
-  );
+  const strict = config.settings.read('strict').value;
+  const order = { selection, params, useFile, newRunId, trigger: 'api', strict } as const;
+  const word = options.req === undefined ? options.run : '';
+  return showStarted(server, { options, config, word }, console, async ({ runs }) => {
+    const retried = await runs.find(options.req ?? options.run);
+    if (options.req !== undefined) requireRunOf(options.run, retried, config.cwd);
+    const accepted = await runs.retry({ ...order, runId: retried.runId });
+    return accepted ?? printNothingToDo(retried.runId, console);
+  });
 }
 
 type Started = {

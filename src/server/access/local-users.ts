@@ -28,11 +28,8 @@ export function usersWithShell(passwd: string, ownUid: number): readonly string[
   });
 }
 
-/** A line about the users and programs that can run commands as the user of the daemon. */
-type AccessNote = { readonly isWarning: boolean; readonly text: string };
-
 /** Describes who can run commands through a daemon; a warning if other users of the machine need no login. */
-export function accessNote(login: ServerSettings['login'], { own, others }: LocalUsers): AccessNote {
+export function accessNote(login: ServerSettings['login'], { own, others }: LocalUsers) {
   const asUser = own.isRoot ? 'as root' : `as "${own.name}"`;
   if (login.token !== null || login.basic !== null) {
     return { isWarning: false, text: `a login is required: every client that has it can run commands ${asUser}` };

@@ -113,7 +113,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, asked:
   const release = session?.use(() => gone.abort());
   if (release !== undefined) response.once('close', release);
   if (found.kind !== 'route') return otherwise(found, request, gate);
-  const { route, params } = found.match;
+  const { route, params } = found;
   state.style = route.errors;
   state.route = route;
   const proceed = () => {
@@ -153,7 +153,7 @@ function checkHeaderCount({ rawHeaders }: IncomingMessage, { headerCount }: Limi
 function findAllowed(request: IncomingMessage, path: string, { router, guard, page }: Gate) {
   const found = tryFind(router, request.method ?? '', path);
   const isError = found instanceof HttpError;
-  const route = !isError && found.kind === 'route' ? found.match.route : null;
+  const route = !isError && found.kind === 'route' ? found.route : null;
   const isPublic = route?.access === 'public' || (route?.access === 'page' && wantsPage(request));
   if (!isError && isPublic) return { found, user: null };
   const user = authenticate(request, guard, page !== null && wantsPage(request));

@@ -3,11 +3,8 @@ import type { Json, JsonObject } from '#core/workflow.ts';
 import { escapeHtml } from '#render/text.ts';
 import type { ApiSchema, OpenApiDocument } from './document.ts';
 
-/** The page and its headers. */
-type DocsPage = { readonly text: string; readonly headers: Readonly<Record<string, string>> };
-
 /** Renders the document as an HTML page: one file without scripts or further resources. */
-export function docsPage(document: OpenApiDocument): DocsPage {
+export function docsPage(document: OpenApiDocument) {
   const hash = createHash('sha256').update(PAGE_STYLE).digest('base64');
   return {
     text: pageText(document),

@@ -131,9 +131,6 @@ function merge(...all: readonly Readonly<Record<string, string>>[]): Readonly<Re
   return Object.fromEntries(byName.values());
 }
 
-/** The preference of a client: a `quality` from 0 to 1, and whether the media type is named and not matched by a wildcard. */
-type Liking = { readonly quality: number; readonly isNamed: boolean };
-
 type Range = { readonly type: string; readonly quality: number };
 
 /**
@@ -155,8 +152,8 @@ function rangesOf(accept: string): readonly Range[] {
   });
 }
 
-/** Returns the preference of the most specific range. */
-function likingOf(names: readonly string[], ranges: readonly Range[]): Liking {
+/** Returns the quality of the most specific range, and whether that names the media type, without a wildcard. */
+function likingOf(names: readonly string[], ranges: readonly Range[]) {
   const named = ranges.filter(({ type }) => names.includes(type));
   if (named.length > 0) return { quality: Math.max(...named.map(({ quality }) => quality)), isNamed: true };
   const kind = names[0]?.replace(/\/.*/, '/*');

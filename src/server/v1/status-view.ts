@@ -69,10 +69,11 @@ function handlerViews(workflow: Workflow | null, view: (name: string) => object)
   };
 }
 
-type Attempts = ReadonlyMap<string, readonly AttemptRecord[]>;
-
 /** Returns the conversion to nodes. Without a workflow, only the names of steps are known. */
-function viewer(workflow: Workflow | null, attempts: Attempts | null): (summary: StepSummary) => object {
+function viewer(
+  workflow: Workflow | null,
+  attempts: ReadonlyMap<string, readonly AttemptRecord[]> | null,
+): (summary: StepSummary) => object {
   const all = workflow === null ? [] : [...workflow.steps, ...Object.values(workflow.handlers)];
   const steps = new Map(all.flatMap((step) => (step === null ? [] : [[step.name, step] as const])));
   return (summary) => {

@@ -10,8 +10,6 @@ const LINE_END = 0x0a;
 const CHECKSUM_START = 8;
 const CHECKSUM_END = 16;
 
-type Looked = { readonly fd: number; readonly ino: number; readonly dev: number };
-
 /**
  * Follows a journal that another process writes, up to the last valid line, without reading a line twice. If lines
  * already returned have been replaced (a recovery cut them off, or a failed write was undone), the new lines are
@@ -19,7 +17,7 @@ type Looked = { readonly fd: number; readonly ino: number; readonly dev: number 
  */
 export class JournalFollower {
   readonly #path: string;
-  #file: Looked | null = null;
+  #file: { readonly fd: number; readonly ino: number; readonly dev: number } | null = null;
   #offset = 0;
   /** Checksums of the returned lines: a line with the same checksum is unchanged. */
   #delivered: string[] = [];
@@ -132,13 +130,6 @@ function isLast(event: StoredEvent): boolean {
   return event.type === 'run.finished';
 }
 
-/** Reports that a directory may have changed. */
-type JournalWakeups = {
-  /** Resolves after a change since the last call, or from time to time, or when the signal is aborted. */
-  readonly next: (signal: AbortSignal) => Promise<void>;
-  readonly close: () => void;
-};
-
 /** Changes within this time are reported once. */
 const GATHER_MS = 20;
 /** Poll interval: not every file system reports changes, and none reports those of another machine. */
@@ -146,7 +137,7 @@ const LOOK_ANYWAY_MS = 500;
 const LOOK_UNWATCHED_MS = 100;
 
 /** Watches the files of one directory, but not of its subdirectories; polls if watching is not available. */
-export function openWakeups(directory: string): JournalWakeups {
+export function openWakeups(directory: string) {
   let hasChanged = false;
   let wake = () => {};
   // Null if the directory does not exist, and if the system's limit of watches is reached.
@@ -162,7 +153,8 @@ export function openWakeups(directory: string): JournalWakeups {
   };
   watcher?.on('error', close);
   return {
-    next: async (signal) => {
+    /** Resolves after a change since the last call, or from time to time, or when the signal is aborted. */
+    next: async (signal: AbortSignal) => {
       const listen = (end: () => void) => {
         wake = end;
       };

@@ -31,9 +31,7 @@ export function listingOf(runsDir: string, list: () => readonly string[]): reado
   return ids;
 }
 
-type Stamp = { readonly text: string; readonly changedAt: number };
-
-function stampOf(runsDir: string): Stamp | null {
+function stampOf(runsDir: string) {
   const stats = statSync(runsDir, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return null;
   return { text: `${stats.dev}.${stats.ino}.${stats.ctimeNs}`, changedAt: Number(stats.ctimeMs) };

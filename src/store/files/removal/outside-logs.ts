@@ -42,10 +42,8 @@ export function removeOutsideLogs(directory: string, runsDir: string): number {
   return bytes;
 }
 
-type OutsideLogs = { readonly path: string; readonly snapshot: SnapshotFile };
-
 /** Only if it has the names that every run uses. */
-function outsideLogsOf(directory: string): OutsideLogs | null {
+function outsideLogsOf(directory: string) {
   const snapshot = unlessRefused(null, () => readSnapshot(directory));
   const path = snapshot?.logs ?? null;
   if (snapshot === null || path === null || !isAbsolute(path)) return null;
