@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { yaml } from '@codemirror/lang-yaml';
+import { EditorState } from '@codemirror/state';
 import { expect, test } from 'vitest';
 import type { Schema } from '#language/schema/schema-type.ts';
 import { keysOf, schemaAt, wordsOf } from '#page/editor/schema-help.ts';
@@ -11,10 +13,11 @@ const schema: Schema = JSON.parse(
 
 /** The position of `|` in a text. */
 function at(marked: string): YamlPosition | null {
-  const before = marked.slice(0, marked.indexOf('|')).split('\n');
-  const lines = marked.replace('|', '').split('\n');
-  const position = { line: before.length, column: before.at(-1)?.length ?? 0 };
-  return positionAt((line) => lines[line - 1] ?? null, position);
+  return positionAt(stateOf(marked.replace('|', '')), marked.indexOf('|'));
+}
+
+function stateOf(doc: string): EditorState {
+  return EditorState.create({ doc, extensions: [yaml()] });
 }
 
 const pathAt = (marked: string) =>
@@ -90,7 +93,7 @@ test.each([
   const [before = ''] = text.split('|');
 
   expect([position?.kind, pathAt(text), [...(position?.present.keys() ?? [])]]).toEqual(['key', path, present]);
-  expect(before.slice(before.lastIndexOf('\n') + 1 + (position?.from ?? 0))).toMatch(/^\w*$/);
+  expect(before.slice(position?.from ?? 0)).toMatch(/^\w*$/);
 });
 
 test('a value in flow style has an end, after which its lines count as one key', () => {
@@ -173,13 +176,16 @@ test('a value is an enum value of its schema, or one of its examples', () => {
 });
 
 test('the key under the pointer has the documentation of its path', () => {
-  const lines = ['steps:', '  - name: one', '    retry_policy: {limit: 2}'];
-  const found = keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 8 });
+  const above = 'steps:\n  - name: one\n';
+  const state = stateOf(`${above}    retry_policy: {limit: 2}`);
+  const keyIn = (column: number) => keyAt(state, above.length + column);
+  const rangeOf = (key: ReturnType<typeof keyAt>) => [key?.from, key?.to].map((at) => (at ?? 0) - above.length);
+  const found = keyIn(8);
 
-  expect([found?.from, found?.to]).toEqual([4, 16]);
+  expect(rangeOf(found)).toEqual([4, 16]);
   expect(schemaAt(schema, found?.position.path ?? [])?.description).toBe('Retries after a failure.');
-  expect(keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 26 })).toBeNull();
-  const inner = keyAt((line) => lines[line - 1] ?? null, { line: 3, column: 20 });
-  expect([inner?.from, inner?.to]).toEqual([19, 24]);
+  expect(keyIn(26)).toBeNull();
+  const inner = keyIn(20);
+  expect(rangeOf(inner)).toEqual([19, 24]);
   expect(schemaAt(schema, inner?.position.path ?? [])?.description).toBe('Maximum number of retries.');
 });

@@ -8,7 +8,7 @@ import {
 import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, type Tooltip } from '@codemirror/view';
 import { canonicalKey, isOffered, type Schema, typeText } from '#language/schema/schema-type.ts';
-import { keyAt, type LineAt, type PathStep, positionAt } from './yaml-position.ts';
+import { keyAt, type PathStep, positionAt } from './yaml-position.ts';
 
 /** Completion and documentation from the schema of workflow files. */
 export function schemaHelp(schema: Schema): Extension {
@@ -20,11 +20,10 @@ export function schemaHelp(schema: Schema): Extension {
 
 /** Offers the keys and values allowed at the cursor by the schema of workflow files. */
 function complete(root: Schema, { state, pos, explicit }: CompletionContext): CompletionResult | null {
-  const { number, from } = state.doc.lineAt(pos);
-  const position = positionAt(lineOf(state.doc), { line: number, column: pos - from });
+  const position = positionAt(state, pos);
   if (position === null) return null;
   const schema = schemaAt(root, position.path);
-  const word = state.sliceDoc(from + position.from, pos);
+  const word = state.sliceDoc(position.from, pos);
   if (schema === null || (word === '' && !explicit && position.kind !== 'value')) return null;
   const options = [
     ...(position.kind === 'key' ? keysOf(root, schema, position.present).map(keyOption(position.isFlow === true)) : []),
@@ -32,18 +31,17 @@ function complete(root: Schema, { state, pos, explicit }: CompletionContext): Co
     ...(position.kind === 'entry' ? entryOptions(root, schema) : []),
   ];
   if (options.length === 0) return null;
-  return { from: from + position.from, options, validFor: /^[\w.$-]*$/ };
+  return { from: position.from, options, validFor: /^[\w.$-]*$/ };
 }
 
 /** Returns the documentation of the key at a position. */
 function explain(root: Schema, { state }: EditorView, pos: number): Tooltip | null {
-  const { number, from } = state.doc.lineAt(pos);
-  const found = keyAt(lineOf(state.doc), { line: number, column: pos - from });
+  const found = keyAt(state, pos);
   const schema = found === null ? null : schemaAt(root, found.position.path);
   if (found === null || schema === null || schema.description === undefined) return null;
   const key = found.position.path.map((step) => step.key).filter((name) => name !== null);
   const create = () => ({ dom: documentation(key.join('.'), schema) });
-  return { pos: from + found.from, end: from + found.to, above: true, create };
+  return { pos: found.from, end: found.to, above: true, create };
 }
 
 function isListEntry(path: readonly PathStep[]): boolean {
@@ -127,10 +125,6 @@ function element(name: string, className: string, ...children: readonly (string 
   if (className !== '') made.className = className;
   made.append(...children);
   return made;
-}
-
-function lineOf(text: Text): LineAt {
-  return (line) => (line < 1 || line > text.lines ? null : text.line(line).text);
 }
 
 /** A key that a map may have. */

@@ -1,5 +1,8 @@
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
+import type { EditorState } from '@codemirror/state';
+
 /** Returns a line of the text, counted from 1; null if it does not exist. */
-export type LineAt = (line: number) => string | null;
+type LineAt = (line: number) => string | null;
 
 type Line = {
   readonly dashes: readonly number[];
@@ -7,28 +10,31 @@ type Line = {
   readonly column: number;
   readonly key: string | null;
   readonly value: string;
-  /** The start column of the value. */
-  readonly start: number;
 };
 
 /**
- * Finds the location of a position by the indentation of the lines above it, so that it works in an incomplete text
- * that is not valid YAML. Null in comments, block scalars and texts that continue on another line.
+ * Finds the location of a position in a YAML text: by the indentation of the lines above it, so that it works in an
+ * incomplete text that is not valid YAML, and in flow style by the syntax tree. Null in comments, block scalars and texts
+ * that continue on another line.
  */
-export function positionAt(lineAt: LineAt, { line, column }: { line: number; column: number }): YamlPosition | null {
-  const written = (lineAt(line) ?? '').slice(0, column);
+export function positionAt(state: EditorState, position: number): YamlPosition | null {
+  const { number: line, from: start, text: whole } = state.doc.lineAt(position);
+  const lineAt: LineAt = (number) => (number < 1 || number > state.doc.lines ? null : state.doc.line(number).text);
+  const written = whole.slice(0, position - start);
   if (/(?:^|\s)#/.test(written)) return null;
-  const flow = positionInFlow(lineAt, { line, column });
+  const flow = positionInFlow(state, position);
   if (flow !== undefined) return flow;
   const own = partsOf(written);
+  // Behind a value in flow style.
+  if (/^[[{]/.test(own.value)) return null;
   const present = new Map<string, string>();
   const path: PathStep[] = [];
   let current = present;
   let kind: YamlPosition['kind'] = 'key';
-  let from = own.column;
+  let from = start + own.column;
   if (own.key !== null) {
     kind = 'value';
-    from = column - own.value.length;
+    from = position - own.value.length;
     current = new Map([[own.key, own.value]]);
     path.push({ key: own.key, beside: current });
   }
@@ -67,68 +73,105 @@ export function positionAt(lineAt: LineAt, { line, column }: { line: number; col
   return { kind, path, present, from };
 }
 
-/** Returns the location of the key at a position, and the columns of the key; null if there is no key. */
+/** Returns the location of the key at a position, and the range of the key; null if there is no key. */
 export function keyAt(
-  lineAt: LineAt,
-  { line, column }: { line: number; column: number },
+  state: EditorState,
+  position: number,
 ): { readonly position: YamlPosition; readonly from: number; readonly to: number } | null {
-  const text = lineAt(line) ?? '';
-  const inFlow = positionInFlow(lineAt, { line, column });
-  if (inFlow?.kind === 'key') return flowKeyAt(text, inFlow);
-  const { key, column: from } = partsOf(text);
-  if (key === null || column < from || column > from + key.length) return null;
-  const position = positionAt(lineAt, { line, column: text.indexOf(':', from + key.length) + 1 });
-  return position === null ? null : { position, from, to: from + key.length };
+  const { from: start, text } = state.doc.lineAt(position);
+  const inFlow = positionInFlow(state, position);
+  if (inFlow?.kind === 'key') return flowKeyAt(text.slice(inFlow.from - start), inFlow);
+  const { key, column } = partsOf(text);
+  const from = start + column;
+  if (key === null || position < from || position > from + key.length) return null;
+  const found = positionAt(state, start + text.indexOf(':', column + key.length) + 1);
+  return found === null ? null : { position: found, from, to: from + key.length };
 }
 
 function flowKeyAt(text: string, { path, present, from }: YamlPosition): ReturnType<typeof keyAt> {
-  const [, written] = /^("[^"]*"|'[^']*'|[\w.$-]+)\s*:(?:\s|$)/.exec(text.slice(from)) ?? [];
+  const [, written] = /^("[^"]*"|'[^']*'|[\w.$-]+)\s*:(?:\s|$)/.exec(text) ?? [];
   if (written === undefined) return null;
-  const key = written.replace(/^(["'])(.*)\1$/, '$2');
-  const position = { kind: 'value', path: [...path, { key, beside: present }], present: new Map(), from } as const;
+  const step = { key: withoutQuotes(written), beside: present };
+  const position = { kind: 'value', path: [...path, step], present: new Map(), from } as const;
   return { position, from, to: from + written.length };
 }
 
-/** A location in a value in flow style that begins here or above; undefined: outside, null: in a text. */
-function positionInFlow(
-  lineAt: LineAt,
-  { line, column }: { line: number; column: number },
-): YamlPosition | null | undefined {
-  let above = '';
-  let indent = Number.POSITIVE_INFINITY;
-  for (let number = line; number >= 1; number--) {
-    const text = lineAt(number) ?? '';
-    if (/^(?:---|\.\.\.)/.test(text)) return undefined;
-    const first = partsOf(number === line ? text.slice(0, column) : text);
-    const parent = first.key === null ? (first.dashes.at(-1) ?? -1) : first.column;
-    if (/^[[{]/.test(first.value) && parent < indent) {
-      const begin = number === line ? -first.start : text.length + 1 + above.length - first.start;
-      const whole = [
-        text + (number === line ? '' : `\n${above}${lineAt(line)}`),
-        ...linesBelow(lineAt, { line, parent }),
-      ];
-      const inner = flowPositionAt(whole.join('\n').slice(first.start), begin + column);
-      if (inner !== null) {
-        const outer = positionAt(lineAt, { line: number, column: first.start });
-        if (outer === null || inner.from < begin) return null;
-        return { ...inner, path: [...outer.path, ...inner.path], from: inner.from - begin };
-      }
-      if (number === line) return null;
-    }
-    if (number < line) above = `${text}\n${above}`;
-    if (!/^\s*(?:[\]}#]|$)/.test(text)) indent = Math.min(indent, text.search(/\S/));
-  }
-  return undefined;
+type SyntaxNode = ReturnType<typeof syntaxTree>['topNode'];
+
+/** The limit of the time to read the rest of a long text, in milliseconds. */
+const PARSE_MS = 50;
+
+/** A location in a value in flow style; undefined: outside of one, null: in a quoted text or a comment. */
+function positionInFlow(state: EditorState, position: number): YamlPosition | null | undefined {
+  const tree = ensureSyntaxTree(state, state.doc.length, PARSE_MS) ?? syntaxTree(state);
+  const inner = tree.resolveInner(position, -1);
+  let flow: SyntaxNode | null = inner;
+  while (flow !== null && !isAround(state, flow, position)) flow = flow.parent;
+  if (flow === null) return undefined;
+  const isQuoted = inner.name === 'QuotedLiteral' && inner.from < position;
+  const isOpen = !/^(["']).*\1$/s.test(state.sliceDoc(inner.from, inner.to));
+  if (inner.name === 'Comment' || (isQuoted && (position < inner.to || isOpen))) return null;
+  const own = entryAt(flow, position);
+  const colon = own?.getChild(':') ?? null;
+  const isValue = own !== null && colon !== null && colon.to <= position;
+  const from = Math.min(position, (isValue ? colon.nextSibling : own)?.from ?? position);
+  if (from < state.doc.lineAt(position).from) return null;
+  const path = pathOf(state, flow);
+  const present = keysIn(state, flow, own);
+  if (flow.name === 'FlowSequence') path.push({ key: null, beside: new Map() });
+  if (!isValue) return { kind: 'key', path, present, from, isFlow: true };
+  path.push({ key: keyOf(state, own), beside: present });
+  return { kind: 'value', path, present: new Map(), from, isFlow: true };
 }
 
-/** The lines that a value in flow style can span: those indented deeper than its key, and closing brackets. */
-function linesBelow(lineAt: LineAt, { line, parent }: { line: number; parent: number }): readonly string[] {
-  const lines: string[] = [];
-  for (let number = line + 1; ; number++) {
-    const text = lineAt(number);
-    if (text === null || (text.search(/\S/) <= parent && !/^\s*(?:[\]}]|$)/.test(text))) return lines;
-    lines.push(text);
+/** Whether a position is between the brackets of a map or a list in flow style; without the second one, in a deeper line. */
+function isAround({ doc }: EditorState, { name, from, lastChild }: SyntaxNode, position: number): boolean {
+  if (!name.startsWith('Flow') || from >= position) return false;
+  if (lastChild !== null && /[\]}]/.test(lastChild.name)) return position < lastChild.to;
+  const [first, line] = [doc.lineAt(from), doc.lineAt(position)];
+  return first.number === line.number || first.text.search(/\S/) < line.text.search(/\S|$/);
+}
+
+/** The entry of a map or a list that a position is in or right behind. */
+function entryAt(flow: SyntaxNode, position: number): SyntaxNode | null {
+  let found: SyntaxNode | null = null;
+  for (let child = flow.firstChild; child !== null && child.from <= position; child = child.nextSibling) {
+    if (child.name === 'Pair' || child.name === 'Item') found = child;
+    else if (child.from < position && child.name !== 'Comment') found = null;
   }
+  return found;
+}
+
+/** The keys of a map with the texts of their values, except those of one entry. */
+function keysIn(state: EditorState, map: SyntaxNode, except: SyntaxNode | null): Map<string, string> {
+  const keys = new Map<string, string>();
+  for (const pair of map.getChildren('Pair')) {
+    const value = pair.getChild(':')?.nextSibling;
+    if (pair.from !== except?.from) keys.set(keyOf(state, pair), value ? state.sliceDoc(value.from, value.to) : '');
+  }
+  return keys;
+}
+
+function keyOf(state: EditorState, pair: SyntaxNode): string {
+  const key = pair.getChild('Key');
+  return key === null ? '' : withoutQuotes(state.sliceDoc(key.from, key.to));
+}
+
+function withoutQuotes(key: string): string {
+  return key.replace(/^(["'])(.*)\1$/, '$2');
+}
+
+/** The path of a value. A map without its second bracket can be the key of another one. */
+function pathOf(state: EditorState, value: SyntaxNode): PathStep[] {
+  const path: PathStep[] = [];
+  for (let inner = value, { parent } = inner; parent !== null; inner = parent, { parent } = inner) {
+    if (parent.name === 'Item') path.unshift({ key: null, beside: new Map() });
+    else if (parent.name === 'Pair' && inner.name !== 'Key') {
+      const beside = parent.parent === null ? new Map<string, string>() : keysIn(state, parent.parent, null);
+      path.unshift({ key: keyOf(state, parent), beside });
+    }
+  }
+  return path;
 }
 
 /** Adds the later keys of the same map. */
@@ -148,105 +191,8 @@ function partsOf(text: string): Line {
   const dashes = [...marks.matchAll(/-/g)].map(({ index }) => indent.length + index);
   const column = indent.length + marks.length + (marks.endsWith('-') ? 1 : 0);
   const [, key, value = ''] = /^("[^"]*"|'[^']*'|[^\s#"'&*![\]{}|>,][^:#]*?)\s*:(?:\s+(.*)|$)/s.exec(rest) ?? [];
-  if (key === undefined) return { dashes, column, key: null, value: rest, start: column };
-  const start = text.length - value.length;
-  return { dashes, column, key, value: value.replace(/(?:^|\s+)#.*$/, ''), start };
-}
-
-/** An unclosed map or list in flow style. */
-type Frame = {
-  readonly isMap: boolean;
-  /** The keys of the map with the texts of their values. */
-  readonly keys: Map<string, string>;
-  /** The key whose value is being read. */
-  key: string | null;
-  /** The key or the value read so far, and its start. */
-  word: string;
-  from: number;
-  /** Whether the position is in this key or value, which then does not count as present. */
-  isWritten: boolean;
-};
-
-/** A location in a value in flow style; null outside of its brackets and in quoted texts. */
-function flowPositionAt(text: string, position: number): YamlPosition | null {
-  const stack: Frame[] = [];
-  let found: readonly Frame[] | null = null;
-  let result: YamlPosition | null = null;
-  for (let at = 0; at <= text.length; at++) {
-    if (at === position) {
-      found = [...stack];
-      result = positionIn(found, position);
-      const last = stack.at(-1);
-      if (last !== undefined) last.isWritten = true;
-    }
-    const end = quoteEnd(text, at, stack.at(-1));
-    const comment = /\s/.test(text[at - 1] ?? '') ? /^#.*/.exec(text.slice(at))?.[0] : undefined;
-    if (comment !== undefined) at += comment.length - 1;
-    else if (end !== null) {
-      if (at < position && position < end) return null;
-      append(stack.at(-1), text.slice(at, end), at);
-      at = end - 1;
-    } else read(stack, text, at);
-    // Keys after the position count as well.
-    if (stack.length === 0 && at > 0) break;
-    if (found !== null && stack.length < found.length) break;
-  }
-  return result;
-}
-
-function positionIn(stack: readonly Frame[], position: number): YamlPosition | null {
-  const last = stack.at(-1);
-  if (last === undefined) return null;
-  const steps = stack.map(({ isMap, key, keys }) => ({ key: isMap ? key : null, beside: keys }));
-  const isKey = last.isMap && last.key === null;
-  return {
-    kind: last.isMap && last.key !== null ? 'value' : 'key',
-    path: isKey ? steps.slice(0, -1) : steps,
-    present: isKey ? last.keys : new Map(),
-    from: last.word === '' ? position : last.from,
-    isFlow: true,
-  };
-}
-
-/** Reads one character. */
-function read(stack: Frame[], text: string, at: number): void {
-  const char = text[at] ?? '';
-  const frame = stack.at(-1);
-  if ((char === '{' || char === '[') && (frame === undefined || frame.word === '')) {
-    stack.push({ isMap: char === '{', keys: new Map(), key: null, word: '', from: at + 1, isWritten: false });
-  } else if (frame === undefined) return;
-  else if (char === '\n' && frame.word === '') frame.isWritten = false;
-  else if (char === '}' || char === ']') {
-    finish(frame);
-    stack.pop();
-    append(stack.at(-1), '{}', at);
-  } else if (char === ',') finish(frame);
-  else if (char === ':' && frame.isMap && frame.key === null && /^(?:[\s,{}[\]"']|$)/.test(text.slice(at + 1))) {
-    frame.key = frame.word.trim().replace(/^(["'])(.*)\1$/, '$2');
-    frame.word = '';
-  } else if (!/\s/.test(char) || frame.word !== '') append(frame, char, at);
-}
-
-function append(frame: Frame | undefined, text: string, at: number): void {
-  if (frame === undefined) return;
-  if (frame.word === '') frame.from = at;
-  frame.word += text;
-}
-
-function finish(frame: Frame): void {
-  const name = (frame.key ?? frame.word).trim();
-  if (frame.isMap && name !== '' && !frame.isWritten) frame.keys.set(name, frame.word.trim());
-  frame.key = null;
-  frame.word = '';
-  frame.isWritten = false;
-}
-
-/** The end of a quoted text that begins here; null if there is none. */
-function quoteEnd(text: string, at: number, frame: Frame | undefined): number | null {
-  const quote = text[at];
-  if (frame === undefined || frame.word !== '' || (quote !== '"' && quote !== "'")) return null;
-  const end = /^"(?:[^"\\]|\\.)*"|^'(?:[^']|'')*'/.exec(text.slice(at));
-  return end === null ? text.length + 1 : at + end[0].length;
+  if (key === undefined) return { dashes, column, key: null, value: rest };
+  return { dashes, column, key, value: value.replace(/(?:^|\s+)#.*$/, '') };
 }
 
 /** One part of a path in a YAML text. */
@@ -267,7 +213,7 @@ export type YamlPosition = {
   readonly path: readonly PathStep[];
   /** The other keys of the map at the path, with the texts of their values. */
   readonly present: ReadonlyMap<string, string>;
-  /** The start column of the word, from 0. */
+  /** The start of the word. */
   readonly from: number;
   /** Present in a map or a list in flow style. */
   readonly isFlow?: true;
