@@ -20,7 +20,10 @@ export function sendCsrf(token: string | null): void {
 
 type Answer<T> = { readonly data?: T | undefined; readonly error?: unknown; readonly response: Response };
 
-/** Returns the data of a response. Throws an `ApiProblem` if the daemon refuses the request or cannot be reached. */
+/**
+ * Returns the data of a response. Throws an `ApiProblem` if the daemon refuses the request or cannot be reached, and the reason
+ * of an aborted request.
+ */
 export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
   return (await askTagged(request)).data;
 }
@@ -30,6 +33,7 @@ export async function askTagged<T>(
   request: Promise<Answer<T>>,
 ): Promise<{ readonly data: T; readonly tag: string; readonly cursor: string }> {
   const answer = await request.catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
     disconnected();
     throw ApiProblem.unreachable(error);
   });

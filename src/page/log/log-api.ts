@@ -1,6 +1,5 @@
 import type { LogIndex } from '#run-view/api/types.ts';
 import { ApiProblem, api, ask } from '../api/client.ts';
-import { connected, disconnected } from '../data/connection.ts';
 import { type ByteSpan, continueMap, emptyMap, type LineMap } from './line-map.ts';
 
 /** The log of one stream of one attempt. */
@@ -38,37 +37,30 @@ export async function readMap(name: LogName, before: LineMap, times: boolean): P
 
 /** Returns the positions of the lines of a log after a known one, in bytes. */
 function readIndex(
-  { runId: id, step, attempt, stream }: LogName,
+  name: LogName,
   { after, times }: { readonly after: number; readonly times: boolean },
 ): Promise<LogIndex> {
-  const params = { path: { id, step }, query: { attempt, stream, after, ...(times ? { times } : {}) } };
+  const { path, query } = paramsOf(name);
+  const params = { path, query: { ...query, after, ...(times ? { times } : {}) } };
   return ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs/index', { params }));
+}
+
+function paramsOf({ runId: id, step, attempt, stream }: LogName) {
+  return { path: { id, step }, query: { attempt, stream } };
 }
 
 /** Streams the bytes of a part of a log. Throws an `ApiProblem`, or the reason of the signal. */
 export async function* readBytes(
   name: LogName,
   { from, to }: ByteSpan,
-  signal?: AbortSignal,
+  signal: AbortSignal | null = null,
 ): AsyncGenerator<Uint8Array> {
-  const headers = { Range: `bytes=${from}-${to - 1}` };
-  yield* chunksOf(await request(logAddress(name), { headers, ...(signal === undefined ? {} : { signal }) }));
-}
-
-/** Sends a request to the daemon; problems are `ApiProblem`s. */
-export async function request(address: string, init: RequestInit): Promise<Response> {
-  const answer = await fetch(new URL(address, document.baseURI), init).catch((error: unknown) => {
-    if (init.signal?.aborted) throw error;
-    disconnected();
-    throw ApiProblem.unreachable(error);
-  });
-  connected();
-  if (answer.ok) return answer;
-  throw ApiProblem.refused(answer, await answer.json().catch(() => null));
+  const init = { params: paramsOf(name), headers: { Range: `bytes=${from}-${to - 1}` }, signal } as const;
+  yield* chunksOf(await ask(api.GET('/api/v2/runs/{id}/steps/{step}/logs', { ...init, parseAs: 'stream' })));
 }
 
 /** The body of a response in chunks. The connection is closed if the reader stops early. */
-export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   if (reader === undefined) return;
   try {

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ApiProblem } from '../api/client.ts';
+import { ApiProblem, api, ask } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
 import { Button } from '../parts/controls.tsx';
 import { useQuery } from '../parts/screen.tsx';
-import { chunksOf, type LogName, request } from './log-api.ts';
+import { chunksOf, type LogName } from './log-api.ts';
 import { type LogQuery, matcherOf } from './matches.ts';
 import type { ShownLog } from './shown-log.ts';
 
@@ -20,29 +20,24 @@ class LogSearch {
   readonly problem = signal<ApiProblem | null>(null);
   readonly #abort = new AbortController();
 
-  constructor({ runId, step, attempt, stream }: LogName, query: LogQuery) {
-    const params = new URLSearchParams({
-      q: query.text,
-      step,
-      attempt: String(attempt),
-      stream,
-      regex: String(query.isRegex),
-      ignoreCase: String(!query.isCaseSensitive),
-    });
-    void this.#read(`api/v2/runs/${encodeURIComponent(runId)}/logs/search?${params}`);
+  constructor(name: LogName, query: LogQuery) {
+    void this.#read(name, query);
   }
 
   close(): void {
     this.#abort.abort();
   }
 
-  async #read(address: string): Promise<void> {
+  async #read({ runId, ...log }: LogName, { text, isRegex, isCaseSensitive }: LogQuery): Promise<void> {
     const { signal } = this.#abort;
+    const query = { q: text, ...log, regex: isRegex, ignoreCase: !isCaseSensitive };
+    const params = { path: { id: runId }, query };
     const lines: number[] = [];
     const decoder = new TextDecoder();
     let rest = '';
     try {
-      for await (const chunk of chunksOf(await request(address, { signal }))) {
+      const body = await ask(api.GET('/api/v2/runs/{id}/logs/search', { params, signal, parseAs: 'stream' }));
+      for await (const chunk of chunksOf(body)) {
         const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
         rest = parts.pop() ?? '';
         for (const part of parts) {
