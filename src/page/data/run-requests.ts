@@ -1,48 +1,31 @@
 import { signal } from '@preact/signals';
-import type { RunSummary } from '#run-view/api/types.ts';
+import { useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { pathOf, to } from '../api/address.ts';
 import { api, ask } from '../api/client.ts';
+import type { ControlRequest } from './resource.ts';
 
 /** Whether the form that answers an approval is on the screen, or its answer is being sent. */
 export const openAnswer = signal<'open' | 'sending' | null>(null);
 
-/** Requests the stop of a run; `force`: its running steps are killed. */
-export function stopRun(id: string, force: boolean): Promise<RunSummary> {
-  return ask(api.POST('/api/v2/runs/{id}/stop', { params: { path: { id } }, body: { force } }));
-}
-
-/** Removes a finished run with its logs. */
-export function deleteRun(id: string): Promise<void> {
-  return ask(api.DELETE('/api/v2/runs/{id}', { params: { path: { id } } }));
-}
-
-/** The statuses that a user can give to a step. */
-export type MarkedStatus = 'succeeded' | 'failed';
-
-/** Sets the status of a step of a finished run. */
-export function markStep(id: string, step: string, status: MarkedStatus): Promise<RunSummary> {
-  return ask(api.POST('/api/v2/runs/{id}/steps/{step}/mark', { params: { path: { id, step } }, body: { status } }));
-}
-
-/** Approves a step that waits for approval. Omitted inputs have their defaults. */
-export function approveStep(
-  id: string,
-  step: string,
-  body: { readonly inputs: Readonly<Record<string, string>>; readonly comment: string },
-): Promise<RunSummary> {
-  return ask(api.POST('/api/v2/runs/{id}/steps/{step}/approve', { params: { path: { id, step } }, body }));
-}
-
-/** Rejects a step that waits for approval, so that it fails. */
-export function rejectStep(id: string, step: string, reason: string): Promise<RunSummary> {
-  return ask(api.POST('/api/v2/runs/{id}/steps/{step}/reject', { params: { path: { id, step } }, body: { reason } }));
-}
-
 /** The scope of a retry: all steps that did not succeed, one step and its dependents, or one step alone. */
-export type RetryPart = { readonly from: string } | { readonly step: string } | Record<string, never>;
+type RetryPart = { readonly from: string } | { readonly step: string } | Record<string, never>;
 
-/** Retries a run. Repeated requests with the same `runId` create one run. */
-export function retryRun(id: string, runId: string, part: RetryPart): Promise<RunSummary> {
-  return ask(api.POST('/api/v2/runs/{id}/retry', { params: { path: { id } }, body: { ...part, runId } }));
+/** Returns a function that retries a run, or a part of it, by the request of a control, and opens the new run. */
+export function useRetry(id: string, { send }: ControlRequest): (part: RetryPart) => void {
+  const { route } = useLocation();
+  // By part, so that a second click repeats the same request: requests with the same id create one run.
+  const newIds = useMemo(() => new Map<string, string>(), [id]);
+  return (part) =>
+    void send(async () => {
+      const key = JSON.stringify(part);
+      const runId = newIds.get(key) ?? newRunId();
+      newIds.set(key, runId);
+      const created = await ask(
+        api.POST('/api/v2/runs/{id}/retry', { params: { path: { id } }, body: { ...part, runId } }),
+      );
+      route(pathOf(to.run(created.runId)));
+    });
 }
 
 /** Creates a run id: a UUID of version 7, which sorts by time. */

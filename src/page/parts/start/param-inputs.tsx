@@ -1,21 +1,24 @@
 import type { Signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { WorkflowDetail } from '#run-view/api/types.ts';
-import { acceptedNames, choicesOf, type Field, type Filled } from '../../data/workflows/start-form.ts';
+import { acceptedNames, choicesOf, type Field, type Filled, faultOf } from '../../data/workflows/start-form.ts';
 import { Button } from '../controls.tsx';
 
 type InputProps = {
   readonly field: Field;
-  readonly value: string | undefined;
-  readonly fault: string | null;
+  readonly values: Filled['values'];
+  /** The problem of the request, whose lines name fields. */
+  readonly problem: string;
   readonly isDisabled?: boolean;
-  /** Null: the default of the file. */
-  readonly onValue: (value: string | null) => void;
+  readonly onValues: (values: Filled['values']) => void;
 };
 
 /** A parameter. An empty field keeps its default, unless the user chose an empty value. */
-export function FieldInput({ field, value, fault, isDisabled = false, onValue }: InputProps) {
+export function FieldInput({ field, values, problem, isDisabled = false, onValues }: InputProps) {
   const id = `param-${field.key}`;
+  const { [field.key]: value, ...others } = values;
+  const fault = faultOf(field.key, problem);
+  const onValue = (next: string | null) => onValues(next === null ? others : { ...others, [field.key]: next });
   const isEmpty = value === '';
   return (
     <div class="field">

@@ -49,10 +49,6 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps) {
   const fault = (name: string) => faultOf(name, problem.value?.message ?? '');
   const names = [...fields.map(({ key }) => key), ...filled.value.free.map(({ name }) => name)];
   const isShownBeside = problem.value !== null && names.some((name) => name !== '' && fault(name) !== null);
-  const setValue = (key: string, value: string | null) => {
-    const { [key]: _, ...rest } = filled.value.values;
-    filled.value = { ...filled.value, values: value === null ? rest : { ...rest, [key]: value } };
-  };
   return (
     <form class="start-form" noValidate onSubmit={start}>
       {disableParamEdit ? (
@@ -66,9 +62,9 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps) {
           key={field.key}
           field={field}
           isDisabled={disableParamEdit}
-          value={filled.value.values[field.key]}
-          fault={fault(field.key)}
-          onValue={(value) => setValue(field.key, value)}
+          values={filled.value.values}
+          problem={problem.value?.message ?? ''}
+          onValues={(values) => (filled.value = { ...filled.value, values })}
         />
       ))}
       {!disableParamEdit && <FreeParams workflow={workflow} filled={filled} fault={fault} />}

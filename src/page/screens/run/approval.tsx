@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { RunHead, StepApproval, StepView } from '#run-view/api/types.ts';
 import { answerText } from '#run-view/components.ts';
+import { api, ask } from '../../api/client.ts';
 import { isReadOnly, session } from '../../data/login-session.ts';
 import { type ControlRequest, useRequest } from '../../data/resource.ts';
-import { approveStep, openAnswer, rejectStep } from '../../data/run-requests.ts';
+import { openAnswer } from '../../data/run-requests.ts';
 import { type Field, faultOf } from '../../data/workflows/start-form.ts';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { ActionProblem } from '../../parts/problem-box.tsx';
@@ -65,16 +66,15 @@ function Question({ step, approval, head, request }: QuestionProps) {
     if (event.submitter?.getAttribute('value') === 'reject') isAsking.value = true;
     else approve();
   };
+  const params = { path: { id: head.runId, step: step.name } };
   const approve = () => {
-    void send(() => approveStep(head.runId, step.name, { inputs: values.value, comment: comment.value }));
+    const body = { inputs: values.value, comment: comment.value };
+    void send(() => ask(api.POST('/api/v2/runs/{id}/steps/{step}/approve', { params, body })));
   };
   const reject = () => {
     isAsking.value = false;
-    void send(() => rejectStep(head.runId, step.name, comment.value));
-  };
-  const setValue = (name: string, value: string | null) => {
-    const { [name]: _, ...rest } = values.value;
-    values.value = value === null ? rest : { ...rest, [name]: value };
+    const body = { reason: comment.value };
+    void send(() => ask(api.POST('/api/v2/runs/{id}/steps/{step}/reject', { params, body })));
   };
   const mayAsk = !isReadOnly.value && mayAnswer(allowed);
   useEffect(() => {
@@ -100,9 +100,9 @@ function Question({ step, approval, head, request }: QuestionProps) {
         <FieldInput
           key={rule.name}
           field={fieldOf(rule)}
-          value={values.value[rule.name]}
-          fault={faultOf(rule.name, request.problem.value?.message ?? '')}
-          onValue={(value) => setValue(rule.name, value)}
+          values={values.value}
+          problem={request.problem.value?.message ?? ''}
+          onValues={(given) => (values.value = given)}
         />
       ))}
       <div class="field">

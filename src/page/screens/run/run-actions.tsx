@@ -3,11 +3,11 @@ import { shortId } from '#render/text.ts';
 import type { RunHead } from '#run-view/api/types.ts';
 import { counted } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
-import { ApiProblem } from '../../api/client.ts';
+import { ApiProblem, api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/login-session.ts';
 import { type ControlRequest, useRequest } from '../../data/resource.ts';
-import { openAnswer, stopRun } from '../../data/run-requests.ts';
+import { openAnswer, useRetry } from '../../data/run-requests.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
 import { Button } from '../../parts/controls.tsx';
@@ -15,7 +15,6 @@ import { ActionProblem } from '../../parts/problem-box.tsx';
 import { onDemand } from '../../parts/screen.tsx';
 import { AnswerButtons } from './answer-buttons.tsx';
 import { hrefOfStep } from './run-address.ts';
-import { useRetry } from './use-retry.ts';
 
 const RunMenu = onDemand(() => import('./run-menus.tsx').then((part) => part.RunMenu));
 
@@ -122,7 +121,8 @@ function StopButton({ run, head, problem }: { run: ShownRun; head: RunHead; prob
     sent.value = stop;
     problem.value = null;
     try {
-      await stopRun(head.runId, stop === 'kill');
+      const params = { path: { id: head.runId } };
+      await ask(api.POST('/api/v2/runs/{id}/stop', { params, body: { force: stop === 'kill' } }));
     } catch (error) {
       problem.value = ApiProblem.of(error);
       sent.value = null;

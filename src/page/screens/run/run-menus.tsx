@@ -3,16 +3,16 @@ import { useLocation } from 'preact-iso';
 import { shortId } from '#render/text.ts';
 import type { RunHead, StepView } from '#run-view/api/types.ts';
 import { pathOf, to } from '../../api/address.ts';
+import { api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
 import { isReadOnly } from '../../data/login-session.ts';
 import { useRequest } from '../../data/resource.ts';
-import { deleteRun, type MarkedStatus, markStep } from '../../data/run-requests.ts';
+import { useRetry } from '../../data/run-requests.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { isActive } from '../../data/workflows/workflow-filter.ts';
 import { Menu } from '../../parts/controls.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { ActionProblem } from '../../parts/problem-box.tsx';
-import { useRetry } from './use-retry.ts';
 
 /** The rarely used actions on a run. */
 export function RunMenu({ head }: { head: RunHead }) {
@@ -20,7 +20,7 @@ export function RunMenu({ head }: { head: RunHead }) {
   const isAsking = useSignal(false);
   if (isReadOnly.value || isActive(head.status)) return null;
   const remove = async () => {
-    await deleteRun(head.runId);
+    await ask(api.DELETE('/api/v2/runs/{id}', { params: { path: { id: head.runId } } }));
     route(pathOf(to.runs));
   };
   return (
@@ -42,18 +42,23 @@ export function RunMenu({ head }: { head: RunHead }) {
   );
 }
 
+/** The statuses that a user can give to a step. */
+const marks = ['succeeded', 'failed'] as const;
+
 type StepMenuProps = { run: ShownRun; head: RunHead; step: Pick<StepView, 'name' | 'status'> };
 
 /** The actions on a step of a finished run, or an instance of a fan-out: retry it, and set its status. */
 export function StepMenu({ run, head, step }: StepMenuProps) {
-  const asked = useSignal<MarkedStatus | null>(null);
+  const asked = useSignal<(typeof marks)[number] | null>(null);
   const request = useRequest();
   const retry = useRetry(head.runId, request);
   if (isReadOnly.value || isActive(head.status) || step.name.startsWith('handlerOn.')) return null;
-  const statuses = (['succeeded', 'failed'] as const).filter((status) => status !== step.status);
+  const statuses = marks.filter((status) => status !== step.status);
   const isOff = request.isPending.value || isOffline.value;
   const mark = async () => {
-    if (asked.value !== null) await markStep(head.runId, step.name, asked.value);
+    if (asked.value === null) return;
+    const params = { path: { id: head.runId, step: step.name } };
+    await ask(api.POST('/api/v2/runs/{id}/steps/{step}/mark', { params, body: { status: asked.value } }));
     await run.reload();
   };
   return (
