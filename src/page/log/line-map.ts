@@ -122,8 +122,7 @@ export class PieceLines {
 class OpenLine {
   readonly from: number;
   /** The start of the text after the last carriage return. */
-  #kept: Uint8Array[] = [];
-  #keptBytes = 0;
+  #kept = new Uint8Array();
   #isCut = false;
   /** A carriage return takes effect when text follows; before a line end it is part of the line end. */
   #isReturned = false;
@@ -137,7 +136,10 @@ class OpenLine {
     while (end > 0 && bytes[end - 1] === CARRIAGE_RETURN) end -= 1;
     if (end > 0) {
       const lastReturn = bytes.lastIndexOf(CARRIAGE_RETURN, end - 1);
-      if (this.#isReturned || lastReturn !== -1) this.#restart();
+      if (this.#isReturned || lastReturn !== -1) {
+        this.#kept = new Uint8Array();
+        this.#isCut = false;
+      }
       this.#keep(bytes.subarray(lastReturn + 1, end));
     }
     this.#isReturned = end < bytes.length || (this.#isReturned && end === 0);
@@ -145,40 +147,22 @@ class OpenLine {
 
   /** `lineEnd`: the bytes of its line end. */
   read(to: number, lineEnd = 0): ReadLine {
-    const [only = new Uint8Array()] = this.#kept;
-    const bytes = this.#kept.length <= 1 ? only : joined(this.#kept, this.#keptBytes);
     return {
-      text: decoder.decode(this.#isCut ? wholeCharacters(bytes) : bytes),
+      text: decoder.decode(this.#isCut ? wholeCharacters(this.#kept) : this.#kept),
       cut: this.#isCut ? { from: this.from, to } : null,
       end: to + lineEnd,
     };
   }
 
-  #restart(): void {
-    this.#kept = [];
-    this.#keptBytes = 0;
-    this.#isCut = false;
-  }
-
   #keep(bytes: Uint8Array): void {
-    const room = MAX_LINE_BYTES - this.#keptBytes;
-    if (bytes.length > room) this.#isCut = true;
-    if (room === 0 || bytes.length === 0) return;
-    // A copy: a slice would keep the whole chunk in memory.
-    const kept = bytes.slice(0, room);
-    this.#kept.push(kept);
-    this.#keptBytes += kept.length;
+    const length = Math.min(MAX_LINE_BYTES, this.#kept.length + bytes.length);
+    if (this.#kept.length + bytes.length > length) this.#isCut = true;
+    // A copy: a part of a chunk would keep all of it in memory.
+    const kept = new Uint8Array(length);
+    kept.set(this.#kept);
+    kept.set(bytes.subarray(0, length - this.#kept.length), this.#kept.length);
+    this.#kept = kept;
   }
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
 /** Without the last character if it is cut. */
