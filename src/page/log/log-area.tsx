@@ -4,8 +4,8 @@ import { showsLogTimes } from '../data/page-settings.ts';
 import { momentText } from '../parts/time.tsx';
 import type { LineRange } from './line-map.ts';
 import { hitFrom, markMatches } from './matches.ts';
-import { drawnLines, LINE_HEIGHT, lastTop, scrollHeight } from './scroll-map.ts';
-import { createScroller, type Scroller } from './scroller.ts';
+import { drawnLines, LINE_HEIGHT, scrollHeight } from './scroll-map.ts';
+import { createScroller, type Movement, type Scroller } from './scroller.ts';
 import { MAX_WHOLE_BYTES, type ShownLine, type ShownLog } from './shown-log.ts';
 
 /** A line to scroll to; a new object for each request, so that the same line can be requested again. */
@@ -46,20 +46,14 @@ export function LogArea(props: AreaProps) {
   const drawn = drawnLines(view.top, { lines, height: view.height }, spare);
   useLayoutEffect(() => {
     if (area.current === null || block.current === null) return;
-    const onMoved = (top: number, height: number, direction: number) => {
+    const onMoved = ({ top, height, direction, isAtEnd }: Movement) => {
       setView((before) => {
         const isSame = before.height === height && Math.floor(before.top) === Math.floor(top);
         return isSame ? before : { top, height };
       });
-      const { isFollowing: isAtEnd, onFollow, log: shown } = latest.current;
-      if (direction < 0 && isAtEnd) onFollow(false);
-      const count = shown.map.value?.lines ?? 0;
-      if (
-        direction > 0 &&
-        !isAtEnd &&
-        top >= lastTop({ lines: count, height, isWrapped: latest.current.isWrapped }) - 0.01
-      )
-        onFollow(true);
+      const { isFollowing: wasFollowing, onFollow } = latest.current;
+      if (direction < 0 && wasFollowing) onFollow(false);
+      if (direction > 0 && !wasFollowing && isAtEnd) onFollow(true);
     };
     scroller.current = createScroller(area.current, block.current, onMoved);
     return scroller.current.close;

@@ -17,8 +17,13 @@ export type Scroller = {
   readonly close: () => void;
 };
 
-/** Called with the first visible line, the visible pixels, and -1, 0 or 1 for the direction of the user. */
-type OnMoved = (top: number, height: number, direction: number) => void;
+/** The first visible line, the visible pixels, -1, 0 or 1 for the direction of the user, and whether the end is visible. */
+export type Movement = {
+  readonly top: number;
+  readonly height: number;
+  readonly direction: number;
+  readonly isAtEnd: boolean;
+};
 
 /** A touch gesture is considered active for this time after its last movement, in milliseconds. */
 const SETTLED_MS = 200;
@@ -27,7 +32,7 @@ const SETTLED_MS = 200;
  * The position is a line and a fraction of its height, not a pixel: a long log has more pixels than a browser can
  * scroll, and wrapped lines are not measured before they are drawn. The scroll bar follows the position in proportion.
  */
-export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: OnMoved): Scroller {
+export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: (movement: Movement) => void): Scroller {
   let state: Drawn = { lines: 0, first: 0, isWrapped: false, isFollowing: false };
   let top = 0;
   /** The scroll position that corresponds to `top`. */
@@ -38,6 +43,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
   /** Whether a pixel of the scroll bar differs from a pixel of the lines. */
   const isIndirect = () => state.isWrapped || isScaled(state.lines);
   const isAtEnd = () => top >= lastTop(room()) - 0.01;
+  const report = (direction: number) => onMoved({ top, height: area.clientHeight, direction, isAtEnd: isAtEnd() });
 
   const row = (line: number) => block.children[line - state.first] as HTMLElement | undefined;
   /** The height of the block above the visible area, in pixels. */
@@ -61,7 +67,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
     const before = top;
     top = Math.min(lastTop(room()), Math.max(0, wanted));
     arrange();
-    onMoved(top, area.clientHeight, isByUser ? Math.sign(top - before) : 0);
+    report(isByUser ? Math.sign(top - before) : 0);
   };
   /** The first visible line after the block moves by `pixels`; only drawn wrapped lines have a known height. */
   const topAfter = (pixels: number) => {
@@ -124,7 +130,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
   };
   const resized = new ResizeObserver(() => {
     arrange();
-    onMoved(top, area.clientHeight, 0);
+    report(0);
   });
   const listening = new AbortController();
   const { signal } = listening;
@@ -144,7 +150,7 @@ export function createScroller(area: HTMLElement, block: HTMLElement, onMoved: O
       arrange();
       if (!isLonger && !begins) return;
       sync();
-      onMoved(top, area.clientHeight, 0);
+      report(0);
     },
     show: (line) => {
       const visible = area.clientHeight / LINE_HEIGHT;
