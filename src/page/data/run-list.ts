@@ -91,9 +91,12 @@ export class RunList {
     if (own === this.#reading) this.isReading.value = false;
   }
 
+  /** `after`: the cursor of the previous page, null for the first. */
   async #readPage(after: string | null, isCurrent: () => boolean, { apply }: Read): Promise<Page | null> {
     const count = after === null ? Math.min(MAX_PAGE_SIZE, this.runs.value?.length ?? 0) : 0;
-    const page = await requestPage(this.#filter, after, Math.max(PAGE_SIZE, count));
+    const given = Object.entries({ ...this.#filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
+    const query = { ...Object.fromEntries(given), limit: Math.max(PAGE_SIZE, count), partial: true };
+    const page: Page = await ask(api.GET('/api/v2/runs', { params: { query } }));
     if (!isCurrent()) return null;
     apply(() => {
       this.runs.value = [...(after === null ? [] : (this.runs.value ?? [])), ...page.runs];
@@ -123,13 +126,6 @@ export class RunList {
 }
 
 type Page = { readonly runs: readonly RunHead[]; readonly nextCursor: string | null };
-
-/** Requests a page; `after`: the cursor of the previous one, null for the first. */
-async function requestPage(filter: RunFilter, after: string | null, limit: number): Promise<Page> {
-  const given = Object.entries({ ...filter, cursor: after ?? '' }).filter(([, value]) => value !== '');
-  const query = { ...Object.fromEntries(given), limit, partial: true };
-  return ask(api.GET('/api/v2/runs', { params: { query } }));
-}
 
 /** Whether a run matches a filter, by the same rules as the daemon. */
 function isWanted(run: RunHead, filter: RunFilter): boolean {

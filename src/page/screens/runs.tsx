@@ -34,8 +34,8 @@ export function Runs() {
     queue: query['queue'] ?? '',
     text: query['text'] ?? '',
     minDuration: query['longer'] ?? '',
-    from: startOfDay(query['from'] ?? '', isUtc.value),
-    to: endOfDay(query['to'] ?? '', isUtc.value),
+    from: timeOf(query['from'] ?? '', '00:00:00'),
+    to: timeOf(query['to'] ?? '', '23:59:59.999'),
   };
   const key = JSON.stringify(filter);
   const list = useMemo(() => new RunList(filter, kept.get(key)), [key]);
@@ -279,18 +279,8 @@ function RunFilters({ query, change }: FiltersProps) {
   );
 }
 
-/** The start of a day, in the selected time zone; empty if the text is not a date. */
-function startOfDay(day: string, utc: boolean): string {
-  const at = new Date(`${day}T00:00:00${utc ? 'Z' : ''}`);
+/** A time of a day in the selected time zone, in ISO 8601; empty if the text is not a date. */
+function timeOf(day: string, time: string): string {
+  const at = new Date(`${day}T${time}${isUtc.value ? 'Z' : ''}`);
   return /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(at.getTime()) ? at.toISOString() : '';
-}
-
-/** The end of a day, likewise. */
-function endOfDay(day: string, utc: boolean): string {
-  const start = startOfDay(day, utc);
-  if (start === '') return '';
-  const next = new Date(start);
-  if (utc) next.setUTCDate(next.getUTCDate() + 1);
-  else next.setDate(next.getDate() + 1);
-  return new Date(next.getTime() - 1).toISOString();
 }
