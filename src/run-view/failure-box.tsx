@@ -49,7 +49,11 @@ function FailureBox({ failure, hrefOf, positionOf, below }: FailuresProps & { fa
         )}
         {position && <span class="quiet">at {position}</span>}
       </h3>
-      <LastLines lines={lines.map((line) => line.slice(line.lastIndexOf('\r') + 1))} label={`Last lines of ${step}`} />
+      {lines.length > 0 && (
+        <LogText label={`Last lines of ${step}`} kind="last-lines">
+          <Spans spans={spansOfLines(lines.map((line) => line.slice(line.lastIndexOf('\r') + 1).slice(0, 2000)))} />
+        </LogText>
+      )}
       {below?.(failure)}
     </article>
   );
@@ -61,15 +65,6 @@ export function LogText({ label, kind = '', children }: { label: string; kind?: 
     <pre class={`log ${kind}`} tabIndex={0} role="region" aria-label={label}>
       {children}
     </pre>
-  );
-}
-
-function LastLines({ lines, label }: { lines: readonly string[]; label: string }) {
-  if (lines.length === 0) return null;
-  return (
-    <LogText label={label} kind="last-lines">
-      <Spans spans={spansOfLines(lines.map((line) => line.slice(0, 2000)))} />
-    </LogText>
   );
 }
 

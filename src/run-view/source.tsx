@@ -24,11 +24,7 @@ export function SourceText({ path, text, marked }: SourceProps) {
   );
 }
 
-type LinesProps = {
-  readonly text: string;
-  readonly marked?: { readonly from: number; readonly to: number } | null | undefined;
-  readonly idOf?: (line: number) => string;
-};
+type LinesProps = Omit<SourceProps, 'path'> & { readonly idOf?: (line: number) => string };
 
 /** The numbered lines of a workflow file, with highlighted keys and comments. */
 export function SourceLines({ text, marked, idOf }: LinesProps) {

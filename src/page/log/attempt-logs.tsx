@@ -63,15 +63,13 @@ export function AttemptLogs({ run, step, attempt, runId }: LogsProps) {
       {hasTwo && (
         <div class="attempts">
           {streams.map((each) => (
-            <button
+            <Button
               key={each}
-              type="button"
               class="chip"
+              text={[`${each} `, <span class="quiet-count">{lines[each].toLocaleString('en')}</span>]}
               aria-pressed={each === stream}
               onClick={() => change({ stream: each }, '')}
-            >
-              {each} <span class="quiet-count">{lines[each].toLocaleString('en')}</span>
-            </button>
+            />
           ))}
         </div>
       )}

@@ -87,8 +87,13 @@ export class Draft {
     if (!this.isDirty.value) {
       this.base.value = found;
       this.text.value = found.text;
-    } else if (found.text === this.#sent) this.#markSaved(found);
+    } else this.#compare(found, this.#sent);
+  }
+
+  #compare(found: TaggedText, own: string | null): boolean {
+    if (found.text === own) this.#markSaved(found);
     else this.theirs.value = found;
+    return found.text === own;
   }
 
   #markSaved(saved: TaggedText): void {
@@ -100,10 +105,7 @@ export class Draft {
   /** Reads the file after a conflict; returns whether it contains the text. */
   async #compareWithFile(text: string): Promise<boolean> {
     try {
-      const found = await readText(this.workflow);
-      if (found.text === text) this.#markSaved(found);
-      else this.theirs.value = found;
-      return found.text === text;
+      return this.#compare(await readText(this.workflow), text);
     } catch (error) {
       this.failure.value = ApiProblem.of(error);
       return false;
