@@ -22,7 +22,8 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
   const draw = (scrolled: string, block: readonly string[]) => {
     if (scrolled === '' && isSame(block, drawn)) return;
     const { columns } = terminal.size();
-    const up = cursorUp(wrappedRows(drawn, columns));
+    const rows = wrappedRows(drawn, columns);
+    const up = rows === 0 ? '' : `\r\u001b[${rows}A`;
     const hide = block.length > 0 && !isHidden ? HIDE_CURSOR : '';
     isHidden ||= block.length > 0;
     // Rows that the terminal has wrapped stay marked as such until they are erased.
@@ -53,10 +54,6 @@ function paintOver(block: readonly string[]): string {
 /** Scrolled lines can be wider than the terminal, where erasing to the right would remove the last character. */
 function paintBelow(scrolled: string, block: readonly string[]): string {
   return eraseBelow + scrolled + block.map((line) => `${line}\n`).join('');
-}
-
-function cursorUp(rows: number): string {
-  return rows === 0 ? '' : `\r\u001b[${rows}A`;
 }
 
 /** Returns the rows of a block after its terminal has wrapped the lines that do not fit its width. */
@@ -148,10 +145,13 @@ export function createTerminalTitle(workflow: string, { title, progress }: Termi
   let shown = '';
   const osc = (text: string) => `\u001b]${text}\u0007`;
   return {
-    show: (run: RunProgress) => {
+    show: ({ done, total, failed, isStopping }: RunProgress) => {
+      // 1: normal, 2: a step failed, 4: paused.
+      const state = isStopping ? 4 : failed > 0 ? 2 : 1;
+      const percent = total === 0 ? 0 : Math.floor((100 * done) / total);
       const texts = [
-        ...(title ? [osc(`0;${run.done}/${run.total} ${name}`)] : []),
-        ...(progress ? [osc(`9;4;${stateOf(run)};${percentOf(run)}`)] : []),
+        ...(title ? [osc(`0;${done}/${total} ${name}`)] : []),
+        ...(progress ? [osc(`9;4;${state};${percent}`)] : []),
       ].join('');
       if (texts === shown) return '';
       const before = shown === '' && title ? KEEP_TITLE : '';
@@ -164,14 +164,4 @@ export function createTerminalTitle(workflow: string, { title, progress }: Termi
       return (progress ? osc('9;4;0;0') : '') + (title ? osc('0;') + GIVE_TITLE_BACK : '');
     },
   };
-}
-
-/** 1: normal, 2: a step failed, 4: paused. */
-function stateOf({ failed, isStopping }: RunProgress): 1 | 2 | 4 {
-  if (isStopping) return 4;
-  return failed > 0 ? 2 : 1;
-}
-
-function percentOf({ done, total }: RunProgress): number {
-  return total === 0 ? 0 : Math.floor((100 * done) / total);
 }

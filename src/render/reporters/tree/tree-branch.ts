@@ -4,6 +4,8 @@ import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import { behindGutter } from '../../text/pack-lines.ts';
 import { stepStatusText } from '../../text/run-text.ts';
+import { type SuggestedCommands, suggestLogs } from '../../text/suggested-commands.ts';
+import { counted } from '../../text/value-text.ts';
 import { nameText, textWidth } from '../../text/width.ts';
 import { createLeftOutput, type LeftOutput, type OutputMode } from '../held-lines.ts';
 import type { OutputChunk } from '../reporter.ts';
@@ -17,8 +19,7 @@ export type BranchContext = {
   readonly columns: () => number;
   readonly mode: OutputMode;
   readonly keepsColors: boolean;
-  /** Returns the line that names the command for the rest of a step's output. */
-  readonly restHint: (count: number, runId: string, step: string) => string;
+  readonly commands: SuggestedCommands;
   /** Called for each step whose output is printed. */
   readonly printed: (runId: string, step: string) => void;
 };
@@ -179,12 +180,20 @@ export class TreeBranch {
     const { lines, leftOut } = left.take();
     const { colors, glyphs } = this.style;
     const indent = `${this.#indent()}  `;
-    if (leftOut > 0) this.#emit(colors.dim(`${indent}${this.#context.restHint(leftOut, this.#run.runId, step)}`));
+    if (leftOut > 0) this.#emit(colors.dim(`${indent}${this.#restHint(leftOut, step)}`));
     if (lines.length > 0) this.#context.printed(this.#run.runId, step);
     for (const line of lines) {
       for (const row of behindGutter(line, `${indent}${colors.dim(glyphs.bar)} `, this.#context.columns()))
         this.#emit(row);
     }
+  }
+
+  /** The command for the rest of the output of a step, unless the terminal would break it or the run is not stored. */
+  #restHint(count: number, step: string): string {
+    const { commands, columns } = this.#context;
+    const text = `${this.style.glyphs.ellipsis} ${counted(count, 'line')} more`;
+    const whole = `${text}: ${suggestLogs(this.#run.runId, step, { options: commands.options })}`;
+    return commands.logs && textWidth(whole) + 6 < columns() ? whole : text;
   }
 
   /** The output of a sub-workflow step is only the result of the child run, as JSON. */

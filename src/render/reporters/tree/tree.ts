@@ -3,9 +3,8 @@ import type { StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { failuresIn } from '../../text/failures.ts';
 import { escapeControls } from '../../text/sanitize.ts';
-import { suggestLogs } from '../../text/suggested-commands.ts';
 import { chooseGlyphs, createColors, type Glyphs } from '../../text/terminal-style.ts';
-import { counted, formatDuration, formatElapsed } from '../../text/value-text.ts';
+import { formatDuration, formatElapsed } from '../../text/value-text.ts';
 import { clusters, cut, textWidth } from '../../text/width.ts';
 import { headerLine, type RecapOptions, renderRecap } from '../../views/recap.ts';
 import type { OutputMode } from '../held-lines.ts';
@@ -81,7 +80,7 @@ class Tree {
       columns: () => terminal.size().columns,
       mode: options.output,
       keepsColors: terminal.stripsColors !== true,
-      restHint: (count, run, step) => this.#restHint(count, run, step),
+      commands: options.commands,
       printed: (run, step) => this.#printed.add(`${run} ${step}`),
     };
     this.#root = new TreeBranch({ workflow, runId, depth: 0 }, this.#context, (line) => this.#scroll(line));
@@ -175,15 +174,6 @@ class Tree {
     const title = this.#title.show(view);
     if (title !== '') this.#terminal.write(title);
     return { showsTime: view.active.size + view.waiting.size > 0 };
-  }
-
-  /** Leaves out the command if the terminal would break it or the run is not stored. */
-  #restHint(count: number, runId: string, step: string): string {
-    const { commands } = this.#options;
-    const { columns, style } = { columns: this.#terminal.size().columns, style: this.#context.style };
-    const text = `${style.glyphs.ellipsis} ${counted(count, 'line')} more`;
-    const whole = `${text}: ${suggestLogs(runId, step, { options: commands.options })}`;
-    return commands.logs && textWidth(whole) + 6 < columns ? whole : text;
   }
 
   #scroll(line: string): void {
