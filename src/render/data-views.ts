@@ -9,11 +9,6 @@ export const graphFormats = ['ascii', 'mermaid', 'dot', 'json'] as const;
 /** One of `graphFormats`. */
 export type GraphFormat = (typeof graphFormats)[number];
 
-/** Renders the graph as JSON, see `graphView`. */
-export function graphJson(graph: Graph): string {
-  return `${JSON.stringify(graphView(graph), null, 2)}\n`;
-}
-
 /** Returns the graph as data: `{nodes: [{name, handler, executor}], edges: [{from, to}]}`; `handler` is null for a step. */
 export function graphView(graph: Graph): object {
   const nodes = graph.nodes.map((node, number) => ({

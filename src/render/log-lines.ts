@@ -99,7 +99,7 @@ function createWholeLines(isPiecemeal: boolean, tail: number | null, write: LogL
       if (found.length === 0) return;
       const added = texts(found, toText);
       if (held === null) write(added.join(''));
-      else held = keepLast([...held, ...added], tail ?? 0);
+      else held = tail === 0 ? [] : [...held, ...added].slice(-(tail ?? 0));
     },
     release: () => {
       if (held !== null && held.length > 0) write(held.join(''));
@@ -110,8 +110,4 @@ function createWholeLines(isPiecemeal: boolean, tail: number | null, write: LogL
 
 function isSameStream(one: OutputLine, other: OutputLine): boolean {
   return one.step === other.step && one.stream === other.stream && one.attempt === other.attempt;
-}
-
-function keepLast(texts: string[], count: number): string[] {
-  return count === 0 ? [] : texts.slice(-count);
 }

@@ -22,10 +22,10 @@ import {
   type SourceNames,
   StepPart,
   shownAttempts,
-  sourceName,
   sourceNames,
   zonedTime,
 } from './report/report-parts.tsx';
+import { fileText } from './text/position-text.ts';
 import { escapeControl } from './text/sanitize.ts';
 import { suggestRetry } from './text/suggested-commands.ts';
 import { shortId } from './text/value-text.ts';
@@ -143,19 +143,18 @@ function detailedSteps(steps: readonly ReportStep[]): readonly ReportStep[] {
 /** How many bytes of each log to show; those of the last attempts of failed steps are cut last. */
 async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Promise<LogShare> {
   if (logs === null) return () => 0;
-  const keys: string[] = [];
-  const sizes: LogSize[] = [];
+  const sizes: (LogSize & { readonly key: string })[] = [];
   for (const { step } of steps) {
     for (const { attempt } of shownAttempts(step)) {
       const isUrgent = step.status === 'failed' && attempt === step.attempts;
       for (const stream of await logs.streams(step.name, attempt)) {
-        keys.push(logKey({ step: step.name, attempt, stream }));
-        sizes.push({ bytes: await logs.file(step.name, attempt, stream).size(), isUrgent });
+        const bytes = await logs.file(step.name, attempt, stream).size();
+        sizes.push({ key: logKey({ step: step.name, attempt, stream }), bytes, isUrgent });
       }
     }
   }
   const shares = shareLogBudget(sizes);
-  const byKey = new Map(keys.map((key, index) => [key, shares[index] ?? 0]));
+  const byKey = new Map(sizes.map(({ key }, index) => [key, shares[index] ?? 0]));
   return (log) => byKey.get(logKey(log)) ?? 0;
 }
 
@@ -164,7 +163,7 @@ function SourcePart({ index, places }: { index: number; places: SourceNames }) {
   if (source === undefined) return null;
   const text = source.text.slice(0, MAX_SOURCE);
   const lines = linesOf(text).length;
-  const name = sourceName(source.path, places);
+  const name = fileText(source.path, places.dir);
   return (
     <details class="source" open={index === 0 && lines <= MAX_OPEN_LINES}>
       <summary>
@@ -251,7 +250,7 @@ function Failures({ view, steps, places }: { view: RunView; steps: readonly Repo
   const placeOf = (failure: RunFailure) => {
     const { path, place } = failure;
     if (path.length === 1) return positionLink(stepOf(failure)?.node ?? null, places);
-    return place && <code>{`${sourceName(place.file, places)}:${place.line}:${place.column}`}</code>;
+    return place && <code>{`${fileText(place.file, places.dir)}:${place.line}:${place.column}`}</code>;
   };
   return (
     <section id="failures">
@@ -289,10 +288,8 @@ export function markup(part: VNode | null): string {
   const unsafe =
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what has to go
     /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
-  return `${renderToStaticMarkup(part).replace(unsafe, visible)}\n`;
-}
-
-/** `<U+202E>` contains angle brackets itself. */
-function visible(character: string): string {
-  return escapeControl(character).replace('<', '&lt;').replace('>', '&gt;');
+  return `${renderToStaticMarkup(part).replace(unsafe, (character) => {
+    // `<U+202E>` contains angle brackets itself.
+    return escapeControl(character).replace('<', '&lt;').replace('>', '&gt;');
+  })}\n`;
 }

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { StepAttempt, StepView } from '#run-view/api/types.ts';
+import type { StepView } from '#run-view/api/types.ts';
 import { counted, type Instance, instanceStep, presentLook } from '#run-view/texts.ts';
 import { ApiProblem } from '../api/client.ts';
 import { onReconnection } from '../data/connection.ts';
@@ -18,12 +18,7 @@ import { ShownLog } from './shown-log.ts';
 
 const streams = ['stdout', 'stderr'] as const;
 
-/** A step or an instance of a fan-out, reduced to the data of its logs. */
-type LoggedStep = Pick<StepView, 'name' | 'status'> & {
-  readonly history: readonly Pick<StepAttempt, 'attempt' | 'status' | 'startedAt' | 'finishedAt'>[];
-};
-
-type LogsProps = { run: ShownRun; step: LoggedStep; attempt: number; runId: string };
+type LogsProps = { run: ShownRun; step: StepView; attempt: number; runId: string };
 
 /** The log of an attempt, or one of its two. */
 export function AttemptLogs({ run, step, attempt, runId }: LogsProps) {

@@ -1,6 +1,6 @@
 import { buildGraph, drawingOrder, type Graph, nodeAt, waves } from '#core/graph.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
-import { type GraphFormat, graphEdges, graphJson } from '../data-views.ts';
+import { type GraphFormat, graphEdges, graphView } from '../data-views.ts';
 import { stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs } from '../text/terminal-style.ts';
@@ -21,7 +21,7 @@ export function renderGraph(
     case 'dot':
       return dotGraph(graph, workflow.name);
     case 'json':
-      return graphJson(graph);
+      return `${JSON.stringify(graphView(graph), null, 2)}\n`;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RunView, StepView } from '#run-view/api/types.ts';
+import type { RunView } from '#run-view/api/types.ts';
 import {
   beginning,
   StepRow,
@@ -10,7 +10,6 @@ import {
 } from '#run-view/components.ts';
 import {
   criticalEdges,
-  type DrawnGraph,
   drawnGraph,
   Edges,
   GraphOverview,
@@ -56,7 +55,11 @@ export function ReportGraph({ view, steps, critical }: Drawn & { view: RunView }
 }
 
 function Drawing({ graph, steps, critical }: Drawn & { graph: NumberedGraph }) {
-  const drawn = drawingOf(graph, steps);
+  const labels = steps.slice(0, graph.stepCount).map(({ step }) => {
+    return { name: countedName(step), detail: stepDetail(step) };
+  });
+  const { items: boxes, shape } = graphItems(graph, labels);
+  const drawn = drawnGraph(graph, boxes, layOutGraph(shape));
   const { layout, items } = drawn;
   const isPlain = items.length > MAX_BOXES || (layout.ends.length === 0 && items.length < steps.length);
   return (
@@ -82,27 +85,16 @@ function Drawing({ graph, steps, critical }: Drawn & { graph: NumberedGraph }) {
                 if (step === undefined) return null;
                 return <StepBox node={node} step={step} href={`#${anchor}`} isCritical={critical.has(node.name)} />;
               }}
-              aboutBlock={(nodes) => failedText(nodes.flatMap((node) => steps[node]?.step ?? []))}
+              aboutBlock={(nodes) => {
+                const failed = nodes.filter((node) => steps[node]?.step.status === 'failed').length;
+                return failed === 0 ? '' : ` · ${failed} failed`;
+              }}
             />
           ))
         )}
       </svg>
     </div>
   );
-}
-
-function drawingOf(graph: NumberedGraph, steps: readonly ReportStep[]): DrawnGraph {
-  const labels = steps.slice(0, graph.stepCount).map(({ step }) => ({
-    name: countedName(step),
-    detail: stepDetail(step),
-  }));
-  const { items, shape } = graphItems(graph, labels);
-  return drawnGraph(graph, items, layOutGraph(shape));
-}
-
-function failedText(steps: readonly StepView[]): string {
-  const failed = steps.filter(({ status }) => status === 'failed').length;
-  return failed === 0 ? '' : ` · ${failed} failed`;
 }
 
 /** The timeline of the steps; null if none has started. */

@@ -116,17 +116,12 @@ const MOST_OF_ALL = 12 * 1024 * 1024;
 
 /** How many bytes of each log to show: long ones are cut to the same length, the less important ones first. */
 export function shareLogBudget(logs: readonly LogSize[]): readonly number[] {
-  const wanted = logs.map(({ bytes }) => Math.min(bytes, MOST_OF_ONE));
-  const urgentCap = fairCap(
-    wanted.filter((_, index) => logs[index]?.isUrgent),
-    MOST_OF_ALL,
-  );
-  const used = wanted.reduce((sum, bytes, index) => sum + (logs[index]?.isUrgent ? Math.min(bytes, urgentCap) : 0), 0);
-  const otherCap = fairCap(
-    wanted.filter((_, index) => !logs[index]?.isUrgent),
-    MOST_OF_ALL - used,
-  );
-  return wanted.map((bytes, index) => Math.min(bytes, logs[index]?.isUrgent ? urgentCap : otherCap));
+  const wanted = logs.map(({ bytes, isUrgent }) => ({ bytes: Math.min(bytes, MOST_OF_ONE), isUrgent }));
+  const sizesOf = (urgent: boolean) => wanted.flatMap(({ bytes, isUrgent }) => (isUrgent === urgent ? [bytes] : []));
+  const urgentCap = fairCap(sizesOf(true), MOST_OF_ALL);
+  const used = sizesOf(true).reduce((sum, bytes) => sum + Math.min(bytes, urgentCap), 0);
+  const otherCap = fairCap(sizesOf(false), MOST_OF_ALL - used);
+  return wanted.map(({ bytes, isUrgent }) => Math.min(bytes, isUrgent ? urgentCap : otherCap));
 }
 
 /** The length to which the longest must be cut for all to fit. */

@@ -78,11 +78,6 @@ export function sourceNames({ sources, run }: RunView): SourceNames {
   return { sources, dir: run.file === null ? null : dirname(run.file) };
 }
 
-/** The display name of a source. */
-export function sourceName(path: string, { dir }: SourceNames): string {
-  return fileText(path, dir);
-}
-
 /** The id of a line of a source. */
 export function lineAnchor(source: number, line: number): string {
   return `l${source + 1}-${line}`;
@@ -95,7 +90,7 @@ export function positionLink(node: GraphNode | null, names: SourceNames) {
   const path = names.sources[position.source]?.path ?? '-';
   return (
     <a href={`#${lineAnchor(position.source, position.line)}`}>
-      <code>{`${sourceName(path, names)}:${position.line}:${position.column}`}</code>
+      <code>{`${fileText(path, names.dir)}:${position.line}:${position.column}`}</code>
     </a>
   );
 }

@@ -188,14 +188,11 @@ class GithubLog {
 
   /** Lines of wf contain names of the user, so they are fenced if a name could act as a command. */
   #put(text: string): void {
-    this.#terminal.write(couldCommand(text) ? fenced(text, this.#options.token()) : text);
+    // `::` at the start of a line after spaces, or the older `##[` anywhere.
+    const couldCommand = /##\[|^\s*::/m.test(text);
+    this.#terminal.write(couldCommand ? fenced(text, this.#options.token()) : text);
     this.#heartbeat.wrote();
   }
-}
-
-/** Whether the runner could read a line as a command: `::` at its start after spaces, or the older `##[` anywhere. */
-function couldCommand(text: string): boolean {
-  return /##\[|^\s*::/m.test(text);
 }
 
 /** Fences text, so that nothing in it is a command. A step could read the log, so `token` must be random and used once. */

@@ -1,6 +1,6 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import type { Failure, Failures, RunSummary, StepSummary } from '#core/summary/summary.ts';
-import { failureCommand, failurePath, failureReason } from '../text/failures.ts';
+import type { Failures, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import { failurePath, failureReason } from '../text/failures.ts';
 import { fileText } from '../text/position-text.ts';
 import { stepStatusText } from '../text/run-text.ts';
 import { escapeControls, stripControls } from '../text/sanitize.ts';
@@ -115,16 +115,12 @@ function caseLines(
 
 /** The failures in a child run, each with its path and reason, its last lines, and the command that shows its log. */
 function innerLines({ failures, moreFailures }: Failures): readonly string[] {
-  return [...failures.flatMap(failureLines), ...(moreFailures > 0 ? [`and ${moreFailures} more failed`] : [])];
-}
-
-function failureLines(failure: Failure): readonly string[] {
-  const command = failureCommand(failure);
-  return [
+  const lines = failures.flatMap((failure) => [
     `${failurePath(failure)}: ${failureReason(failure)}`,
     ...failure.lines,
-    ...(command === null ? [] : [`log: ${command}`]),
-  ];
+    ...(failure.command === null ? [] : [`log: ${failure.command}`]),
+  ]);
+  return [...lines, ...(moreFailures > 0 ? [`and ${moreFailures} more failed`] : [])];
 }
 
 function verdictLine({ kind, type, message }: Verdict, tail: string): string {

@@ -101,16 +101,10 @@ function createDecoder(): (bytes: Uint8Array | null) => string {
       decoder = null;
       return rest;
     }
-    if (decoder === null && endsWithAscii(bytes)) return decodeWhole(bytes);
+    const endsWithAscii = bytes.length === 0 || (bytes[bytes.length - 1] ?? 0) < 0x80;
+    if (decoder === null && endsWithAscii)
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     decoder ??= new TextDecoder('utf-8', { ignoreBOM: true });
     return decoder.decode(bytes, { stream: true });
   };
-}
-
-function endsWithAscii(bytes: Uint8Array): boolean {
-  return bytes.length === 0 || (bytes[bytes.length - 1] ?? 0) < 0x80;
-}
-
-function decodeWhole(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

@@ -1,3 +1,4 @@
+import type { Terminal } from '../reporters/reporter.ts';
 import { stripControls } from './sanitize.ts';
 import { breakRows } from './sgr.ts';
 import { textWidth } from './width.ts';
@@ -28,12 +29,6 @@ export function behindGutter(line: string, gutter: string, columns: number): rea
 }
 
 /** Returns the cells of a line: those of the terminal, or infinity if lines are not broken. */
-export function columnsOf({
-  isTerminal,
-  size,
-}: {
-  readonly isTerminal?: boolean;
-  readonly size?: () => { readonly columns: number };
-}): number {
+export function columnsOf({ isTerminal, size }: Partial<Pick<Terminal, 'isTerminal' | 'size'>>): number {
   return (isTerminal === true ? size?.().columns : undefined) ?? Number.POSITIVE_INFINITY;
 }

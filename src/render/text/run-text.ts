@@ -13,13 +13,14 @@ import { shellQuote } from './suggested-commands.ts';
  * `childWorkflow`: the workflow of its sub-run where variables name it.
  */
 export function stepTitle(step: Step, childWorkflow?: string): string {
-  const command = firstLine(commandText(childWorkflow === undefined ? step : running(step, childWorkflow)));
+  const { config } = step.executor;
+  const executor = {
+    ...step.executor,
+    config: childWorkflow === undefined ? config : { ...config, run: childWorkflow },
+  };
+  const command = firstLine(commandText({ ...step, executor }));
   const script = step.script === null ? '' : firstLine(step.script);
   return withType(step.executor.type, command !== '' && script !== '' ? `${command}: ${script}` : command || script);
-}
-
-function running(step: Step, run: string): Step {
-  return { ...step, executor: { ...step.executor, config: { ...step.executor.config, run } } };
 }
 
 /** Puts the type of an executor before its command, unless that names a program itself. */

@@ -47,18 +47,14 @@ const sequences = new RegExp(
 /** Removes all control characters and sequences from a line of output except tabs and colours (SGR). */
 export function keepColors(line: string): string {
   if (!ANY_CONTROL.test(line)) return line;
-  return line.replace(sequences, (found) => (found.startsWith('\u001b[') && found.endsWith('m') ? keepSgr(found) : ''));
+  // Private sequences that end in `m` (`ESC [ > 4 m`) are not colours.
+  return line.replace(sequences, (found) => (/^.\[[0-9;:]*m$/.test(found) ? found : ''));
 }
 
 /** Like `keepColors`, but also removes colours and replaces tabs by spaces, so that the text can be measured and cut. */
 export function stripControls(line: string): string {
   const text = ANY_CONTROL.test(line) ? line.replace(sequences, '') : line;
   return text.includes('\t') ? text.replaceAll('\t', '  ') : text;
-}
-
-/** Private sequences that end in `m` (`ESC [ > 4 m`) are not colours. */
-function keepSgr(sequence: string): string {
-  return /^[0-9;:]*$/.test(sequence.slice(2, -1)) ? sequence : '';
 }
 
 /** Escapes text for HTML, attributes included. */

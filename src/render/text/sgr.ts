@@ -89,15 +89,7 @@ function applyOne(code: number, text: string, open: SgrState): void {
   const closed = closers[code];
   if (code === 0) open.clear();
   else if (closed) for (const attribute of closed) open.delete(attribute);
-  else if (isForeground(code)) open.set('fg', text);
-  else if (isBackground(code)) open.set('bg', text);
+  else if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) open.set('fg', text);
+  else if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) open.set('bg', text);
   else if (code <= HIGHEST_CODE) open.set(String(code), text);
-}
-
-function isForeground(code: number): boolean {
-  return (code >= 30 && code <= 38) || (code >= 90 && code <= 97);
-}
-
-function isBackground(code: number): boolean {
-  return (code >= 40 && code <= 48) || (code >= 100 && code <= 107);
 }

@@ -61,33 +61,16 @@ export function* clusters(text: string): Generator<Cluster> {
 function clusterWidth(cluster: string): number {
   const first = cluster.codePointAt(0) ?? 0;
   if (first < 0x300 && cluster.length === 1) return 1;
-  if (isEmojiByDefault(cluster)) return isLoneRegionalIndicator(cluster, first) ? 1 : 2;
-  if (isEmojiByContext(cluster)) return 2;
-  if (isMarkOrFormat(cluster)) return 0;
-  return isWide(first) ? 2 : 1;
-}
-
-// V8 compiles a regular expression at its first use; these take half a millisecond, so they are not at the top level.
-
-function isMarkOrFormat(cluster: string): boolean {
-  return /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff\ud7b0-\ud7ff]/u.test(cluster);
-}
-
-function isEmojiByDefault(cluster: string): boolean {
-  return /^\p{Emoji_Presentation}/u.test(cluster);
-}
-
-/** Two regional indicators form a flag; U+FE0F requests an emoji. */
-function isEmojiByContext(cluster: string): boolean {
-  return /^[\u{1f1e6}-\u{1f1ff}]{2}|^\p{Emoji}\ufe0f/u.test(cluster);
-}
-
-function isLoneRegionalIndicator(cluster: string, first: number): boolean {
-  return first >= 0x1f1e6 && first <= 0x1f1ff && cluster.length === 2;
-}
-
-function isWide(codePoint: number): boolean {
-  return wideBlocks.some(([first, last]) => codePoint >= first && codePoint <= last);
+  // V8 compiles a regular expression at its first use; these take half a millisecond, so they are not at the top level.
+  const isLoneRegionalIndicator = first >= 0x1f1e6 && first <= 0x1f1ff && cluster.length === 2;
+  if (/^\p{Emoji_Presentation}/u.test(cluster)) return isLoneRegionalIndicator ? 1 : 2;
+  // Two regional indicators form a flag; U+FE0F requests an emoji.
+  if (/^[\u{1f1e6}-\u{1f1ff}]{2}|^\p{Emoji}\ufe0f/u.test(cluster)) return 2;
+  const isMarkOrFormat = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff\ud7b0-\ud7ff]/u.test(
+    cluster,
+  );
+  if (isMarkOrFormat) return 0;
+  return wideBlocks.some(([from, to]) => first >= from && first <= to) ? 2 : 1;
 }
 
 /** Cuts text without control characters to at most `cells`, with `ellipsis` at the end if anything was cut. */

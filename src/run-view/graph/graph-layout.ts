@@ -40,7 +40,8 @@ export function layOutGraph({ sizes, edges }: GraphShape): GraphLayout | null {
   const ordered = orderLayers(layers);
   const across = toTheRight(ordered, sizes, gaps.horizontal);
   if (across.width <= PAGE_WIDTH) return across;
-  const down = turned(toTheRight(ordered, sizes.map(turnedSize), gaps.vertical));
+  const turnedSizes = sizes.map(({ width, height }) => ({ width: height, height: width }));
+  const down = turned(toTheRight(ordered, turnedSizes, gaps.vertical));
   return down.width < across.width ? down : across;
 }
 
@@ -82,29 +83,18 @@ function startsOf(widths: readonly number[], gap: number): readonly number[] {
 
 /** The same drawing with both axes swapped. */
 function turned(layout: GraphLayout): GraphLayout {
+  const point = ({ x, y }: GraphLayout['ends'][number]) => ({ x: y, y: x });
+  const segment = ({ x1, y1, x2, y2 }: Segment) => ({ x1: y1, y1: x1, x2: y2, y2: x2 });
   return {
+    ...layout,
     isVertical: !layout.isVertical,
     width: layout.height,
     height: layout.width,
-    boxes: layout.boxes.map(turnedPoint),
-    bends: layout.bends.map(turnedSegment),
-    straights: layout.straights.map(turnedSegment),
-    links: layout.links,
-    starts: layout.starts,
-    ends: layout.ends.map(turnedPoint),
+    boxes: layout.boxes.map(point),
+    bends: layout.bends.map(segment),
+    straights: layout.straights.map(segment),
+    ends: layout.ends.map(point),
   };
-}
-
-function turnedSize({ width, height }: GraphShape['sizes'][number]): GraphShape['sizes'][number] {
-  return { width: height, height: width };
-}
-
-function turnedPoint({ x, y }: { readonly x: number; readonly y: number }): { readonly x: number; readonly y: number } {
-  return { x: y, y: x };
-}
-
-function turnedSegment({ x1, y1, x2, y2 }: Segment): Segment {
-  return { x1: y1, y1: x1, x2: y2, y2: x2 };
 }
 
 const SWEEPS = 12;
