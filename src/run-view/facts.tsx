@@ -91,7 +91,7 @@ function ValueTable({ kind, caption, values }: { kind: string; caption: string; 
 }
 
 const MAX_COMMAND = 500;
-/** The port mapping in the form of `docker ps`. */
+/** As Docker prints it, in characters. */
 const SHORT_CONTAINER_ID = 12;
 const MAX_OUTPUT = 4096;
 const MAX_OUTPUTS = 20;

@@ -60,7 +60,9 @@ export class ShownRun {
     let isOver = false;
     const loadFirst = async () => {
       await this.reload();
-      if (!isOver && this.view.value === null && isTemporary(this.problem.value))
+      // The daemon did not answer, or could not.
+      const { status } = this.problem.value ?? { status: 404 };
+      if (!isOver && this.view.value === null && (status === 0 || status >= 500))
         retry = setTimeout(loadFirst, RETRY_MS);
     };
     // A run that does not exist has no stream either. It may exist when the user retries.
@@ -148,11 +150,6 @@ export class ShownRun {
       this.#summarize();
     });
   }
-}
-
-/** Whether the daemon did not answer, or could not. */
-function isTemporary(problem: ApiProblem | null): boolean {
-  return problem !== null && (problem.status === 0 || problem.status >= 500);
 }
 
 function childrenOf(step: StepView): readonly { readonly step: string; readonly child: string }[] {

@@ -166,7 +166,11 @@ export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number)
       {query.text !== '' && (
         <>
           <span class="quiet hit-count" role="status">
-            {count === 0 ? (hits.isDone ? 'no hit' : 'searching') : `${current + 1}/${countText(count)}`}
+            {count === 0
+              ? hits.isDone
+                ? 'no hit'
+                : 'searching'
+              : `${current + 1}/${count.toLocaleString('en')}${count < MAX_HITS ? '' : '+'}`}
           </span>
           <Button
             class="plain"
@@ -186,8 +190,4 @@ export function LogSearchBar(props: { search: ShownSearch; onGo: (index: number)
       )}
     </search>
   );
-}
-
-function countText(count: number): string {
-  return count < MAX_HITS ? count.toLocaleString('en') : `${MAX_HITS.toLocaleString('en')}+`;
 }

@@ -100,7 +100,8 @@ export class ShownLog {
     const skipped = first % every;
     const lines = (await readText(this.name, span)).split('\n').slice(skipped, skipped + last - first);
     const spansOf = createAnsiSpans();
-    return lines.map((line) => plainText(spansOf(lastState(line)))).join('\n');
+    const plain = lines.map((line) => spansOf(lastState(line)).map((span) => span.text));
+    return plain.map((texts) => texts.join('')).join('\n');
   }
 
   /** When a line (from 0) was complete; null: unknown. */
@@ -200,10 +201,6 @@ function shownLine({ lines, spansOf, shown }: Piece, index: number): ShownLine |
 
 function withColors(line: ReadLine | null, spansOf: AnsiSpans): ShownLine {
   return { spans: spansOf(line?.text ?? ''), cut: line?.cut ?? null };
-}
-
-function plainText(spans: readonly AnsiSpan[]): string {
-  return spans.map(({ text }) => text).join('');
 }
 
 /** Programs overwrite a line with carriage returns: keep the last text. */

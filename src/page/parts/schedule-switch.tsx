@@ -10,8 +10,9 @@ import { momentText } from './time.tsx';
 /** Switches the schedule of a workflow on and off. The switch moves once the daemon has confirmed the change. */
 export function ScheduleSwitch({ workflow }: { workflow: Workflow }) {
   const problem = useSignal<ApiProblem | null>(null);
-  const { id, name, suspended, schedule } = workflow;
+  const { id, name, suspended, suspendedUntil, schedule } = workflow;
   if (!hasSchedule(schedule) || isReadOnly.value) return null;
+  const until = suspendedUntil === null ? '' : ` until ${momentText(suspendedUntil)}`;
   const change = async () => {
     problem.value = null;
     try {
@@ -28,7 +29,7 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }) {
         class="switch"
         aria-checked={!suspended}
         aria-label={`Schedule of ${name}`}
-        title={suspended ? suspensionText(workflow) : 'The schedule is on'}
+        title={suspended ? `The schedule is suspended${until}` : 'The schedule is on'}
         disabled={isOffline.value}
         onClick={() => void change()}
       >
@@ -41,8 +42,4 @@ export function ScheduleSwitch({ workflow }: { workflow: Workflow }) {
       )}
     </>
   );
-}
-
-function suspensionText({ suspendedUntil }: Workflow): string {
-  return `The schedule is suspended${suspendedUntil === null ? '' : ` until ${momentText(suspendedUntil)}`}`;
 }

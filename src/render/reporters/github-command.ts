@@ -12,7 +12,9 @@ export function githubCommand(
   message: string,
   properties: readonly GithubProperty[] = [],
 ): string {
-  const list = properties.map(([key, value]) => `${key}=${escapeProperty(value)}`).join(',');
+  const list = properties
+    .map(([key, value]) => `${key}=${escapeData(value).replaceAll(':', '%3A').replaceAll(',', '%2C')}`)
+    .join(',');
   return `::${name}${list === '' ? '' : ` ${list}`}::${escapeData(message)}`;
 }
 
@@ -36,8 +38,4 @@ export function githubPosition(
 
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-function escapeProperty(text: string): string {
-  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

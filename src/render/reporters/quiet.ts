@@ -1,6 +1,6 @@
 import type { FinishedStatus } from '#core/run/run.ts';
 import { type RecapOptions, renderRecap } from '../views/recap.ts';
-import type { Recap, Reporter, Terminal } from './reporter.ts';
+import type { Reporter, Terminal } from './reporter.ts';
 
 /** Prints the recap of a run that did not succeed or has warnings, else nothing: for cron, which mails all output. */
 export function createQuietReporter(terminal: Terminal, options: RecapOptions): Reporter {
@@ -10,13 +10,11 @@ export function createQuietReporter(terminal: Terminal, options: RecapOptions): 
     event: () => undefined,
     output: () => undefined,
     end: (recap) => {
-      if (isWorthPrinting(recap)) terminal.write(renderRecap(recap, terminal, options));
+      const { status, warnings } = recap.summary;
+      if (unremarkable.includes(status) && warnings.length === 0) return;
+      terminal.write(renderRecap(recap, terminal, options));
     },
   };
 }
 
 const unremarkable: readonly string[] = ['succeeded', 'partially_succeeded'] satisfies FinishedStatus[];
-
-function isWorthPrinting({ summary }: Recap): boolean {
-  return !unremarkable.includes(summary.status) || summary.warnings.length > 0;
-}

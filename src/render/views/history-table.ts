@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { failedSteps, type RunSummary, type StepSummary } from '#core/summary/summary.ts';
+import { failedSteps, type RunSummary } from '#core/summary/summary.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { columnsOf, type LinePart } from '../text/pack-lines.ts';
 import { statusText } from '../text/run-text.ts';
@@ -41,11 +41,8 @@ function row(run: RunSummary, colors: ChalkInstance, commandOptions: string): re
 function note(run: RunSummary, commandOptions: string): string {
   const all = failedSteps(run);
   const failed = all.find(({ tolerated }) => tolerated === undefined || run.strict === true) ?? all[0];
-  const why = failed === undefined || run.reason === 'lost' ? (run.error ?? '') : failureText(failed);
+  const isOwn = failed === undefined || run.reason === 'lost';
+  const why = isOwn ? run.error : [failed.name, failed.error].filter((text) => text !== null).join(': ');
   const pending = pendingApprovals(run, commandOptions).map(({ approve }) => `approve: ${approve}`);
-  return [why, ...pending, ...run.warnings].filter((text) => text !== '').join('; ');
-}
-
-function failureText({ name, error }: StepSummary): string {
-  return error === null ? name : `${name}: ${error}`;
+  return [why, ...pending, ...run.warnings].filter(Boolean).join('; ');
 }

@@ -70,9 +70,10 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
     ...(step.skipped === null ? [] : [`(would be skipped: ${escapeControls(step.skipped)})`]),
   ];
   const noted = [last, ...notes].filter((text) => text !== '').join('  ');
-  const values = Object.entries(step.values).flatMap(([name, value]) =>
-    wrapped(cut(valueLine(name, value), LONGEST_VALUE, '...'), columns - 2),
-  );
+  const values = Object.entries(step.values).flatMap(([name, value]) => {
+    const line = `${/^\d/.test(name) ? '$' : ''}${name}=${paramValueText(value)}`;
+    return wrapped(cut(line, LONGEST_VALUE, '...'), columns - 2);
+  });
   return [
     ...command,
     ...(textWidth(noted) <= columns ? [noted] : [last, ...notes.flatMap((note) => wrapped(note, columns))]),
@@ -84,10 +85,6 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
 const TAB = '    ';
 
 const LONGEST_VALUE = 200;
-
-function valueLine(name: string, value: string): string {
-  return `${/^\d/.test(name) ? '$' : ''}${name}=${paramValueText(value)}`;
-}
 
 /** A line for each parameter: its name or position, its type if it is declared, and its value. */
 function paramRows(params: readonly Param[]): readonly string[] {

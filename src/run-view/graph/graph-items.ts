@@ -125,14 +125,11 @@ export function block(nodes: readonly number[], labels: readonly GraphLabel[]): 
 /** The room that the widest of the names gets. */
 function roomOfNames(labels: readonly GraphLabel[]): number {
   const widest = labels
-    .map(({ name }) => roomOfName(name.slice(0, MOST_MEASURED)))
+    .map(({ name }) => name.slice(0, MOST_MEASURED))
+    // Common names get a little more than their estimated width.
+    .map((name) => Math.max(nameWidth(name), textWidth(escapeControls(name)) * drawing.character))
     .reduce((most, width) => Math.max(most, width), SHORTEST_NAME * drawing.character);
   return Math.ceil(Math.min(LONGEST_NAME * drawing.character, widest));
-}
-
-/** Common names get a little more than their estimated width. */
-function roomOfName(name: string): number {
-  return Math.max(nameWidth(name), textWidth(escapeControls(name)) * drawing.character);
 }
 
 /**

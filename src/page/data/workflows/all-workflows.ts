@@ -39,7 +39,8 @@ export function readWorkflow(name: string): Promise<WorkflowDetail> {
 export function followWorkflows(): () => void {
   const events = {
     workflow: (workflow: Workflow) => {
-      state.change(() => replace(workflow));
+      const replace = (each: Workflow) => (each.file === workflow.file ? workflow : each);
+      state.change(() => (workflows.value = workflows.value?.map(replace) ?? null));
       // Only the daemon knows the position of a new file.
       if (workflows.value?.every(({ file }) => file !== workflow.file) ?? true) void readWorkflows();
     },
@@ -47,10 +48,6 @@ export function followWorkflows(): () => void {
       state.change(() => (workflows.value = workflows.value?.filter((each) => each.file !== file) ?? null)),
   };
   return followLive(null, events, () => void readWorkflows());
-}
-
-function replace(workflow: Workflow): void {
-  workflows.value = workflows.value?.map((each) => (each.file === workflow.file ? workflow : each)) ?? null;
 }
 
 let suspending: Promise<unknown> = Promise.resolve();

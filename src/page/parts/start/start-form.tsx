@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortId } from '#render/text.ts';
-import type { RunHead, RunSummary, WorkflowDetail } from '#run-view/api/types.ts';
+import type { RunHead, WorkflowDetail } from '#run-view/api/types.ts';
 import { runLook } from '#run-view/texts.ts';
 import { api, ask } from '../../api/client.ts';
 import { isOffline } from '../../data/connection.ts';
@@ -43,12 +43,18 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps) {
   const shownParams = useComputed(() => givenParams(fields, withoutSecrets(fields, filled.value)));
   const start = (event: Event) => {
     event.preventDefault();
-    void send(async () => onStarted((await startRun(workflow.id, runId, params.value)).runId));
+    void send(async () => {
+      // Each parameter is one entry, so that no value is split.
+      const body = { runId, ...(params.value === null ? {} : { params: [...params.value] }) };
+      const request = api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name: workflow.id } }, body });
+      onStarted((await ask(request)).runId);
+    });
   };
   if (isBroken(workflow)) return <Diagnostics diagnostics={workflow.diagnostics} text={workflow.definition} />;
   const fault = (name: string) => faultOf(name, problem.value?.message ?? '');
   const names = [...fields.map(({ key }) => key), ...filled.value.free.map(({ name }) => name)];
   const isShownBeside = problem.value !== null && names.some((name) => name !== '' && fault(name) !== null);
+  const address = new URL(`api/v2/workflows/${encodeURIComponent(workflow.id)}/runs`, document.baseURI);
   return (
     <form class="start-form" noValidate onSubmit={start}>
       {disableParamEdit ? (
@@ -77,21 +83,11 @@ export function StartForm({ workflow, query, onStarted }: StartFormProps) {
       <Commands
         commands={[
           ['In a shell', 'command', startCommand(workflow.id, shownParams.value)],
-          ['Over the API', 'request', startRequest(apiAddress(workflow.id), shownParams.value)],
+          ['Over the API', 'request', startRequest(address.href, shownParams.value)],
         ]}
       />
     </form>
   );
-}
-
-/** Starts a run of a workflow. Each parameter is one entry, so that no value is split. */
-function startRun(name: string, runId: string, params: readonly string[] | null): Promise<RunSummary> {
-  const body = { runId, ...(params === null ? {} : { params: [...params] }) };
-  return ask(api.POST('/api/v2/workflows/{name}/runs', { params: { path: { name } }, body }));
-}
-
-function apiAddress(id: string): string {
-  return new URL(`api/v2/workflows/${encodeURIComponent(id)}/runs`, document.baseURI).href;
 }
 
 /** Fills the form from a past run. */

@@ -76,7 +76,9 @@ function Question({ step, approval, head, request }: QuestionProps) {
     const body = { reason: comment.value };
     void send(() => ask(api.POST('/api/v2/runs/{id}/steps/{step}/reject', { params, body })));
   };
-  const mayAsk = !isReadOnly.value && mayAnswer(allowed);
+  // Whether this login may answer, as far as the page knows; the daemon decides.
+  const name = session.value?.name ?? null;
+  const mayAsk = !isReadOnly.value && (allowed.length === 0 || name === null || allowed.includes(name));
   useEffect(() => {
     if (!mayAsk) return;
     openAnswer.value = isPending ? 'sending' : 'open';
@@ -132,12 +134,6 @@ function Question({ step, approval, head, request }: QuestionProps) {
       )}
     </form>
   );
-}
-
-/** Whether this login may answer, as far as the page knows; the daemon decides. */
-function mayAnswer(allowed: readonly string[]): boolean {
-  const name = session.value?.name ?? null;
-  return allowed.length === 0 || name === null || allowed.includes(name);
 }
 
 /** The users that may answer, and the time limit. */

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso';
 import type { RunHead, RunView, StepView } from '#run-view/api/types.ts';
 import { criticalPath } from '#run-view/components.ts';
 import { type GraphLabel, type PlacedNode, StepBox } from '#run-view/graph.ts';
-import { DETAIL_ROOM, type EarlierRun, earlierRunOf, FOLD_ROOM, type Unfolding } from '#run-view/texts.ts';
+import { DETAIL_ROOM, earlierRunOf, FOLD_ROOM, type Unfolding } from '#run-view/texts.ts';
 import { useResource } from '../../data/resource.ts';
 import { readEarlier, type ShownRun } from '../../data/shown-run.ts';
 import { useDrawnGraph } from '../../graph/drawn-graph.ts';
@@ -27,7 +27,8 @@ export function RunPanels({ run, head, steps, selected }: PanelProps) {
     graph === null ? (['Steps', 'Timeline', 'Compare'] as const) : (['Graph', 'Timeline', 'Steps', 'Compare'] as const);
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
-  const earlier = useEarlier(head);
+  const before = useResource(() => readEarlier(head), [head.runId]).value?.chosen ?? null;
+  const earlier = useMemo(() => before && earlierRunOf(before), [before]);
   const critical = useCriticalPath(run, head, steps);
   const unfolding = useUnfolding(query['item'] === undefined ? null : selected);
   const item = steps.find(({ name }) => name === selected)?.items?.find(({ key }) => key === query['item']);
@@ -78,12 +79,6 @@ export function RunPanels({ run, head, steps, selected }: PanelProps) {
       )}
     </section>
   );
-}
-
-/** Reads the run to compare the steps with; null while it loads, or without an earlier run. */
-function useEarlier(head: RunHead): EarlierRun | null {
-  const chosen = useResource(() => readEarlier(head), [head.runId]).value?.chosen ?? null;
-  return useMemo(() => chosen && earlierRunOf(chosen), [chosen]);
 }
 
 /** Only for a finished run: the path of a running one changes with every step. */

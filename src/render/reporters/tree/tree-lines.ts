@@ -112,7 +112,7 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
   const attempt = step.why === 'approval' ? '' : attemptText(steps.get(step.name), step.attempt);
   const next =
     step.why === 'approval'
-      ? approvalWait(step.until, now)
+      ? `waits for approval${step.until === null ? '' : `, ${formatElapsed(step.until - now)} left`}`
       : step.until !== null && step.until > now
         ? `again in ${formatElapsed(step.until - now + 999)}`
         : 'again as soon as a slot is free';
@@ -125,10 +125,6 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
     paintGlyph: colors.yellow,
     paintDetail: colors.dim,
   };
-}
-
-function approvalWait(until: number | null, now: number): string {
-  return until === null ? 'waits for approval' : `waits for approval, ${formatElapsed(Math.max(0, until - now))} left`;
 }
 
 /** Renders a pending step and its unfinished dependencies. */
