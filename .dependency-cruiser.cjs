@@ -5,6 +5,7 @@
 
 /** Each costs more to load than most runs need: only where it is used, by `import()`, or by `require` where nothing waits. */
 const HEAVY = [
+  '@temporalio/(activity|client|envconfig|worker)',
   'ajv',
   'croner',
   'cronstrue',
@@ -108,13 +109,18 @@ const FOLDERS = {
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      'system/(clock|descriptors|glob|pattern|files|time-limit|turns)[.]ts$',
+      'system/(clock|descriptors|engine-address|glob|pattern|files|time-limit|turns)[.]ts$',
     ],
-    packages: ['re2js', 'yaml'],
+    packages: ['re2js', 'yaml', '@temporalio/(activity|client|common|envconfig|proto|worker|workflow)'],
     builtins: [ANY],
   },
   // Decides and orders, without a process, a file or a network: any engine may host it.
   'engine/driver': { src: ['core/'] },
+  // Runs inside a workflow of Temporal, which allows nothing else.
+  'engine/temporal/workflow': {
+    src: ['core/', 'engine/(driver/|temporal/protocol[.]ts$)'],
+    packages: ['@temporalio/workflow'],
+  },
   service: {
     src: [
       'core/',
@@ -167,7 +173,7 @@ const FOLDERS = {
       'core/',
       'language/(diagnostic|read/yaml|schema/schema-type)[.]ts$',
       'fast/os[.]ts$',
-      'system/(basic-login|descriptors|files|near-names|untrusted)[.]ts$',
+      'system/(basic-login|descriptors|engine-address|files|near-names|untrusted)[.]ts$',
     ],
     packages: ['yaml'],
     builtins: [ANY],
@@ -201,7 +207,7 @@ const FOLDERS = {
       'language/(formats|locate|schema/(schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
-      'system/(glob|files|near-names|stack|time-limit|turns)[.]ts$',
+      'system/(engine-address|glob|files|near-names|stack|time-limit|turns)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

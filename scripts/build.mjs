@@ -6,6 +6,7 @@ import { throughFaces } from './faces.mjs';
 import { jqFiles } from './jq.mjs';
 import { billOfMaterials, packagesOf, thirdPartyLicenses } from './licenses.mjs';
 import { chunkName, pack } from './pack.mjs';
+import { temporalFile } from './temporal.mjs';
 
 /**
  * Packages that take longer to load than most runs justify, each with its own file in `dist/vendor/`. They may only be
@@ -43,6 +44,11 @@ const PARTS = {
   ),
   remote: ['src/client/remote-service.ts', 'src/cli/run/start-remotely.ts'],
   report: ['src/cli/commands/history/report-command.ts'],
+  engine: [
+    'src/app/engine-app.ts',
+    'src/engine/temporal/client/temporal-host.ts',
+    'src/engine/temporal/worker/worker.ts',
+  ],
 };
 
 /** Output options. Lines stay short, since Node prints the line that threw. */
@@ -72,7 +78,15 @@ export async function build() {
 export async function buildProgram({ entry, outDir, page = [] }) {
   const startedAt = new Date();
   const used = new Set();
-  const plugins = [throughFaces(root), ownFiles(used), validatorBeside, dataBeside, leftOut, noColorDetection];
+  const plugins = [
+    throughFaces(root),
+    ownFiles(used),
+    validatorBeside,
+    dataBeside,
+    leftOut,
+    noColorDetection,
+    installed,
+  ];
   const bundles = await bundleProgram(entry, outDir, plugins);
   for (const name of [...used].sort()) {
     bundles.push(
@@ -89,6 +103,7 @@ export async function buildProgram({ entry, outDir, page = [] }) {
   }
   bundles.forEach(assertAscii);
   if (inputs.has('src/executors/jq/jq.ts')) bundles.push(...jqFiles(root, outDir));
+  if (inputs.has('src/engine/temporal/worker/worker.ts')) bundles.push(await temporalFile(root, outDir));
   const all = [...bundles, ...page];
   writeAll(outDir, [
     ...all,
@@ -249,6 +264,14 @@ const dataBeside = {
   setup(plugin) {
     plugin.onResolve({ filter: /workflow\.schema\.json$/ }, () => ({ path: './workflow.keys.json', external: true }));
     plugin.onResolve({ filter: /generated\/openapi\.json$/ }, () => ({ path: './openapi.json', external: true }));
+  },
+};
+
+/** Packages that users install beside the program if they want what needs them. */
+const installed = {
+  name: 'installed',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^@temporalio\// }, ({ path }) => ({ path, external: true }));
   },
 };
 

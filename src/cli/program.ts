@@ -108,6 +108,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
   ],
   ['Look back:', [others.addList, others.addStatus, others.addHistory, others.addLogs, others.addReport, others.addGc]],
   ['Daemon:', [others.addServe]],
+  ['More machines:', [others.addWorker, others.addWorkerGuard]],
   ['Write workflows:', [others.addInit, others.addValidate, others.addGraph, others.addSchema]],
   ['Set up:', [others.addConfig, others.addDoctor, others.addCompletion, others.addComplete, others.addVersion]],
 ];
@@ -120,6 +121,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ['wf run deploy --detach', 'in the background; prints its id'],
     ['wf run build.yaml --watch', 'again whenever its files change'],
   ],
+  worker: [['wf worker --engine temporal://10.0.0.5:7233', 'serve the runs of that server']],
   dry: [['wf dry deploy -- ENV=prod', 'print the plan with the values of this run']],
   exec: [['wf exec --name backup -- pg_dump -f all.sql shop', 'with logs and history']],
   stop: [

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { engineAddress, LOCAL_ENGINE } from '#system/engine-address.ts';
 
 /** The type of a setting, and how its value is read from a flag, a variable (always text) or a file. */
 export type Kind<T> = {
@@ -65,6 +66,13 @@ export const webAddress = kind(ADDRESS, `must be an ${ADDRESS}`, (value) => {
   return typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value) ? value : undefined;
 });
 
+const ENGINE = '`local` or `temporal://HOST:PORT[/NAMESPACE]`';
+
+/** Where runs are executed. */
+const engine = kind(ENGINE, `must be ${ENGINE.replaceAll('`', '')}`, (value) => {
+  return typeof value === 'string' && (value === LOCAL_ENGINE || engineAddress(value) !== null) ? value : undefined;
+});
+
 /** A file or directory, as an absolute path. */
 const path = kind('path', 'must be a path', (value, base) => {
   const relative = textOf(value);
@@ -126,8 +134,14 @@ function asList(value: unknown): readonly unknown[] {
     .filter((item) => item !== '');
 }
 
-/** The commands that use a setting: all, those that run workflows, `wf serve`, those that use a daemon. */
-export type SettingUser = 'every command' | 'runs' | 'wf serve' | 'clients' | 'wf serve and clients';
+/** The commands that use a setting: all, those that run workflows, `wf serve`, those that use a daemon or an engine. */
+export type SettingUser =
+  | 'every command'
+  | 'runs'
+  | 'wf serve'
+  | 'clients'
+  | 'wf serve and clients'
+  | 'runs and wf worker';
 
 /** A setting: a flag, a variable or a key of a file. */
 export type Setting<T> = {
@@ -165,6 +179,7 @@ function rowsFor(usedBy: SettingUser, rules: Partial<Pick<Setting<unknown>, 'inP
 const shared = rowsFor('every command', { inProject: true });
 const run = rowsFor('runs', { inProject: true });
 const own = rowsFor('runs');
+const engines = rowsFor('runs and wf worker');
 /** A project must not decide where commands, and with them logins, are sent. */
 const client = rowsFor('clients');
 const serve = rowsFor('wf serve');
@@ -207,6 +222,24 @@ export const settings = {
     wholeNumber(1),
     null,
     'the number of past runs kept per workflow; by default, all that histRetentionDays keeps',
+  ),
+  engine: engines(
+    engine,
+    LOCAL_ENGINE,
+    'where runs are executed: local, on this machine; temporal://HOST:PORT[/NAMESPACE], by workers of a Temporal server; temporal: finds it like all Temporal programs',
+    '--engine <url>',
+  ),
+  engineKeyFile: engines(
+    path,
+    null,
+    'a file with a key of 32 bytes that encrypts what the engine stores',
+    '--engine-key-file <file>',
+  ),
+  lostAfter: own(
+    wholeNumber(2, 3600),
+    15,
+    'the seconds after which a silent worker of an engine counts as lost, with its steps',
+    '--lost-after <seconds>',
   ),
   publicUrl: own(
     webAddress,

@@ -26,6 +26,11 @@ const plants: readonly [rule: string, file: string, text: string][] = [
   ['store-imports-only-what-it-may', 'src/store/planted.ts', "import 'commander';"],
   ['engine-imports-only-what-it-may', 'src/engine/planted.ts', "import '../store/memory.ts';"],
   ['engine/driver-imports-only-what-it-may', 'src/engine/driver/planted.ts', "import 'node:path';"],
+  [
+    'engine/temporal/workflow-imports-only-what-it-may',
+    'src/engine/temporal/workflow/planted.ts',
+    "import 'node:path';",
+  ],
   ['service-imports-only-what-it-may', 'src/service/planted.ts', "import '../engine/local/run-host.ts';"],
   ['mail-imports-only-what-it-may', 'src/mail/planted.ts', "import '../executors/registry.ts';"],
   ['daemon-imports-only-what-it-may', 'src/daemon/planted.ts', "import '../engine/engine.ts';"],

@@ -13,21 +13,22 @@ const root = join(import.meta.dirname, '../..');
 const limits: Figures = {
   // The engine as a contract of data, beside the host of runs in this process.
   // And src/language/forms: what other forms of files mean.
-  files: 576,
-  lines: 80_000,
+  // And src/engine/temporal: runs on more than one machine, with wf worker.
+  files: 593,
+  lines: 81_900,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   importsPerTenFiles: 62,
   fullestFolder: 14,
   // Of some modules a face is the only importer.
   singleImporterPercent: 35,
   doors: {
-    app: 4,
+    app: 5,
     client: 6,
     config: 4,
     core: 43,
     daemon: 12,
     doctor: 2,
-    engine: 5,
+    engine: 7,
     environment: 6,
     executors: 8,
     fast: 5,
@@ -40,8 +41,8 @@ const limits: Figures = {
     'run-view': 6,
     server: 6,
     service: 8,
-    store: 8,
-    system: 13,
+    store: 9,
+    system: 14,
   },
 };
 

@@ -124,6 +124,7 @@ describe('a setting', () => {
   test('can be set by its variable', async () => {
     const examples: { readonly [K in SettingKey]?: string } = {
       color: 'on',
+      engine: 'temporal://127.0.0.1:7233',
       reporter: 'quiet',
       output: 'last',
       logOutput: 'separate',

@@ -12,6 +12,7 @@ const followed: Readonly<Record<string, string>> = {
   'docs/guide/history-and-retry.md': 'tests/docs/history-guide.test.ts',
   'docs/guide/log-forwarding.md': 'tests/docs/secrets-and-forwarding.test.ts',
   'docs/guide/monitoring.md': 'tests/docs/serving-guide.test.ts',
+  'docs/guide/more-than-one-machine.md': 'tests/engine/temporal/runs.survey.test.ts',
   'docs/guide/notifications.md': 'tests/docs/notifications-guide.test.ts',
   'docs/guide/remote.md': 'tests/docs/serving-guide.test.ts',
   'docs/guide/report.md': 'tests/docs/report-guide.test.ts',

@@ -7,11 +7,17 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const packages: [name: string, version: string][] = Object.entries(manifest.devDependencies);
 
 test('the package has no dependencies, since everything is bundled', () => {
-  expect([manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect([manifest.dependencies, manifest.optionalDependencies]).toEqual([undefined, undefined]);
+});
+
+test('every peer is optional, and of the engine', () => {
+  const peers = Object.keys(manifest.peerDependencies);
+  const optional = Object.keys(manifest.peerDependenciesMeta).filter(
+    (name) => manifest.peerDependenciesMeta[name].optional,
+  );
+
+  expect(optional).toEqual(peers);
+  expect(peers.filter((name) => !name.startsWith('@temporalio/'))).toEqual([]);
 });
 
 test('every version is exact', () => {

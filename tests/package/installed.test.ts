@@ -75,11 +75,12 @@ test('the package contains the launcher, the program and its documents, and noth
       'bin/task-worker.js',
       'bin/wf.js',
       'dist/THIRD-PARTY-LICENSES.txt',
-      ...['daemon', 'executors', 'remote', 'report', 'wf'].flatMap((name) => [
+      ...['daemon', 'engine', 'executors', 'remote', 'report', 'wf'].flatMap((name) => [
         `dist/${name}.cjs`,
         `dist/${name}.cjs.map`,
       ]),
       'dist/openapi.json',
+      'dist/temporal-workflow.js',
       'dist/workflow.keys.json',
       'dist/sbom.cdx.json',
       'dist/workflow.schema.json',
@@ -125,6 +126,17 @@ test.each(['wf', 'wfrun'])('npx %s runs a workflow', (command) => {
 
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('hello world');
+});
+
+test('an engine needs packages, which the error names', () => {
+  write('one.yaml', 'steps:\n  - name: one\n    command: echo\n');
+
+  const { code, stderr } = npx('wf', 'run', 'one.yaml', '--engine', 'temporal://127.0.0.1:1');
+
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/needs packages that are not installed\n {2}help: .*: npm install @temporalio\/client@1\.24\.0 /),
+  ]);
 });
 
 test('a failed run is reported by the exit code', () => {

@@ -15,6 +15,7 @@ import {
   withAny,
   withClientSettings,
   withCommon,
+  withEngine,
   withLocalOnly,
   withServerSettings,
   workflowArgument,
@@ -237,4 +238,26 @@ export const addServe: AddCommand = (program, console) => {
       const { serveCommand } = await import('../commands/setup/serve-command.ts');
       await serveCommand(options, console);
     });
+};
+
+/** `wf worker`. */
+export const addWorker: AddCommand = (program, console, setExitCode) => {
+  withEngine(withCommon(program.command('worker')))
+    .option('--name <name>', 'the name of the worker; by default, of its machine and process')
+    .option('--slots <count>', 'the most steps that it runs at once; by default, one for each core', count)
+    .option('--dir <dir>', 'the directory for the files of its runs; by default, worker in the home of wf')
+    .option('--drain <seconds>', 'how long running steps may continue after SIGTERM; by default 600', count)
+    .description('run steps for the engine, until SIGTERM')
+    .action(async (options) => {
+      const { workerCommand } = await import('../commands/setup/worker-command.ts');
+      setExitCode(await workerCommand(options, console));
+    });
+};
+
+/** `wf worker-guard`: a worker starts it. */
+export const addWorkerGuard: AddCommand = (program, _console, setExitCode) => {
+  program.command('worker-guard', { hidden: true }).action(async () => {
+    const { guardCommand } = await import('../commands/setup/worker-command.ts');
+    setExitCode(await guardCommand());
+  });
 };

@@ -97,6 +97,7 @@ export function append(value: string, list: readonly string[] = []): readonly st
 
 const serverUsers: readonly SettingUser[] = ['wf serve', 'wf serve and clients'];
 const clientUsers: readonly SettingUser[] = ['clients', 'wf serve and clients'];
+const engineUsers: readonly SettingUser[] = ['runs and wf worker'];
 
 /** Short forms that other runners of this format have. */
 const shortForms: Readonly<Record<string, string>> = { host: '-s, ', port: '-p, ' };
@@ -111,6 +112,16 @@ const noServer = ['--no-server', 'use the runs of this machine, even if a daemon
 /** Adds the options of commands that can use a daemon: its address and the login. */
 export function withClientSettings(command: Command): Command {
   return withSettings(command, clientUsers).option(...noServer);
+}
+
+/** Adds the options of commands that use an engine: where it is, and the key. */
+export function withEngine(command: Command): Command {
+  return withSettings(command, engineUsers);
+}
+
+/** Adds the options of commands that start runs on an engine. */
+export function withEngineRuns(command: Command): Command {
+  return withEngine(command).option('--lost-after <seconds>', settings.lostAfter.about);
 }
 
 /** Adds the options of commands that work only on this machine, so that they can refuse a daemon with a clear error. */

@@ -10,6 +10,7 @@ import {
   withAny,
   withClientSettings,
   withCommon,
+  withEngineRuns,
   withLocalOnly,
   withParameters,
   withPart,
@@ -23,7 +24,8 @@ const ID_OF_RUN = 'the id of the run; if a run with that id exists, nothing is s
 /** `wf run`. */
 export const addRun: AddCommand = (program, console, setExitCode, words) => {
   const overlap = 'what happens while another run of the workflow is active; the default is the "overlap" of the file';
-  withStart(withPart(withClientSettings(withWorkflow(program.command('run').alias('start')))), ID_OF_RUN)
+  const named = withClientSettings(withWorkflow(program.command('run').alias('start')));
+  withEngineRuns(withStart(withPart(named), ID_OF_RUN))
     .description('run a workflow in the foreground')
     .addOption(choice('--overlap <what>', overlap, ['skip', 'wait', 'allow']))
     .option('--strict', 'failures that continueOn tolerates fail the run')
@@ -116,7 +118,7 @@ export const addRetry: AddCommand = (program, console, setExitCode, words) => {
     .option('--step <name>', 'run only this step')
     .option('--from <name>', 'run this step and everything that depends on it')
     .option('--file', 'use the current version of the workflow file');
-  withStart(chosen, 'the id of the new run')
+  withEngineRuns(withStart(chosen, 'the id of the new run'))
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
     .option('-x, --exit-code', "exit with the first failed step's exit code")

@@ -1,4 +1,5 @@
 import type { AppOptions } from '#app/app.ts';
+import type { TemporalHost } from '#app/engine-app.ts';
 import type { Config } from '#config/config.ts';
 import { readLogForwarding } from '#config/part-settings.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
@@ -13,6 +14,7 @@ import { views } from '#render/views.ts';
 import { runRequest, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { type LoadedWorkflow, shownWorkflow } from '#service/workflows.ts';
 import type { LogFollower } from '#store/logs.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { ifRefused, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import { exitCodeOf } from '../exit-codes.ts';
@@ -43,6 +45,11 @@ type ForegroundRun = {
   readonly group?: AppOptions['group'];
   /** Called when a run starts no further program, and forwards no lines. */
   readonly rest?: AppOptions['rest'];
+};
+
+type EngineUse = ForegroundOptions & {
+  readonly forwarding: Awaited<ReturnType<typeof readLogForwarding>>;
+  readonly keepHistory: boolean;
 };
 
 /** A shorter run shows no estimate, and reads nothing for it. */
@@ -78,6 +85,7 @@ export async function runInForeground(
     { ...config, processEnv },
     { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group, rest: forwarding === null ? rest : null },
   );
+  const engine = carry === undefined ? await openEngine(config, { forwarding, keepHistory, ...options }) : null;
   const { sources, params } = request;
   const own = { ...processEnv, ...request.dotenv?.variables };
   const shown = { sources, workflow: shownWorkflow(request.workflow, params, own) };
@@ -93,7 +101,7 @@ export async function runInForeground(
       },
       attach: (run) => feed.attach(run),
     });
-    const run = carry === undefined ? app.host.start(runRequest(request), watch) : carry(app.host, watch);
+    const run = carry === undefined ? (engine ?? app.host).start(runRequest(request), watch) : carry(app.host, watch);
     attach(run);
     forwarder?.attach(run.logs);
     stop.attach(run);
@@ -109,8 +117,23 @@ export async function runInForeground(
     // Only an error leaves anything to release.
     console.out.write(reporter.abandon?.() ?? '');
     await forwarder?.close(FORWARDING_PATIENCE_MS, stop.forced);
+    await engine?.close();
     stop.close();
   }
+}
+
+/** Connects to the engine of the settings; null: runs are carried out here. Throws a `WfError`: `usage`, `unreachable`. */
+async function openEngine(
+  config: Config,
+  { forwarding, keepHistory, shellOnFailure }: EngineUse,
+): Promise<TemporalHost | null> {
+  const { value: url, source } = config.settings.read('engine');
+  if (url === LOCAL_ENGINE) return null;
+  const refuse = (what: string) => new WfError('usage', `${what} does not work with the engine of ${source}`);
+  if (shellOnFailure) throw refuse('--shell-on-failure');
+  if (forwarding !== null) throw refuse('logForwarding');
+  const { openEngineHost } = await import('#app/engine-app.ts');
+  return openEngineHost(config, { url, keepHistory });
 }
 
 /** Shows later how long the workflow usually takes, if the reporter does; a storage problem is reported by the run itself. */

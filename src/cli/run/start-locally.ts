@@ -1,6 +1,7 @@
 import type { Config } from '#config/config.ts';
 import { shortId } from '#render/text.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { CommonOptions } from '../program/add-command.ts';
@@ -26,6 +27,7 @@ export async function startLocally(
 ): Promise<number> {
   if (!options.detach) return runInForeground(run, options, console);
   requireHistory(run.config);
+  requireLocalEngine(run.config, '--detach');
   const { openLocal } = await import('../access/open-local.ts');
   const service = await openLocal(run.config, options.dags);
   return printDetached(await service.startLoaded(run.request), service, console);
@@ -54,4 +56,10 @@ function requireHistory({ settings }: Config): void {
   const { value, source } = settings.read('history');
   if (value) return;
   throw new WfError('usage', `a run in the background must be stored, but ${source} turns the history off`);
+}
+
+/** Throws a `WfError` `usage` where only this machine carries out runs. */
+export function requireLocalEngine({ settings }: Config, what: string): void {
+  const { value, source } = settings.read('engine');
+  if (value !== LOCAL_ENGINE) throw new WfError('usage', `${what} does not work with the engine of ${source}`);
 }

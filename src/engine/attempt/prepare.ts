@@ -5,7 +5,13 @@ import type { Param } from '#core/run/run.ts';
 import { numberValues } from '#core/step-numbers.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { NumberValue, RunNumberKey, Workflow } from '#core/workflow.ts';
-import { type Environment, EvaluationProblem, evaluateEnvironment, paramText } from '#environment/environment.ts';
+import {
+  type Environment,
+  EvaluationProblem,
+  evaluateEnvironment,
+  paramText,
+  type RunEnvironment,
+} from '#environment/environment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { RunVariables } from '#environment/variables.ts';
@@ -17,12 +23,21 @@ import type { PreparedRun } from '../driver/driver.ts';
 import type { RunRequest } from '../engine.ts';
 import type { AttemptHost } from './attempt-context.ts';
 
+type VariablesOf = Pick<RunRequest, 'runId' | 'workflow'> & {
+  readonly files: RunFiles;
+  /** Secrets included. */
+  readonly processEnv: Environment;
+};
+
+/** What the evaluation found, as data, and as the variables of the attempts. */
+type Evaluated = { readonly evaluated: RunEnvironment; readonly variables: RunVariables };
+
 /** Evaluates parameters, environment and the workflow's own preconditions. */
 export async function prepare(
   host: Pick<AttemptHost, 'capture' | 'processEnv'>,
   { runId, workflow, params: given }: RunRequest,
   { files, secrets, signal }: { files: RunFiles; secrets: RunSecrets; signal: EndSignal },
-): Promise<PreparedRun & ({ readonly variables: RunVariables } | { readonly problem: string })> {
+): Promise<PreparedRun & (Evaluated | { readonly problem: string })> {
   const { capture } = host;
   const { dir: cwd, shell } = workflow;
   const processEnv = { ...host.processEnv, ...secrets.variables };
@@ -33,28 +48,18 @@ export async function prepare(
   };
   try {
     if (secrets.problem !== null) throw new EvaluationProblem(secrets.problem);
-    const { params, variables } = await evaluateEnvironment(workflow, given, processEnv, substitute);
-    const env = {
-      ...processEnv,
-      ...variables,
-      ...runEnvironment(runId, workflow.name),
-      ...(files.path === null ? {} : { DAG_RUN_LOG_FILE: files.path }),
-      ...paramsJson(workflow, params),
-    };
-    const keep = (name: string, value: string) => keepOutput(files.scratch(), name, value);
-    const runVariables = new RunVariables(
-      env,
-      params.map((param) => paramText(param, workflow.secrets)),
-      keep,
-    );
-    const { scope } = runVariables.forStep({});
+    const evaluated = await evaluateEnvironment(workflow, given, processEnv, substitute);
+    const { params } = evaluated;
+    const { variables, env } = runVariables(evaluated, { runId, workflow, files, processEnv });
+    const { scope } = variables.forStep({});
     secrets.learn(env);
     secrets.learnSettings(scope);
-    const args = runVariables.args;
+    const { args } = variables;
     const check = (command: string, extra: Environment) =>
       capture(command, { env: { ...env, ...extra }, cwd, shell, params: args, signal: signal.toAbortSignal() });
     return {
-      variables: runVariables,
+      variables,
+      evaluated,
       params,
       ...numbersOf(workflow, scope),
       unmet: await firstUnmet(workflow.preconditions, { what: 'precondition', scope, capture: check }),
@@ -65,6 +70,23 @@ export async function prepare(
     if (problem === null) throw error;
     return { problem: problem.message };
   }
+}
+
+/** The variables of a run, from what was evaluated here or elsewhere; `env`: as they are before any output. */
+export function runVariables(
+  { params, variables }: RunEnvironment,
+  { runId, workflow, files, processEnv }: VariablesOf,
+): { readonly variables: RunVariables; readonly env: Environment } {
+  const env = {
+    ...processEnv,
+    ...variables,
+    ...runEnvironment(runId, workflow.name),
+    ...(files.path === null ? {} : { DAG_RUN_LOG_FILE: files.path }),
+    ...paramsJson(workflow, params),
+  };
+  const args = params.map((param) => paramText(param, workflow.secrets));
+  const keep = (name: string, value: string) => keepOutput(files.scratch(), name, value);
+  return { variables: new RunVariables(env, args, keep), env };
 }
 
 /** Throws an `EvaluationProblem` for a value outside of the range of its key. */

@@ -81,10 +81,14 @@ export class RunningAttempts {
    */
   stop(fanOut?: string): void {
     for (const running of [...this.#running.values()].reverse()) {
-      if (running.end.aborted || running.isEnding || (fanOut !== undefined && running.fanOut !== fanOut)) continue;
-      if (running.finishesWhenStopped) this.#killAfterGrace(running);
-      else this.#end(running, 'stop');
+      if (fanOut === undefined || running.fanOut === fanOut) this.#stop(running);
     }
+  }
+
+  /** Asks the attempt at one step to end, as `stop` does. */
+  stopStep(step: string): void {
+    const running = this.#running.get(step);
+    if (running !== undefined) this.#stop(running);
   }
 
   /** Asks one attempt to end. The grace of an earlier stop counts. */
@@ -103,6 +107,12 @@ export class RunningAttempts {
       running.end.abort('stop');
       running.kill.abort('stop');
     }
+  }
+
+  #stop(running: Running): void {
+    if (running.end.aborted || running.isEnding) return;
+    if (running.finishesWhenStopped) this.#killAfterGrace(running);
+    else this.#end(running, 'stop');
   }
 
   #end(running: Running, why: EndRequest): void {

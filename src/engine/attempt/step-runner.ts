@@ -3,6 +3,7 @@ import { neededFacts } from '#core/run/policies.ts';
 import type { Outcome, Outputs } from '#core/run/run.ts';
 import { lookupIn } from '#core/words/interpolate.ts';
 import { allSteps, type Step } from '#core/workflow.ts';
+import type { RunEnvironment } from '#environment/environment.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunVariables } from '#environment/variables.ts';
 import type { Attempt, ProgramSlot, Scope, Started, SubworkflowRequest } from '#executors/executor.ts';
@@ -17,7 +18,7 @@ import type { AttemptHost, BackgroundCalls } from './attempt-context.ts';
 import { MAX_OUTPUT_BYTES } from './output/attempt-output.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
-import { prepare } from './prepare.ts';
+import { prepare, runVariables } from './prepare.ts';
 import { RunParts } from './shared-parts.ts';
 
 /** The dependencies of the attempts of one run. */
@@ -49,6 +50,7 @@ export class StepRunner {
   readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
   #variables: RunVariables | null = null;
+  #evaluated: RunEnvironment | null = null;
 
   constructor(host: AttemptHost, request: RunRequest, parts: StepRunnerParts) {
     this.#host = host;
@@ -62,8 +64,9 @@ export class StepRunner {
   async prepare(signal: EndSignal): Promise<PreparedRun> {
     const prepared = await prepare(this.#host, this.#request, { ...this.#parts, signal });
     if ('problem' in prepared) return prepared;
-    const { variables, ...start } = prepared;
+    const { variables, evaluated, ...start } = prepared;
     this.#variables = variables;
+    this.#evaluated = evaluated;
     try {
       this.#setRestored();
     } catch (error) {
@@ -71,6 +74,22 @@ export class StepRunner {
       return { problem: error.message };
     }
     return start;
+  }
+
+  /** What `prepare` evaluated; null: nothing. */
+  get evaluated(): RunEnvironment | null {
+    return this.#evaluated;
+  }
+
+  /** Takes what another process evaluated, in place of `prepare`. Throws a `WfError` `storage` as `set` does. */
+  resume(evaluated: RunEnvironment): void {
+    const { secrets, files } = this.#parts;
+    const processEnv = { ...this.#host.processEnv, ...secrets.variables };
+    const { variables, env } = runVariables(evaluated, { ...this.#request, files, processEnv });
+    this.#variables = variables;
+    secrets.learn(env);
+    secrets.learnSettings(variables.forStep({}).scope);
+    this.#setRestored();
   }
 
   /** Published outputs belong to the result of their step. */

@@ -46,6 +46,14 @@ export type AttemptReport = {
   readonly maxConcurrent?: number;
 };
 
+/** The outcome of an attempt that was asked to end before it started. */
+export const notStarted: Outcome = {
+  status: 'canceled',
+  message: 'stopped before it started',
+  exitCode: null,
+  signal: null,
+};
+
 /** The input that reports the end of an attempt. */
 export function attemptEnd(
   { outcome, facts, items, maxConcurrent }: AttemptReport,

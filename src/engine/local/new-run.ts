@@ -1,5 +1,4 @@
-import { given } from '#core/data/collections.ts';
-import type { ProcessOwner, RunEvent } from '#core/run/run.ts';
+import type { ProcessOwner } from '#core/run/run.ts';
 import { expandText, previewText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Workflow } from '#core/workflow.ts';
@@ -9,6 +8,7 @@ import type { RunQueue } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { pathFrom } from '#system/files.ts';
+import { createdEvent } from '../driver/created-event.ts';
 import type { RunRequest } from '../engine.ts';
 
 /** Options for accepting a run. */
@@ -36,26 +36,6 @@ export async function queueRun(request: RunRequest, options: QueueOptions): Prom
   const events = secrets.mask([createdEvent(request, at), { type: 'run.queued', at, by, lasting }]);
   const logDir = logDirectory(request.workflow, env);
   await queue.accept({ snapshot: secrets.snapshot(), logDir, events, launch });
-}
-
-/** The first event of a run, unmasked. */
-export function createdEvent(request: RunRequest, at: number): RunEvent {
-  const { runId, workflow, trigger, retryOf, params, strict, dotenv, selection, retryNumber = 0 } = request;
-  const { name, group, file, tags, queue, maxConcurrent, retry } = workflow;
-  const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
-  // Only a daemon retries runs, and only those that it started.
-  const isRetried = retry !== undefined && trigger !== 'cli' && trigger !== 'workflow';
-  return {
-    ...created,
-    ...given({
-      strict: strict || null,
-      tags: tags.length === 0 ? null : tags,
-      dotenv: dotenv?.files.length === 0 ? null : dotenv?.files,
-      selection,
-    }),
-    ...(trigger === 'workflow' ? {} : given({ queue, maxConcurrent })),
-    ...(isRetried ? { autoRetry: { ...retry, n: retryNumber } } : {}),
-  };
 }
 
 /**

@@ -3,15 +3,13 @@ import { handlerKind, type Step } from '#core/workflow.ts';
 import type { Flush } from '#store/store.ts';
 import { createTurns } from '#system/turns.ts';
 import { MadeAttempts, type MadeAttemptsParts } from '../attempt/made-attempts.ts';
-import type { AttemptReport, StepTask } from '../driver/step-task.ts';
+import { type AttemptReport, notStarted, type StepTask } from '../driver/step-task.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { RunRecord } from './run-record.ts';
 import { RunSlots } from './run-slots.ts';
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const MAX_STARTS_PER_TURN = 8;
-
-const notStarted = { status: 'canceled', message: 'stopped before it started', exitCode: null, signal: null } as const;
 
 /** The dependencies of the attempts of a run. */
 type RunOfAttempts = MadeAttemptsParts & { readonly record: RunRecord; readonly gate: DescriptorGate };

@@ -11,6 +11,7 @@ it('lists the commands in groups', async () => {
     'Run',
     'Look back',
     'Daemon',
+    'More machines',
     'Write workflows',
     'Set up',
   ]);

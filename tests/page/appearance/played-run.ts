@@ -4,7 +4,7 @@ import { evolve } from '#core/run/evolve.ts';
 import type { Owner, Param, RunEvent, RunInput, Trigger } from '#core/run/run.ts';
 import { initialRun } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
-import { createdEvent } from '#engine/local/new-run.ts';
+import { createdEvent } from '#engine/driver/created-event.ts';
 import type { LoadResult } from '#language/load.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createFileStore } from '#store/files/file-store.ts';

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostOptions } from '#app/app.ts';
+import { openEngineHost } from '#app/engine-app.ts';
 import { fileStore } from '#app/run-store.ts';
 import { readConfig, workflowDirectories } from '#config/config.ts';
 import type { ActiveRun, RunHost, RunWatcher } from '#engine/engine.ts';
@@ -44,12 +45,19 @@ export function playByWorkers(
   return play(scenario, (config) => createLoopbackHost({ ...hostOptions(config, options), worker, onWorker }));
 }
 
+/** Makes the run with the workers of an engine. */
+export function playOnEngine(scenario: Scenario, url: string): Promise<Story> {
+  return play(scenario, (config) => openEngineHost(config, { url, keepHistory: true }));
+}
+
 /** Neither host sends anything: see the table of differences. */
 const options = { keepHistory: true, notify: () => null } as const;
 
+type PlayedHost = Pick<RunHost, 'start'> & { readonly close?: () => Promise<void> };
+
 function play(
   { files, request = {}, envFiles = [], env = {}, act }: Scenario,
-  createHost: (config: ReturnType<typeof readConfig>) => Pick<RunHost, 'start'>,
+  createHost: (config: ReturnType<typeof readConfig>) => PlayedHost | Promise<PlayedHost>,
 ): Promise<Story> {
   return withDirectory(async (place) => {
     const [folder, home] = [join(place, 'folder'), join(place, 'home')];
@@ -67,9 +75,11 @@ function play(
     };
     const events = new Events();
     const asked = runRequest(await withDotenv(wanted, config.processEnv));
-    const run = createHost(config).start(asked, (event) => events.add(event));
+    const host = await createHost(config);
+    const run = host.start(asked, (event) => events.add(event));
     await act?.({ ...run, folder, when: (type, step) => events.when(type, step) });
     await run.finished;
+    await host.close?.();
     const { read } = fileStore(config);
     const stored = read(run.runId);
     if (stored === null) throw new Error('the run is not stored');

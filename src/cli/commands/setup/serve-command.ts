@@ -17,6 +17,7 @@ import { systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
+import { requireLocalEngine } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 import { version } from '../../version.ts';
 
@@ -30,6 +31,7 @@ const pageFolder = join(import.meta.dirname, 'page');
 export async function serveCommand(options: ServeOptions, console: Console): Promise<void> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
+  requireLocalEngine(config, 'wf serve');
   const { createDaemonApp, daemonState, watchDaemonClaim } = await import('#app/daemon-app.ts');
   const collectGarbage = await keepDaemonSmall();
   const log = daemonLog(console);

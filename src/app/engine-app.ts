@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '#config/config.ts';
+import type { EngineSettings, TemporalHost } from '#engine/temporal/client/temporal-host.ts';
+
+import type { EngineWorker } from '#engine/temporal/worker/worker.ts';
+import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
+import { createRunLogs } from '#store/files/logs/run-logs.ts';
+import { engineAddress } from '#system/engine-address.ts';
+import { WfError } from '#system/errors.ts';
+import { hostOptions } from './app.ts';
+import { packageRoot } from './package-root.ts';
+
+export type { TemporalHost };
+
+const processes = { moment: processMoment, find: findRunProcesses, end: endProcesses };
+
+/** Opens the host of runs that an engine carries out. Throws a `WfError`: `usage`, `unreachable`. */
+export async function openEngineHost(
+  config: Config,
+  { url, keepHistory }: { readonly url: string; readonly keepHistory: boolean },
+): Promise<TemporalHost> {
+  const { openTemporalHost } = await import('#engine/temporal/client/temporal-host.ts');
+  return openTemporalHost({
+    ...hostOptions(config, { keepHistory }),
+    settings: engineSettings(config, url),
+    lostAfterMs: config.settings.read('lostAfter').value * 1000,
+  });
+}
+
+function engineSettings({ settings, processEnv }: Config, url: string): EngineSettings {
+  const address = engineAddress(url);
+  if (address === null)
+    throw new WfError('usage', 'a worker needs an engine', { help: 'name it: --engine temporal://HOST:PORT' });
+  return { ...address, url, keyFile: settings.read('engineKeyFile').value, env: processEnv };
+}
+
+/** How a worker was asked for. */
+export type WorkerRequest = {
+  readonly name: string | null;
+  readonly slots: number;
+  readonly directory: string | null;
+  readonly drainMs: number;
+  readonly report: (message: string) => void;
+};
+
+/** Starts a worker with its guard. Throws a `WfError`: `usage`, `unreachable`, `conflict`. */
+export async function startWorker(
+  config: Config,
+  { name, slots, directory, drainMs, report }: WorkerRequest,
+): Promise<EngineWorker & { readonly name: string }> {
+  const settings = engineSettings(config, config.settings.read('engine').value);
+  const { startEngineWorker } = await import('#engine/temporal/worker/worker.ts');
+  const shared = directory ?? (config.runsDir === null ? null : join(config.runsDir, '..', 'worker'));
+  if (shared === null) throw new WfError('storage', 'there is no home directory for a worker', { help: 'pass --dir' });
+  const named = name ?? `${hostname()}-${process.pid}`;
+  const worker = await startEngineWorker({
+    settings,
+    name: named,
+    slots,
+    drainMs,
+    host: { ...hostOptions(config, { keepHistory: false }), background: processes, openLogs: createRunLogs },
+    shared,
+    tools: { own: thisProcess(), isAlive: mayBeAlive, processes },
+    startGuard: () => startGuard(report),
+    workflowCode: join(packageRoot, 'dist/temporal-workflow.js'),
+    report,
+  });
+  return { ...worker, name: named };
+}
+
+/** The guard outlives this process, and the signals of its terminal. */
+function startGuard(report: (message: string) => void) {
+  const guard = spawn(process.execPath, [join(packageRoot, 'bin/wf.js'), 'worker-guard'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  });
+  guard.on('exit', (code, signal) => {
+    if (code !== 0) report(`the guard of this worker has ended: ${signal ?? `exit ${code}`}`);
+  });
+  guard.unref();
+  return guard;
+}
+
+/** Guards the worker that started this process. */
+export async function guard(): Promise<void> {
+  const { guardWorker } = await import('#engine/temporal/worker/worker.ts');
+  return guardWorker(process.stdin, process.stdout, processes);
+}

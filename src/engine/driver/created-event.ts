@@ -1,0 +1,23 @@
+import { given } from '#core/data/collections.ts';
+import type { RunEvent } from '#core/run/run.ts';
+import type { RunRequest } from '../engine.ts';
+
+/** The first event of a run, unmasked. */
+export function createdEvent(request: RunRequest, at: number): RunEvent {
+  const { runId, workflow, trigger, retryOf, params, strict, dotenv, selection, retryNumber = 0 } = request;
+  const { name, group, file, tags, queue, maxConcurrent, retry } = workflow;
+  const created = { type: 'run.created', at, runId, workflow: name, group, file, trigger, retryOf, params } as const;
+  // Only a daemon retries runs, and only those that it started.
+  const isRetried = retry !== undefined && trigger !== 'cli' && trigger !== 'workflow';
+  return {
+    ...created,
+    ...given({
+      strict: strict || null,
+      tags: tags.length === 0 ? null : tags,
+      dotenv: dotenv?.files.length === 0 ? null : dotenv?.files,
+      selection,
+    }),
+    ...(trigger === 'workflow' ? {} : given({ queue, maxConcurrent })),
+    ...(isRetried ? { autoRetry: { ...retry, n: retryNumber } } : {}),
+  };
+}

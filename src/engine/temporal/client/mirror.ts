@@ -1,0 +1,155 @@
+import { closeSync, writeSync } from 'node:fs';
+import type { Connection, WorkflowHandle } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
+import type { RunEvent } from '#core/run/run.ts';
+import type { LogStore } from '#store/logs.ts';
+import type { EngineAccess } from '../connection.ts';
+import { followHistory, type HistoryEvent, payloadValue } from '../history.ts';
+import { type AttemptEndReport, type EngineEvents, type EngineResult, isAttemptReport, NAMES } from '../protocol.ts';
+
+/** Where a mirror writes. */
+export type MirrorParts = {
+  readonly access: EngineAccess<Connection>;
+  readonly handle: WorkflowHandle;
+  readonly logs: LogStore;
+  /** Takes events that are new, with the secrets known so far. */
+  readonly record: (events: readonly RunEvent[], secrets: readonly string[]) => void;
+  /** How many events were recorded. */
+  readonly recorded: () => number;
+};
+
+/** How the workflow of a run ended: with its result, or otherwise, in one line. */
+export type MirroredEnd = { readonly problem: string | null };
+
+/** Waits of a mirror whose server is away. */
+const RETRY_MS = 500;
+const QUERY_MS = 10_000;
+
+/** The closing events of a history besides `workflowExecutionCompleted`, in words. */
+const ENDS: readonly (readonly [keyof HistoryEvent, string])[] = [
+  ['workflowExecutionFailedEventAttributes', 'failed'],
+  ['workflowExecutionTimedOutEventAttributes', 'timed out'],
+  ['workflowExecutionCanceledEventAttributes', 'was canceled'],
+  ['workflowExecutionTerminatedEventAttributes', 'was terminated'],
+];
+
+/**
+ * Copies a run of the engine to its directory on this machine: the history says that something happened, and has the
+ * ends of logs; a query has the events while the run is open, its result when it is closed.
+ */
+export class Mirror {
+  readonly #parts: MirrorParts;
+  readonly #codecs: readonly PayloadCodec[];
+  /** The number of the last event of the history that was read. */
+  #seen = 0;
+  /** An answer that is not recorded yet, and after which event it begins. */
+  #held: (EngineEvents & { readonly after: number }) | null = null;
+  #isAsking = false;
+  #isDue = false;
+  /** An answer that comes later has nothing new. */
+  #isOver = false;
+
+  constructor(parts: MirrorParts) {
+    this.#parts = parts;
+    this.#codecs = parts.access.dataConverter.payloadCodecs ?? [];
+  }
+
+  /** Resolves when all is copied. A server that is away is waited for. Rejects with a `WfError` for a wrong key. */
+  async follow(): Promise<MirroredEnd> {
+    for (;;) {
+      const end = await this.#tryFollow();
+      if (end !== null) return end;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  async #tryFollow(): Promise<MirroredEnd | null> {
+    const { access, handle } = this.#parts;
+    const pages = followHistory(access, handle.workflowId, this.#seen);
+    for (;;) {
+      const page = await pages.next().catch(ifUnavailable);
+      if (page === null || page.done === true) return null;
+      for (const event of page.value) {
+        await this.#keepLogs(event);
+        this.#seen = Number(event.eventId);
+        const end = await this.#endOf(event);
+        if (end !== null) return end;
+      }
+      this.#release();
+      void this.#ask();
+    }
+  }
+
+  /** Asks for new events, one question at a time: without a worker it has no answer. */
+  async #ask(): Promise<void> {
+    this.#isDue = true;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const { access, handle, recorded } = this.#parts;
+    while (this.#isDue) {
+      this.#isDue = false;
+      const after = recorded();
+      const ask = () => handle.query<EngineEvents, [number]>(NAMES.events, after);
+      const answer = await access.connection.withDeadline(Date.now() + QUERY_MS, ask).catch(() => null);
+      if (answer !== null) this.#held = { ...answer, after };
+      this.#release();
+    }
+    this.#isAsking = false;
+  }
+
+  /** Records events when the reports that they follow from were read: the logs come first. */
+  #release(): void {
+    if (this.#held === null || this.#held.known > this.#seen || this.#isOver) return;
+    const { events, secrets, after } = this.#held;
+    this.#held = null;
+    const { record, recorded } = this.#parts;
+    record(events.slice(recorded() - after), secrets);
+  }
+
+  async #endOf(event: HistoryEvent): Promise<MirroredEnd | null> {
+    const end = await this.#closing(event);
+    this.#isOver = end !== null;
+    return end;
+  }
+
+  async #closing(event: HistoryEvent): Promise<MirroredEnd | null> {
+    const completed = event.workflowExecutionCompletedEventAttributes;
+    if (completed) {
+      const { events, secrets } = (await payloadValue(completed.result, this.#codecs)) as EngineResult;
+      this.#parts.record(events.slice(this.#parts.recorded()), secrets);
+      return { problem: null };
+    }
+    const end = ENDS.find(([attributes]) => event[attributes]);
+    if (end === undefined) return null;
+    const { failure } = event.workflowExecutionFailedEventAttributes ?? {};
+    return { problem: `its workflow in the engine ${end[1]}${failure?.message ? `: ${failure.message}` : ''}` };
+  }
+
+  async #keepLogs(event: HistoryEvent): Promise<void> {
+    const result = event.activityTaskCompletedEventAttributes?.result;
+    const report = result ? await payloadValue(result, this.#codecs) : null;
+    if (isAttemptReport(report) && report.logs.length > 0) keepLogs(this.#parts.logs, report);
+  }
+}
+
+/** Writes the ends of the logs of an attempt; the times of their lines are unknown. */
+function keepLogs(logs: LogStore, { step, attempt, logs: ends }: AttemptEndReport): void {
+  const isSeparate = ends.some(({ stream }) => stream === 'stderr');
+  const { log } = logs.open(step, attempt, { isSeparate, kept: [] });
+  try {
+    for (const { stream, end } of ends) {
+      writeSync(stream === 'stderr' ? log.stderrFd : log.stdoutFd, Buffer.from(end, 'base64'));
+    }
+  } finally {
+    closeSync(log.stdoutFd);
+    if (isSeparate) closeSync(log.stderrFd);
+  }
+}
+
+/** Codes of gRPC for a server that may come back. */
+const UNAVAILABLE = new Set([1, 4, 8, 14]);
+
+function ifUnavailable(error: unknown): null {
+  if (UNAVAILABLE.has(Number((error as { readonly code?: unknown }).code))) return null;
+  throw error;
+}

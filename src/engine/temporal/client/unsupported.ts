@@ -1,0 +1,41 @@
+import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
+import { WfError } from '#system/errors.ts';
+
+/** A key of a workflow that the engine does not support, and its step. */
+type Found = { readonly key: string; readonly step: string | null };
+
+/**
+ * Refuses a workflow with keys that the engine does not support, before its run starts. Throws a `WfError` `usage` that
+ * names each key and its step.
+ */
+export function refuseUnsupported(workflow: Workflow): void {
+  const found = [...ofWorkflow(workflow), ...allSteps(workflow).flatMap((step) => ofStep(step))];
+  if (found.length === 0) return;
+  const names = found.map(({ key, step }) => (step === null ? `"${key}"` : `"${key}" of step "${step}"`));
+  throw new WfError('usage', `the engine does not support ${names.join(', ')}`, {
+    help: 'leave these out, or run the file without --engine',
+  });
+}
+
+function ofWorkflow(workflow: Workflow): readonly Found[] {
+  const { notify = [], mailOn, smtp, container, file, dir } = workflow;
+  const keys = [
+    notify.length > 0 && 'notify',
+    smtp !== null && (mailOn.failure || mailOn.success || mailOn.cancel || mailOn.wait === true) && 'mailOn',
+    container !== undefined && 'container',
+    file !== null && !file.startsWith(`${dir}/`) && 'dir',
+  ];
+  return keys.flatMap((key) => (key === false ? [] : [{ key, step: null }]));
+}
+
+function ofStep({ name, executor, service, dir, namedStreams = [], mailOn, leaveBackground }: Step): readonly Found[] {
+  const keys = [
+    executor.type === 'workflow' && 'run',
+    service !== undefined && 'service',
+    dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
+    ...namedStreams.map((stream) => `\${${name}.${stream}}`),
+    (mailOn.failure || mailOn.success) && 'mailOn',
+    leaveBackground && 'leaveBackground',
+  ];
+  return keys.flatMap((key) => (key === false ? [] : [{ key, step: name }]));
+}

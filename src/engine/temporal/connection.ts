@@ -1,0 +1,122 @@
+import type { Connection, ConnectionOptions } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
+import type { EngineAddress } from '#system/engine-address.ts';
+import { errorCode, messageOf, WfError } from '#system/errors.ts';
+import { payloadCodec, readEngineKey } from './payloads.ts';
+
+/** How to reach the engine. `url`: as the user gave it; `env`: the environment with the settings of Temporal programs. */
+export type EngineSettings = EngineAddress & {
+  readonly url: string;
+  readonly keyFile: string | null;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** A namespace of Temporal as wf uses it. */
+export type EngineAccess<C> = {
+  readonly connection: C;
+  readonly namespace: string;
+  readonly dataConverter: DataConverter;
+};
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The waits of the client after an outage: those of the library grow to minutes. */
+const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 };
+
+/** Connects a client. Throws a `WfError`: `usage` for settings that cannot be used, `unreachable`. */
+export async function connectClient(settings: EngineSettings): Promise<EngineAccess<Connection>> {
+  const { Connection } = await packages.client();
+  const { connectionOptions, namespace } = await connectOptions(settings);
+  const options = { ...connectionOptions, channelArgs, connectTimeout: CONNECT_TIMEOUT_MS } as ConnectionOptions;
+  const connection = await reaching(settings, options.address, () => Connection.connect(options));
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    await connection.close();
+    throw refusalOf(error, namespace);
+  }
+  return { connection, namespace, dataConverter: converterOf(settings) };
+}
+
+/** Connects a worker. Throws as `connectClient`. */
+export async function connectWorker(settings: EngineSettings): Promise<EngineAccess<NativeConnection>> {
+  const { NativeConnection } = await packages.worker();
+  const { connectionOptions, namespace } = await connectOptions(settings);
+  const { address } = connectionOptions;
+  const connection = await reaching(settings, address, () => NativeConnection.connect(connectionOptions));
+  return { connection, namespace, dataConverter: converterOf(settings) };
+}
+
+type ConnectOptions = { readonly connectionOptions: NativeConnectionOptions; readonly namespace: string };
+
+async function connectOptions({ address, namespace, env }: EngineSettings): Promise<ConnectOptions> {
+  const { loadClientConnectConfig } = await packages.envconfig();
+  try {
+    const loaded = loadClientConnectConfig({ overrideEnvVars: { ...env } });
+    return {
+      connectionOptions: { ...loaded.connectionOptions, ...(address === null ? {} : { address }) },
+      namespace: namespace ?? loaded.namespace ?? 'default',
+    };
+  } catch (cause) {
+    throw new WfError('usage', `the settings of Temporal cannot be used: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function reaching<T>({ url }: EngineSettings, address = 'localhost:7233', connect: () => Promise<T>): Promise<T> {
+  try {
+    return await connect();
+  } catch (cause) {
+    throw new WfError('unreachable', `the engine ${url} cannot be reached: ${address}: ${messageOf(cause)}`, {
+      help: 'check that its server runs, and its certificates or API key',
+      cause,
+    });
+  }
+}
+
+function refusalOf(cause: unknown, namespace: string): WfError {
+  const isMissing = (cause as { readonly code?: unknown }).code === 5;
+  return isMissing
+    ? new WfError('usage', `the engine has no namespace "${namespace}"`, {
+        help: 'write it after the address: temporal://HOST:PORT/NAMESPACE',
+        cause,
+      })
+    : new WfError('unreachable', `the engine refused: ${messageOf(cause)}`, { cause });
+}
+
+function converterOf({ keyFile }: EngineSettings): DataConverter {
+  return { payloadCodecs: [payloadCodec(keyFile === null ? null : readEngineKey(keyFile))] };
+}
+
+/** The release of the packages of Temporal that this program was built with. */
+const RELEASE = '1.24.0';
+
+const NAMES = {
+  client: '@temporalio/client',
+  worker: '@temporalio/worker',
+  activity: '@temporalio/activity',
+  envconfig: '@temporalio/envconfig',
+} as const;
+
+/** The packages of Temporal, which are loaded by what uses them: few users have them installed. */
+export const packages = {
+  client: () => loaded(() => import('@temporalio/client')),
+  worker: () => loaded(() => import('@temporalio/worker')),
+  activity: () => loaded(() => import('@temporalio/activity')),
+  envconfig: () => loaded(() => import('@temporalio/envconfig')),
+};
+
+/** Throws a `WfError` `usage` with the command that installs the packages. */
+async function loaded<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    const names = Object.values(NAMES).map((name) => `${name}@${RELEASE}`);
+    throw new WfError('usage', 'the engine "temporal" needs packages that are not installed', {
+      help: `install them beside wf: npm install ${names.join(' ')}`,
+      cause: error,
+    });
+  }
+}

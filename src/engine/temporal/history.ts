@@ -1,0 +1,74 @@
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
+import type { EngineAccess } from './connection.ts';
+
+/** An event of the history of a workflow, with payloads as they are stored. */
+export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type WorkflowService = temporal.api.workflowservice.v1.WorkflowService;
+
+/** A connection that can read histories: that of a client or of a worker. */
+type Connected = {
+  readonly workflowService: Pick<WorkflowService, 'getWorkflowExecutionHistory'>;
+  readonly withDeadline: <T>(deadline: number, call: () => Promise<T>) => Promise<T>;
+};
+
+/** Events of one page: an answer above 4 MB is refused by the client. */
+const PAGE_EVENTS = 500;
+/** The server answers a long poll after a minute at the latest. */
+const POLL_MS = 90_000;
+
+/**
+ * Yields the events of a workflow in pages: those that exist, then new ones as they come, until its end. Rejects with the
+ * errors of the connection.
+ */
+export async function* followHistory(
+  { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
+  workflowId: string,
+  after = 0,
+): AsyncGenerator<readonly HistoryEvent[], void> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const request = {
+      namespace,
+      execution: { workflowId },
+      maximumPageSize: PAGE_EVENTS,
+      waitNewEvent: true,
+      nextPageToken,
+    };
+    const page = await connection.withDeadline(Date.now() + POLL_MS, () =>
+      connection.workflowService.getWorkflowExecutionHistory(request),
+    );
+    nextPageToken = page.nextPageToken;
+    const events = (page.history?.events ?? []).filter(({ eventId }) => Number(eventId) > after);
+    if (events.length > 0) yield events;
+  } while (nextPageToken.length > 0);
+}
+
+/** The first events of a workflow. */
+export async function firstEvents(
+  { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
+  workflowId: string,
+): Promise<readonly HistoryEvent[]> {
+  const page = await connection.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution: { workflowId },
+    maximumPageSize: PAGE_EVENTS,
+  });
+  return page.history?.events ?? [];
+}
+
+/** Reads the value of payloads; undefined if there is none. */
+export async function payloadValue(
+  payloads: { readonly payloads?: Payload[] | null } | null | undefined,
+  codecs: readonly PayloadCodec[],
+): Promise<unknown> {
+  let coded = payloads?.payloads ?? [];
+  for (const codec of [...codecs].reverse()) coded = await codec.decode(coded);
+  const [first] = coded;
+  return first?.data ? JSON.parse(Buffer.from(first.data).toString()) : undefined;
+}
+
+/** A value as a payload. */
+export function jsonPayload(value: unknown): Payload {
+  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
+}

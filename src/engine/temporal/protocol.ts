@@ -1,0 +1,123 @@
+import type { CancelReason, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
+import type { PreparedRun } from '../driver/driver.ts';
+import type { StepTask } from '../driver/step-task.ts';
+import type { GivenAnswer, RunRequest } from '../engine.ts';
+
+/** What crosses between `wf run`, the workflow of a run in Temporal and the workers: JSON throughout. */
+
+/**
+ * The type of the workflow of a run. Its number rises when `transition` decides differently, since a run is replayed by
+ * the code that began it.
+ */
+export const RUN_TYPE = 'wf.run.1';
+
+/** The task queue of runs and of their attempts. */
+export const DEFAULT_QUEUE = 'wf';
+
+/** The task queue of one worker, for work that only it can do. */
+export function ownQueue(worker: string): string {
+  return `wf.worker.${worker}`;
+}
+
+/** Temporal compares kinds and ids of activities when it replays: so another step or attempt is a mismatch. */
+export function attemptId(step: string, attempt: number): string {
+  return `${step}#${attempt}`;
+}
+
+/** Names of activities, signals, the query and a field of the memo. */
+export const NAMES = {
+  prepare: 'wf.prepare',
+  attempt: 'wf.attempt',
+  cleanUp: 'wf.cleanUp',
+  stop: 'stop',
+  answer: 'answer',
+  progress: 'progress',
+  events: 'events',
+  /** Set when a run is killed: workers read it after they were asked to end an attempt. */
+  killed: 'wfKilled',
+} as const;
+
+/** The argument of the workflow. `engine`: the address as the run records it. */
+export type EngineRun = {
+  readonly request: RunRequest;
+  readonly engine: string;
+  /** How long a worker may be silent before its attempts are lost, in milliseconds. */
+  readonly lostAfterMs: number;
+};
+
+/** A warning of a worker about a step, or about the run. */
+export type EngineWarning = { readonly step: string | null; readonly message: string };
+
+/** What a worker found out besides the result of its work. `secrets`: values that it has learned, to be masked. */
+type Findings = {
+  readonly worker: string;
+  readonly secrets: readonly string[];
+  readonly warnings: readonly EngineWarning[];
+};
+
+/** The evaluation of a run. `evaluated`: its variables for all workers; null if there is a problem. */
+export type PrepareReport = Findings & {
+  readonly prepared: PreparedRun;
+  readonly evaluated: {
+    readonly params: readonly Param[];
+    readonly variables: Readonly<Record<string, string>>;
+  } | null;
+};
+
+/** An attempt to make. `outputs`: the variables that were set since the evaluation of the run. */
+export type AttemptOrder = {
+  readonly task: StepTask;
+  readonly outputs: Outputs;
+  /** The most bytes of the end of each log that the report may hold. */
+  readonly logBytes: number;
+};
+
+/** The end of a log; `size`: the bytes of all of it. */
+export type LogEnd = { readonly stream: 'output' | 'stdout' | 'stderr'; readonly size: number; readonly end: string };
+
+/** What came of an attempt so far: sent once if it runs for more than a second. */
+export type AttemptProgress = Findings & {
+  readonly step: string;
+  readonly attempt: number;
+  readonly inputs: readonly RunInput[];
+};
+
+/** The result of an attempt; its last input is the end. `logs`: the end of each log, in base64. */
+export type AttemptEndReport = AttemptProgress & { readonly logs: readonly LogEnd[] };
+
+/** What is to be ended on a worker. `spared`: steps whose processes are left alone. */
+export type CleanUpOrder = { readonly spared: readonly string[]; readonly force: boolean };
+
+/** A request to end the run. */
+export type StopOrder = { readonly reason: CancelReason; readonly message: string; readonly force: boolean };
+
+/** An answer to the approval of a step. */
+export type AnswerOrder = GivenAnswer;
+
+/**
+ * The events of a run after a number. `known`: the number of the last event of the history that they follow from, so
+ * that a reader of the history knows whether it has seen the reports behind them.
+ */
+export type EngineEvents = {
+  readonly events: readonly RunEvent[];
+  readonly secrets: readonly string[];
+  readonly known: number;
+};
+
+/** The result of the workflow: all events. */
+export type EngineResult = Omit<EngineEvents, 'known'>;
+
+/** Whether the result of an activity is a report of an attempt; anything else fails the attempt. */
+export function isAttemptReport(value: unknown): value is AttemptEndReport {
+  if (typeof value !== 'object' || value === null) return false;
+  const { worker, inputs, secrets, warnings } = value as Partial<AttemptEndReport>;
+  if (typeof worker !== 'string' || !Array.isArray(secrets) || !Array.isArray(warnings)) return false;
+  const last: unknown = Array.isArray(inputs) ? inputs.at(-1) : undefined;
+  if (typeof last !== 'object' || last === null || !('type' in last)) return false;
+  return last.type === 'attempt-ended' || last.type === 'items-read';
+}
+
+/** The outcome of an attempt that its worker did not finish, or could not report. */
+export function lostOutcome(message: string): Outcome {
+  return { status: 'failed', reason: 'lost', message, exitCode: null, signal: null, outputs: {} };
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import type { ProcessIdentity } from '#core/run/run.ts';
+import type { BackgroundProcesses, RunMark } from '../../engine.ts';
+
+/** A run on a worker: what its processes are found by. */
+export type GuardedRun = { readonly mark: RunMark; readonly leaders: readonly ProcessIdentity[] };
+
+const BEAT_MS = 500;
+/** A worker that is silent for so long cannot make attempts any more. */
+const SILENCE_MS = 3000;
+
+/** The worker's side of its guard: reports what there is to end, and that the worker lives. */
+export class GuardReports {
+  readonly #out: Writable;
+  #sent = 0;
+  #answered = 0;
+  #kills = 0;
+  #isGone = false;
+  readonly #waiting = new Set<() => void>();
+  readonly #runs = new Map<string, { readonly mark: RunMark; readonly leaders: ProcessIdentity[] }>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(out: Writable, answers: Readable) {
+    this.#out = out;
+    // A guard that died is noticed by its exit.
+    out.on('error', () => {});
+    const lines = createInterface({ input: answers });
+    lines.on('line', (kills) => {
+      this.#answered += 1;
+      this.#kills = Number(kills);
+      this.#look();
+    });
+    lines.on('close', () => {
+      this.#isGone = true;
+      this.#look();
+    });
+    this.#timer = setInterval(() => this.#send(), BEAT_MS).unref();
+  }
+
+  enter(mark: RunMark): void {
+    this.#runs.set(mark.runId, { mark, leaders: [] });
+    this.#send();
+  }
+
+  add(runId: string, leader: ProcessIdentity): void {
+    this.#runs.get(runId)?.leaders.push(leader);
+    this.#send();
+  }
+
+  leave(runId: string): void {
+    this.#runs.delete(runId);
+  }
+
+  /** How often the guard is known to have ended all processes, since the worker was silent. */
+  get kills(): number {
+    return this.#kills;
+  }
+
+  /** Asks the guard; resolves to `kills`. */
+  async ask(): Promise<number> {
+    this.#send();
+    const line = this.#sent;
+    while (this.#answered < line && !this.#isGone) await new Promise<void>((look) => this.#waiting.add(look));
+    return this.#kills;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#out.end();
+  }
+
+  #look(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const look of waiting) look();
+  }
+
+  #send(): void {
+    this.#sent += 1;
+    this.#out.write(`${JSON.stringify([...this.#runs.values()])}\n`);
+  }
+}
+
+/**
+ * Ends the processes of a worker that has died or is silent for 3 s, so that another worker may repeat its attempts.
+ * Answers each report with how often it did so. Resolves when the worker has gone.
+ */
+export async function guardWorker(input: Readable, output: Writable, processes: BackgroundProcesses): Promise<void> {
+  // The worker may be gone.
+  output.on('error', () => {});
+  let runs: readonly GuardedRun[] = [];
+  let kills = 0;
+  let ending: Promise<unknown> = Promise.resolve();
+  const endAll = () => {
+    const all = runs;
+    kills += 1;
+    ending = ending.then(() => Promise.all(all.map((run) => endRun(run, processes))));
+  };
+  let silence = setTimeout(endAll, SILENCE_MS);
+  const lines = createInterface({ input });
+  lines.on('line', (line) => {
+    clearTimeout(silence);
+    silence = setTimeout(endAll, SILENCE_MS);
+    runs = JSON.parse(line) as readonly GuardedRun[];
+    void ending.then(() => output.write(`${kills}\n`));
+  });
+  await once(lines, 'close');
+  clearTimeout(silence);
+  endAll();
+  await ending;
+}
+
+/** Kills all processes of a run on this machine; repeated, since one may have started another meanwhile. */
+export async function endRun({ mark, leaders }: GuardedRun, { find, end }: BackgroundProcesses): Promise<number> {
+  const ended = new Set<number>();
+  for (let round = 0; round < 5; round += 1) {
+    const found = find(mark, { recorded: leaders, spared: new Set(), since: null });
+    if (found.length === 0) break;
+    for (const { pid } of found) ended.add(pid);
+    await end(found, { signal: 'SIGKILL', graceMs: 0 });
+  }
+  return ended.size;
+}

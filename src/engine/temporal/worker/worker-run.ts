@@ -1,0 +1,254 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunInput } from '#core/run/run.ts';
+import { Secrets } from '#core/secrets/secrets.ts';
+import type { Workflow } from '#core/workflow.ts';
+import { baseEnvironment } from '#environment/environment.ts';
+import { RunSecrets } from '#environment/run-secrets.ts';
+import type { EndSignal } from '#processes/end-signal.ts';
+import type { LogStore } from '#store/logs.ts';
+import { messageOf, WfError } from '#system/errors.ts';
+import type { AttemptHost } from '../../attempt/attempt-context.ts';
+import { Background } from '../../attempt/background.ts';
+import { MadeAttempts } from '../../attempt/made-attempts.ts';
+import { RunningAttempts } from '../../attempt/running-attempts.ts';
+import { StepRunner } from '../../attempt/step-runner.ts';
+import { type AttemptReport, attemptEnd, notStarted } from '../../driver/step-task.ts';
+import type { BackgroundProcesses } from '../../engine.ts';
+import {
+  type AttemptEndReport,
+  type AttemptOrder,
+  type AttemptProgress,
+  type CleanUpOrder,
+  type EngineRun,
+  type EngineWarning,
+  type LogEnd,
+  lostOutcome,
+  type PrepareReport,
+} from '../protocol.ts';
+import type { GuardReports } from './guard.ts';
+
+/** What a worker makes attempts with. */
+export type WorkerHost = Omit<AttemptHost, 'runWorkflow'> & {
+  readonly background: BackgroundProcesses;
+  readonly openLogs: (directory: string, workflow: Workflow) => LogStore;
+};
+
+/** How an attempt is reached while it runs. */
+export type AttemptControl = {
+  /** Called when the attempt has begun, with how to end it; resolves to false if it must not begin. */
+  readonly begin: (ends: { readonly stop: () => void; readonly kill: () => void }) => Promise<boolean>;
+  /** Whether the attempt may have been given to another worker. */
+  readonly isLost: () => boolean;
+  /** Sends what came of it so far, once, if it runs for long. */
+  readonly progress: (progress: AttemptProgress) => void;
+};
+
+/** An attempt reports earlier than at its end if it runs for so long. */
+const PROGRESS_AFTER_MS = 1000;
+
+/** Collects the values that become secrets, for those who mask the run elsewhere. */
+class LearnedSecrets extends Secrets {
+  readonly #fresh = new Set<string>();
+
+  override add(value: string): boolean {
+    const canBeMasked = super.add(value);
+    if (value !== '' && canBeMasked) this.#fresh.add(value);
+    return canBeMasked;
+  }
+
+  /** All of them: a report may be lost. */
+  get values(): readonly string[] {
+    return [...this.#fresh];
+  }
+}
+
+/** The attempts of one run on this worker, in a private directory. */
+export class WorkerRun {
+  readonly #runId: string;
+  readonly #worker: string;
+  readonly #host: WorkerHost;
+  readonly #directory: string;
+  readonly #guard: GuardReports;
+  readonly #graceMs: number;
+  readonly #known = new LearnedSecrets();
+  readonly #secrets: RunSecrets;
+  readonly #logs: LogStore;
+  readonly #background: Background;
+  readonly #running: RunningAttempts;
+  readonly #runner: StepRunner;
+  readonly #made: MadeAttempts;
+  /** What running attempts reported, by step. */
+  readonly #inputs = new Map<string, RunInput[]>();
+  #warnings: EngineWarning[] = [];
+  #isReady = false;
+  /** A log is longer than its end in the report: the files stay. */
+  #hasCutLogs = false;
+
+  constructor(
+    { request }: EngineRun,
+    own: {
+      readonly worker: string;
+      readonly host: WorkerHost;
+      readonly directory: string;
+      readonly guard: GuardReports;
+    },
+  ) {
+    const { runId } = request;
+    const { host, directory } = own;
+    this.#runId = runId;
+    this.#worker = own.worker;
+    this.#host = host;
+    this.#directory = directory;
+    this.#guard = own.guard;
+    const [logs, work] = [join(directory, 'logs'), join(directory, 'work')];
+    for (const path of [logs, work, this.#scratch]) mkdirSync(path, { recursive: true, mode: 0o700 });
+    const mine = { ...request, workflow: { ...request.workflow, dir: work } };
+    const processEnv = baseEnvironment(request.dotenv, host.processEnv);
+    this.#graceMs = request.workflow.graceMs;
+    this.#secrets = new RunSecrets(mine, processEnv, this.#known);
+    this.#logs = host.openLogs(logs, mine.workflow);
+    const mark = { runId, logs };
+    this.#background = new Background(host.background, mark);
+    this.#guard.enter(mark);
+    this.#running = new RunningAttempts(host.clock, this.#graceMs);
+    const warn = (step: string | null, message: string) => void this.#warnings.push({ step, message });
+    const runWorkflow = () => Promise.reject(new Error('a worker runs no sub-workflow'));
+    this.#runner = new StepRunner({ ...host, processEnv, runWorkflow }, mine, {
+      files: { path: null, logs: this.#logs, scratch: () => this.#scratch },
+      secrets: this.#secrets,
+      warn,
+    });
+    this.#made = new MadeAttempts({
+      clock: host.clock,
+      graceMs: this.#graceMs,
+      secrets: this.#secrets,
+      runner: this.#runner,
+      running: this.#running,
+      background: this.#background,
+      post: (input) => this.#take(input),
+      warn,
+    });
+    this.#secrets.warnOfShort((message) => warn(null, message));
+  }
+
+  get #scratch(): string {
+    return join(this.#directory, 'scratch');
+  }
+
+  /** Evaluates the run. */
+  async prepare(signal: EndSignal): Promise<PrepareReport> {
+    const prepared = await this.#runner.prepare(signal);
+    this.#isReady = true;
+    return { ...this.#findings(), prepared, evaluated: this.#runner.evaluated };
+  }
+
+  /** Makes an attempt. `evaluated`: see `PrepareReport`. */
+  async attempt(
+    { task, outputs, logBytes }: AttemptOrder,
+    evaluated: PrepareReport['evaluated'],
+    control: AttemptControl,
+  ): Promise<AttemptEndReport> {
+    const { step, number } = task;
+    const { name } = step;
+    const { clock } = this.#host;
+    if (!this.#isReady && evaluated !== null) this.#runner.resume(evaluated);
+    this.#isReady = true;
+    this.#runner.set(outputs);
+    this.#secrets.learn(outputs);
+    const own = { step: name, attempt: number };
+    const inputs: RunInput[] = [];
+    this.#inputs.set(name, inputs);
+    const signals = this.#running.enter(step);
+    const ends = { stop: () => this.#running.stopStep(name), kill: () => this.#running.kill() };
+    const progressTimer = clock.setTimer(clock.now() + PROGRESS_AFTER_MS, () => {
+      if (inputs.length > 0) control.progress({ ...this.#findings(), ...own, inputs: inputs.splice(0) });
+    });
+    const mayBegin = await control.begin(ends);
+    const { kills } = this.#guard;
+    if (mayBegin) this.#running.begin(step);
+    const report =
+      mayBegin && !signals.signal.aborted
+        ? await this.#made.run(task, { signals, flush: null, slot: null })
+        : { outcome: notStarted, facts: {} };
+    progressTimer();
+    this.#made.end(task, report, signals);
+    this.#inputs.delete(name);
+    if (control.isLost() || (wasKilled(report) && (await this.#guard.ask()) !== kills)) {
+      const outcome = lostOutcome(`the worker "${this.#worker}" did not reach the engine`);
+      inputs.splice(-1, 1, attemptEnd({ outcome, facts: {} }, { at: clock.now(), ...own }));
+    }
+    const logs = mayBegin && step.fanOut === undefined ? await this.#logEnds(name, number, logBytes) : [];
+    return { ...this.#findings(), ...own, inputs, logs };
+  }
+
+  /** Ends what the steps left behind, and removes the files of the run but for logs of which only the end was sent. */
+  async cleanUp({ spared, force }: CleanUpOrder): Promise<readonly EngineWarning[]> {
+    await this.#background.end(new Set(spared), this.#graceMs);
+    for (const message of await this.#runner.shared.close(force)) this.#warnings.push({ step: null, message });
+    this.#runner.close();
+    this.#guard.leave(this.#runId);
+    const removed = this.#hasCutLogs
+      ? ['work', 'scratch'].map((name) => join(this.#directory, name))
+      : [this.#directory];
+    for (const path of removed) this.#remove(path);
+    return this.#takeWarnings();
+  }
+
+  /** Ends all attempts: this worker stops. */
+  kill(): void {
+    this.#running.kill();
+  }
+
+  #take(input: RunInput): void {
+    if (input.type === 'attempt-started' && input.process !== null) this.#guard.add(this.#runId, input.process);
+    if ('step' in input) this.#inputs.get(input.step)?.push(input);
+  }
+
+  #remove(path: string): void {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      const message = `the worker "${this.#worker}" could not remove "${path}": ${messageOf(error)}`;
+      this.#warnings.push({ step: null, message });
+    }
+  }
+
+  #findings(): Pick<AttemptProgress, 'worker' | 'secrets' | 'warnings'> {
+    return { worker: this.#worker, secrets: this.#known.values, warnings: this.#takeWarnings() };
+  }
+
+  #takeWarnings(): readonly EngineWarning[] {
+    return this.#warnings.splice(0);
+  }
+
+  /** A log that the step has replaced, or that cannot be read, costs only the log. */
+  async #logEnds(step: string, attempt: number, most: number): Promise<readonly LogEnd[]> {
+    try {
+      const ends: LogEnd[] = [];
+      for (const stream of await this.#logs.streams(step, attempt)) {
+        const file = this.#logs.file(step, attempt, stream);
+        const size = await file.size();
+        const parts: Uint8Array[] = [];
+        for await (const part of file.read(Math.max(0, size - most), size)) parts.push(Buffer.from(part));
+        ends.push({ stream, size, end: Buffer.concat(parts).toString('base64') });
+        if (size > most) this.#tellOfCut(step, file.path ?? '');
+      }
+      return ends;
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#warnings.push({ step, message: error.message });
+      return [];
+    }
+  }
+
+  #tellOfCut(step: string, path: string): void {
+    this.#hasCutLogs = true;
+    this.#warnings.push({ step, message: `its log is cut: the whole log is ${path} on the worker "${this.#worker}"` });
+  }
+}
+
+/** Whether a signal ended it, which may be that of the guard. */
+function wasKilled({ outcome }: Pick<AttemptReport, 'outcome'>): boolean {
+  return 'signal' in outcome && outcome.signal === 'SIGKILL';
+}

@@ -1,0 +1,277 @@
+import type { Readable, Writable } from 'node:stream';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
+import { EndSignal } from '#processes/end-signal.ts';
+import { messageOf } from '#system/errors.ts';
+import { connectWorker, type EngineSettings, packages } from '../connection.ts';
+import { firstEvents, jsonPayload, payloadValue } from '../history.ts';
+import {
+  type AttemptEndReport,
+  type AttemptOrder,
+  type CleanUpOrder,
+  DEFAULT_QUEUE,
+  type EngineRun,
+  type EngineWarning,
+  NAMES,
+  ownQueue,
+  type PrepareReport,
+} from '../protocol.ts';
+import { GuardReports } from './guard.ts';
+import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
+import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
+import { type WorkerHost, WorkerRun } from './worker-run.ts';
+
+/** A run without a clean-up after its last attempt has ended outside of `wf`. */
+const STICKY_TIMEOUT = '2 seconds';
+/** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
+const OWN_SLOTS = 20;
+
+export { guardWorker } from './guard.ts';
+
+/** What a worker is made of. */
+export type EngineWorkerParts = {
+  readonly settings: EngineSettings;
+  readonly name: string;
+  /** The most attempts at once. */
+  readonly slots: number;
+  /** How long running attempts may continue after a request to stop, in milliseconds. */
+  readonly drainMs: number;
+  readonly host: WorkerHost;
+  /** The directory that the workers of this machine share. */
+  readonly shared: string;
+  readonly tools: DirectoryTools;
+  /** Starts the process that calls `guardWorker`. */
+  readonly startGuard: () => { readonly stdin: Writable; readonly stdout: Readable };
+  /** The file with the code of the workflow. */
+  readonly workflowCode: string;
+  readonly report: (message: string) => void;
+};
+
+/** A worker that serves the queue of runs. */
+export type EngineWorker = {
+  /** Takes no more attempts; the second time it ends those that run. */
+  readonly stop: () => void;
+  /** Resolves when the worker has stopped. Rejects if it fails. */
+  readonly stopped: Promise<void>;
+};
+
+type Evaluated = { readonly run: EngineRun; readonly evaluated: PrepareReport['evaluated'] };
+type Access = Awaited<ReturnType<typeof connectWorker>>;
+
+/** Starts a worker with its guard. Throws a `WfError`: `usage`, `unreachable`, `conflict`. */
+export async function startEngineWorker(parts: EngineWorkerParts): Promise<EngineWorker> {
+  const { name, shared, tools, startGuard, report } = parts;
+  const directory = await enterDirectory(shared, name, tools);
+  if (directory.ended > 0) report(`ended ${directory.ended} processes that a worker had left behind here`);
+  const { stdin, stdout } = startGuard();
+  const guard = new GuardReports(stdin, stdout);
+  const leave = () => {
+    guard.close();
+    directory.leave();
+  };
+  try {
+    const { stop, stopped } = await serve({ ...parts, directory, guard });
+    return { stop, stopped: stopped.finally(leave) };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** A worker with its directory and guard. */
+type Equipped = EngineWorkerParts & { readonly directory: WorkerDirectory; readonly guard: GuardReports };
+
+async function serve(parts: Equipped): Promise<EngineWorker> {
+  const { settings, name, slots, drainMs, workflowCode, report } = parts;
+  const { Worker, Runtime, DefaultLogger } = await packages.worker();
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const cause = meta?.['error'];
+    if (level !== 'WARN' || cause !== undefined)
+      report(`${message}${cause === undefined ? '' : `: ${messageOf(cause)}`}`);
+  });
+  // The program decides what its signals mean.
+  Runtime.install({ logger, shutdownSignals: [] });
+  const access = await connectWorker(settings);
+  const runs = new WorkerRuns(access, parts);
+  const common: WorkerOptions = {
+    ...access,
+    taskQueue: DEFAULT_QUEUE,
+    identity: name,
+    shutdownGraceTime: drainMs,
+  };
+  const serving = await Worker.create({
+    ...common,
+    workflowBundle: { codePath: workflowCode },
+    activities: {
+      [NAMES.prepare]: () => runs.prepare(),
+      [NAMES.attempt]: (order: AttemptOrder) => runs.attempt(order),
+    },
+    maxConcurrentActivityTaskExecutions: slots,
+    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
+  });
+  const own = await Worker.create({
+    ...common,
+    taskQueue: ownQueue(name),
+    activities: { [NAMES.cleanUp]: (order: CleanUpOrder) => runs.cleanUp(order) },
+    maxConcurrentActivityTaskExecutions: OWN_SLOTS,
+  });
+  return hosting(serving, own, { runs, close: () => access.connection.close() });
+}
+
+/** Work that only this worker can do continues while attempts end. */
+function hosting(
+  serving: Worker,
+  own: Worker,
+  { runs, close }: { readonly runs: WorkerRuns; readonly close: () => Promise<void> },
+): EngineWorker {
+  let isStopping = false;
+  const stopped = (async () => {
+    const ownRun = own.run();
+    try {
+      await serving.run();
+    } finally {
+      await runs.leave();
+      if (own.getState() === 'RUNNING') own.shutdown();
+      await ownRun;
+      await close();
+    }
+  })();
+  return {
+    stop: () => {
+      if (isStopping) runs.kill();
+      else serving.shutdown();
+      isStopping = true;
+    },
+    stopped,
+  };
+}
+
+/** The runs of which this worker makes attempts. */
+class WorkerRuns {
+  readonly #access: Access;
+  readonly #parts: Equipped;
+  readonly #runs = new Map<string, WorkerRun>();
+  readonly #reads = new Map<string, Promise<Evaluated>>();
+
+  constructor(access: Access, parts: Equipped) {
+    this.#access = access;
+    this.#parts = parts;
+  }
+
+  async prepare(): Promise<PrepareReport> {
+    const { runId, evaluation } = await this.#current();
+    const signal = new EndSignal();
+    const { run } = evaluation;
+    const heartbeat = await this.#beating(run, {
+      onEnd: () => void signal.abort('stop'),
+      onLost: () => void signal.abort('stop'),
+    });
+    try {
+      await heartbeat.begin();
+      const report = await this.#of(runId, run).prepare(signal);
+      this.#reads.set(runId, Promise.resolve({ run, evaluated: report.evaluated }));
+      return report;
+    } finally {
+      heartbeat.close();
+    }
+  }
+
+  async attempt(order: AttemptOrder): Promise<AttemptEndReport> {
+    const { runId, evaluation } = await this.#current();
+    let ends: { readonly stop: () => void; readonly kill: () => void } | null = null;
+    const workflow = (await packages.activity()).Context.current().client.workflow.getHandle(runId);
+    const heartbeat = await this.#beating(evaluation.run, {
+      onEnd: () => {
+        ends?.stop();
+        // Asked again with the next beat.
+        workflow.describe().then(
+          (run) => isKilled(run) && ends?.kill(),
+          () => {},
+        );
+      },
+      onLost: (how) => (how === 'kill' ? ends?.kill() : ends?.stop()),
+    });
+    try {
+      return await this.#of(runId, evaluation.run).attempt(order, evaluation.evaluated, {
+        begin: (own) => {
+          ends = own;
+          return heartbeat.begin();
+        },
+        isLost: () => heartbeat.isLost,
+        // The result has what does not arrive now.
+        progress: (progress) => void workflow.signal(NAMES.progress, progress).catch(() => {}),
+      });
+    } finally {
+      heartbeat.close();
+    }
+  }
+
+  async cleanUp(order: CleanUpOrder): Promise<readonly EngineWarning[]> {
+    const { Context } = await packages.activity();
+    const runId = Context.current().info.workflowExecution?.workflowId ?? '';
+    const run = this.#runs.get(runId);
+    this.#runs.delete(runId);
+    this.#reads.delete(runId);
+    return (await run?.cleanUp(order)) ?? [];
+  }
+
+  /** Ends all attempts at once. */
+  kill(): void {
+    for (const run of this.#runs.values()) run.kill();
+  }
+
+  /** Ends what is left of runs whose clean-up would come too late for this worker. */
+  async leave(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map((run) => run.cleanUp({ spared: [], force: true })));
+  }
+
+  #of(runId: string, run: EngineRun): WorkerRun {
+    const known = this.#runs.get(runId);
+    if (known !== undefined) return known;
+    const { name, host, directory, guard } = this.#parts;
+    const made = new WorkerRun(run, { worker: name, host, directory: directory.directoryOf(runId), guard });
+    this.#runs.set(runId, made);
+    return made;
+  }
+
+  /** The run of the activity, which is read once, from the first events of its history. */
+  async #current(): Promise<{ readonly runId: string; readonly evaluation: Evaluated }> {
+    const { Context } = await packages.activity();
+    const runId = Context.current().info.workflowExecution?.workflowId ?? '';
+    const known = this.#reads.get(runId) ?? this.#read(runId);
+    this.#reads.set(runId, known);
+    known.catch(() => this.#reads.delete(runId));
+    return { runId, evaluation: await known };
+  }
+
+  async #read(runId: string): Promise<Evaluated> {
+    const codecs = this.#access.dataConverter.payloadCodecs ?? [];
+    const events = await firstEvents(this.#access, runId);
+    const { input } = events[0]?.workflowExecutionStartedEventAttributes ?? {};
+    const run = (await payloadValue(input, codecs)) as EngineRun;
+    const completed = events.find(({ activityTaskCompletedEventAttributes: ended }) => ended);
+    const { result } = completed?.activityTaskCompletedEventAttributes ?? {};
+    const prepared = (await payloadValue(result, codecs)) as PrepareReport | undefined;
+    return { run, evaluated: prepared?.evaluated ?? null };
+  }
+
+  /** The heartbeat of the activity of this call. */
+  async #beating(run: EngineRun, on: Pick<HeartbeatParts, 'onEnd' | 'onLost'>): Promise<Heartbeat> {
+    const { Context } = await packages.activity();
+    const { taskToken } = Context.current().info;
+    const { connection, namespace } = this.#access;
+    const { name, host } = this.#parts;
+    const details = { payloads: [jsonPayload(name)] };
+    const send = async (limitMs: number) => {
+      const { cancelRequested } = await connection.withDeadline(Date.now() + limitMs, () =>
+        connection.workflowService.recordActivityTaskHeartbeat({ namespace, identity: name, taskToken, details }),
+      );
+      return cancelRequested === true;
+    };
+    return new Heartbeat({ clock: host.clock, lostAfterMs: run.lostAfterMs, send, ...on });
+  }
+}
+
+function isKilled({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
+  return memo?.[NAMES.killed] === true;
+}

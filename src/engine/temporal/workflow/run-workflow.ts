@@ -1,0 +1,317 @@
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  type ActivityOptions,
+  ApplicationFailure,
+  CancellationScope,
+  defineQuery,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  setHandler,
+  sleep,
+  TimeoutFailure,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { buildGraph } from '#core/graph.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome, Outputs, RunEvent } from '#core/run/run.ts';
+import { initialRun, type RunState } from '#core/run/run-state.ts';
+import type { Clock } from '#system/clock.ts';
+import { createdEvent } from '../../driver/created-event.ts';
+import { Driver, type DriverHost } from '../../driver/driver.ts';
+import { notStarted, type StepTask } from '../../driver/step-task.ts';
+import {
+  type AnswerOrder,
+  type AttemptEndReport,
+  type AttemptOrder,
+  type AttemptProgress,
+  attemptId,
+  type CleanUpOrder,
+  DEFAULT_QUEUE,
+  type EngineEvents,
+  type EngineResult,
+  type EngineRun,
+  type EngineWarning,
+  isAttemptReport,
+  lostOutcome,
+  NAMES,
+  ownQueue,
+  type PrepareReport,
+  type StopOrder,
+} from '../protocol.ts';
+
+/** Orders that Temporal has at once; the others wait here. */
+const MAX_IN_FLIGHT = 500;
+/** No limit of Temporal ends an attempt: steps have their own. */
+const UNLIMITED = '87600 hours';
+/** How long the end of a run waits for a worker to end what its steps left behind. */
+const CLEAN_UP_PATIENCE = '30 seconds';
+/** The ends of logs in the reports of a run, together, stay below the 50 MB of a history. */
+const LOG_BYTES = { all: 16 * 1024 * 1024, most: 64 * 1024, least: 2 * 1024 };
+
+/** Time and timers of the workflow, which are the same when it is replayed. */
+const clock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => Date.now(),
+  setTimer: (at, callback) => {
+    const scope = new CancellationScope();
+    const waited = scope.run(() => sleep(Math.max(1, at - Date.now())));
+    waited.then(callback, () => {});
+    return () => scope.cancel();
+  },
+};
+
+/** An attempt that Temporal has, or that waits for its turn. */
+type Flight = { readonly step: string; readonly fanOut: string | undefined; readonly scope: CancellationScope };
+
+/** The workflow of a run. Fails, without a retry, on an internal error. */
+async function runWorkflow(run: EngineRun): Promise<EngineResult> {
+  const hosted = new TemporalRun(run);
+  setHandler(defineQuery<EngineEvents, [number]>(NAMES.events), (after) => hosted.events(after));
+  setHandler(defineSignal<[StopOrder]>(NAMES.stop), (order) => hosted.cancel(order));
+  setHandler(defineSignal<[AnswerOrder]>(NAMES.answer), (answer) => hosted.answer(answer));
+  setHandler(defineSignal<[AttemptProgress]>(NAMES.progress), (progress) => hosted.progress(progress));
+  hosted.begin();
+  try {
+    await hosted.finished;
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw ApplicationFailure.nonRetryable(`internal error: ${message}`);
+  }
+  const { events, secrets } = hosted.events(0);
+  return { events, secrets };
+}
+
+/** By its type, `RUN_TYPE`. */
+export { runWorkflow as 'wf.run.1' };
+
+/** One run: the host of its driver. Attempts are activities on workers. */
+class TemporalRun {
+  readonly finished: Promise<void>;
+  readonly #run: EngineRun;
+  readonly #driver: Driver;
+  readonly #flights = new Set<Flight>();
+  readonly #waiting: (() => void)[] = [];
+  #inFlight = 0;
+  #attempts = 0;
+  #state: RunState;
+  readonly #events: RunEvent[] = [];
+  #known = 0;
+  readonly #secrets = new Set<string>();
+  #outputs: Outputs = {};
+  /** Workers that may have processes of the run. */
+  readonly #workers = new Set<string>();
+  readonly #preparation = new CancellationScope();
+  #resolve: () => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(run: EngineRun) {
+    const { workflow, onApproval } = run.request;
+    this.#run = run;
+    const policies = onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
+    this.#state = initialRun(buildGraph(workflow), policies);
+    this.#driver = new Driver(run.request, this.#hosting());
+    this.finished = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  begin(): void {
+    const at = clock.now();
+    const { request, engine } = this.#run;
+    this.#driver.note(createdEvent(request, at));
+    this.#driver.note({ type: 'run.owned', at, owner: { engine, id: request.runId } });
+    for (const path of request.dotenv?.missing ?? [])
+      this.#warn({ step: null, message: `dotenv file "${path}" does not exist` });
+    this.#guard(this.#prepare());
+  }
+
+  cancel(order: StopOrder): void {
+    this.#driver.cancel(order);
+  }
+
+  answer(answer: AnswerOrder): void {
+    this.#driver.answer(answer);
+  }
+
+  /** Takes what a running attempt has reported. */
+  progress({ worker, secrets, warnings, inputs }: AttemptProgress): void {
+    this.#workers.add(worker);
+    this.#learn(secrets);
+    for (const input of inputs) this.#driver.post(input);
+    for (const warning of warnings) this.#warn(warning);
+  }
+
+  events(after: number): EngineEvents {
+    return { events: this.#events.slice(after), secrets: [...this.#secrets], known: this.#known };
+  }
+
+  #hosting(): DriverHost {
+    return {
+      clock,
+      state: () => this.#state,
+      record: (events, run) => {
+        this.#state = run;
+        this.#events.push(...events);
+        this.#known = workflowInfo().historyLength;
+        return { events, stored: events.map((event) => ({ ...event, seq: 0 })) };
+      },
+      noticed: () => null,
+      decided: () => {},
+      ahead: () => 0,
+      cleanUp: () => (this.#workers.size === 0 ? null : this.#cleanUp()),
+      logsOf: () => ({ stdout: null, stderr: null }),
+      fail: (error) => this.#reject(error),
+      orders: {
+        attempt: (task) => this.#guard(this.#attempt(task)),
+        end: (step) => this.#cancel((flight) => flight.step === step),
+        stop: (fanOut) => this.#cancel((flight) => fanOut === undefined || flight.fanOut === fanOut),
+        stopPreparation: () => this.#preparation.cancel(),
+        kill: () => {
+          upsertMemo({ [NAMES.killed]: true });
+          this.#cancel(() => true);
+        },
+        set: (outputs) => {
+          this.#outputs = { ...this.#outputs, ...outputs };
+        },
+        resultRecorded: () => {},
+        notify: () => {},
+        finish: () => {
+          this.#driver.timers.clear();
+          this.#resolve();
+        },
+      },
+    };
+  }
+
+  async #prepare(): Promise<void> {
+    try {
+      const { prepared, secrets, warnings, worker } = await this.#preparation.run(() =>
+        this.#activity<PrepareReport>(NAMES.prepare, { id: NAMES.prepare, attempts: Number.POSITIVE_INFINITY }),
+      );
+      this.#workers.add(worker);
+      this.#learn(secrets);
+      for (const warning of warnings) this.#warn(warning);
+      this.#driver.start(prepared);
+    } catch (error) {
+      if (isCancellation(error)) this.#driver.start({ problem: 'stopped before it started' });
+      else if (error instanceof ActivityFailure) this.#driver.start({ problem: reasonOf(error) });
+      else throw error;
+    }
+  }
+
+  /** Makes an attempt, in its turn, and posts what came of it. */
+  async #attempt(task: StepTask): Promise<void> {
+    const { name, instanceOf } = task.step;
+    const flight: Flight = { step: name, fanOut: instanceOf, scope: new CancellationScope() };
+    this.#flights.add(flight);
+    this.#attempts += 1;
+    if (this.#inFlight >= MAX_IN_FLIGHT) await new Promise<void>((turn) => this.#waiting.push(turn));
+    this.#inFlight += 1;
+    const report = await flight.scope.run(() => this.#order(task));
+    this.#inFlight -= 1;
+    this.#flights.delete(flight);
+    this.#waiting.shift()?.();
+    if ('outcome' in report) {
+      const own = { at: clock.now(), step: name, attempt: task.number };
+      this.#driver.post({ type: 'attempt-ended', ...own, outcome: report.outcome, facts: {} });
+    } else this.progress(report);
+  }
+
+  /** An attempt whose order went to a worker that died before it began is ordered again. */
+  async #order(task: StepTask): Promise<AttemptEndReport | { readonly outcome: Outcome }> {
+    const logBytes = Math.floor(LOG_BYTES.all / this.#attempts);
+    const order: AttemptOrder = {
+      task,
+      outputs: this.#outputs,
+      logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
+    };
+    for (;;) {
+      try {
+        const id = attemptId(task.step.name, task.number);
+        const report = await this.#activity<unknown>(NAMES.attempt, { id, attempts: 1, order });
+        return isAttemptReport(report) ? report : { outcome: failed('a worker sent a report that cannot be read') };
+      } catch (error) {
+        if (isCancellation(error)) return { outcome: notStarted };
+        if (!(error instanceof ActivityFailure)) throw error;
+        const { cause } = error;
+        if (!(cause instanceof TimeoutFailure)) return { outcome: failed(reasonOf(error)) };
+        const worker: unknown = cause.lastHeartbeatDetails;
+        if (typeof worker !== 'string') continue;
+        // Its guard has ended its processes, or the next worker on its machine does.
+        this.#workers.delete(worker);
+        return { outcome: lostOutcome(`the worker "${worker}" was lost`) };
+      }
+    }
+  }
+
+  #activity<T>(
+    type: string,
+    { id, attempts, order }: { readonly id: string; readonly attempts: number; readonly order?: AttemptOrder },
+  ): Promise<T> {
+    const { lostAfterMs } = this.#run;
+    return scheduleActivity<T>(type, order === undefined ? [] : [order], {
+      activityId: id,
+      taskQueue: DEFAULT_QUEUE,
+      startToCloseTimeout: UNLIMITED,
+      heartbeatTimeout: lostAfterMs,
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      retry: { maximumAttempts: attempts, initialInterval: 1000, maximumInterval: 10_000 },
+    });
+  }
+
+  #cancel(isMeant: (flight: Flight) => boolean): void {
+    for (const flight of this.#flights) if (isMeant(flight)) flight.scope.cancel();
+  }
+
+  /** Ends what steps left behind, on each worker that made attempts; one that does not answer has its guard. */
+  async #cleanUp(): Promise<void> {
+    const { nodes } = this.#state.graph;
+    const spared = nodes.flatMap(({ name, leaveBackground }) => (leaveBackground ? [name] : []));
+    const order: CleanUpOrder = { spared, force: this.#state.cancellation?.force === true };
+    await Promise.all(
+      [...this.#workers].map((worker) =>
+        scheduleActivity<readonly EngineWarning[]>(NAMES.cleanUp, [order], {
+          activityId: `${NAMES.cleanUp}#${worker}`,
+          taskQueue: ownQueue(worker),
+          scheduleToCloseTimeout: CLEAN_UP_PATIENCE,
+          retry: { maximumAttempts: 1 },
+        }).then(
+          (warnings) => {
+            for (const warning of warnings) this.#warn(warning);
+          },
+          (error: unknown) => {
+            if (!(error instanceof ActivityFailure)) throw error;
+            const message = `the worker "${worker}" did not say whether all processes of the run have ended`;
+            this.#warn({ step: null, message });
+          },
+        ),
+      ),
+    );
+  }
+
+  #learn(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#secrets.add(secret);
+  }
+
+  #warn({ step, message }: EngineWarning): void {
+    this.#driver.note({ type: 'run.warned', at: clock.now(), step, message });
+  }
+
+  #guard(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#reject(error));
+  }
+}
+
+function reasonOf({ cause, message }: ActivityFailure): string {
+  return cause instanceof ApplicationFailure ? cause.message : (cause?.message ?? message);
+}
+
+async function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
+  const activity = proxyActivities<Record<string, (...args: readonly unknown[]) => Promise<T>>>(options)[type];
+  if (activity === undefined) throw new Error(`there is no activity "${type}"`);
+  return activity(...args);
+}

@@ -1,0 +1,287 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { blocksOf } from '../../docs/guide-blocks.ts';
+import { play } from '../../docs/guide-player.ts';
+import { playLocally, playOnEngine, type RunInHand, type Scenario } from '../../support/loopback/both-hosts.ts';
+import { describeWith } from '../../support/require.ts';
+import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
+import { type Ended, type RunningWf, startWf, wf } from '../../support/wf.ts';
+
+const scenarios: Readonly<Record<string, string>> = {
+  'variables, outputs, items, retries, conditions and handlers': `
+params: WHO=world
+env:
+  - STAMP: "\`echo evaluated\`"
+type: graph
+steps:
+  - {name: hello, command: 'echo "hello $WHO $STAMP"', output: GREETING}
+  - {name: list, command: 'echo one; echo two', output: LIST}
+  - {name: each, command: 'echo "item $ITEM of $WF_ITEM_COUNT"', depends: list, parallel: {items: $LIST, maxConcurrent: 1}}
+  - {name: flaky, script: 'test "$WF_ATTEMPT" = 2', retryPolicy: {limit: 2, intervalSec: 0.1}}
+  - {name: fails, command: 'sh -c "echo bad >&2; exit 3"', continueOn: {exitCode: [3]}, depends: flaky}
+  - {name: skipped, command: echo never, preconditions: [{condition: $WHO, expected: nobody}]}
+  - {name: again, command: 'echo round $WF_ATTEMPT', repeatPolicy: {limit: 2, intervalSec: 0}}
+  - {name: end, command: 'echo "got $GREETING"', depends: [each, fails, again]}
+handlerOn:
+  init: {command: echo first}
+  success: {command: 'echo "$WF_STATUS"'}
+  exit: {command: echo last}
+`,
+  'a failure, what depends on it, and the handlers': `
+steps:
+  - {name: breaks, command: 'sh -c "echo why; exit 7"'}
+  - {name: later, command: echo never, depends: breaks}
+handlerOn:
+  failure: {command: 'echo "$WF_FAILED_STEP: $WF_ERROR"', output: SAID}
+  exit: {command: echo done}
+`,
+  'time limits of a step and of the run': `
+timeoutSec: 3
+steps:
+  - {name: short, command: sleep 60, timeoutSec: 0.3, continueOn: {failure: true}}
+  - {name: long, command: sleep 60}
+`,
+  'a precondition of the run': `
+preconditions: [{condition: "\`echo no\`", expected: yes}]
+steps: [{name: never, command: echo never}]
+`,
+  'a parameter that cannot be evaluated': `
+params: "A=\`exit 4\`"
+steps: [{name: never, command: 'echo $A'}]
+`,
+};
+
+const approval = `
+steps:
+  - {name: plan, command: echo 3 changes, output: PLAN, approval: {prompt: "Apply $PLAN?", input: [TICKET]}}
+  - {name: apply, command: 'echo "applied $PLAN for $TICKET"', depends: plan}
+`;
+
+describeWith('temporal', hasTemporal, 'runs on Temporal', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  let server: TemporalServer;
+  const workers: StartedWorker[] = [];
+  const begun: RunningWf[] = [];
+  let waited: Ended | null = null;
+
+  beforeAll(async () => {
+    server = await startTemporal(directory);
+    const early = run('steps: [{name: a, command: echo}]');
+    await early.until('no worker serves');
+    workers.push(await server.worker('one'));
+    waited = await early.ended;
+  });
+  afterEach(async () => {
+    for (const run of begun) run.kill('SIGKILL');
+    await Promise.all(begun.splice(0).map(({ ended }) => ended));
+  });
+  afterAll(async () => {
+    await server.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** Starts `wf run` of a text, in a directory of its own. */
+  function run(text: string, options: readonly string[] = []): RunningWf {
+    const cwd = mkdtempSync(join(directory, 'run-'));
+    writeFileSync(join(cwd, 'work.yaml'), text);
+    const args = ['run', 'work.yaml', '--engine', server.url, '--reporter', 'plain', ...options];
+    const started = startWf(args, { cwd, env: { HOME: cwd, WF_HOME: join(cwd, 'home') }, mergesErrors: true });
+    begun.push(started);
+    return started;
+  }
+
+  async function playBoth(text: string, act?: Scenario['act']): Promise<void> {
+    const scenario: Scenario = { files: { 'workflow.yaml': text }, ...(act === undefined ? {} : { act }) };
+    const local = await playLocally(scenario);
+    expect(await playOnEngine(scenario, server.url)).toEqual(local);
+  }
+
+  it.each(Object.entries(scenarios))('go as they go here: %s', async (_, text) => playBoth(text));
+
+  it('continue with an answer', () =>
+    playBoth(approval, async (inHand: RunInHand) => {
+      await inHand.when('step.held', 'plan');
+      inHand.answer({ step: 'plan', decision: 'approved', by: 'ann', comment: '', inputs: { TICKET: 'OPS-7' } });
+    }));
+
+  it('mask secrets of the worker in everything that is stored', async () => {
+    const text = `
+env: [{TOKEN: "\`echo s3cr3t-of-worker\`"}]
+secrets: [TOKEN]
+steps: [{name: shows, command: 'echo "the token is $TOKEN"', output: SAID}]
+`;
+    const started = run(text);
+    const { code, stdout } = await started.ended;
+    expect({ code, isMasked: stdout.includes('the token is ***') }).toEqual({ code: 0, isMasked: true });
+    const [home = ''] = readdirSync(directory)
+      .filter((name) => name.startsWith('run-'))
+      .sort()
+      .slice(-1);
+    const files = readdirSync(join(directory, home), { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    );
+    const texts = files
+      .filter(({ name }) => name !== 'work.yaml')
+      .map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'));
+    expect(texts.filter((stored) => stored.includes('s3cr3t-of-worker'))).toEqual([]);
+  });
+
+  it('stop with their handlers, and leave no process behind', async () => {
+    const started = run(`
+steps: [{name: waits, script: "trap 'echo asked; exit 1' TERM; echo ready > ready; sleep 61 & wait"}]
+handlerOn: {cancel: {command: echo cleaned}}
+`);
+    await started.until('START');
+    await madeOnWorker('ready');
+    started.kill('SIGINT');
+    const { code, stdout } = await started.ended;
+    expect({ code, asked: stdout.includes('| asked'), cleaned: stdout.includes('| cleaned') }).toEqual({
+      code: 130,
+      asked: true,
+      cleaned: true,
+    });
+    expect(processesWith('sleep 61')).toEqual([]);
+  });
+
+  it('are killed by a second request', async () => {
+    const started = run(`
+steps: [{name: deaf, script: "trap '' TERM INT; echo deaf > deaf; while :; do sleep 0.05; done"}]
+handlerOn: {exit: {command: echo never}}
+`);
+    await started.until('START');
+    await madeOnWorker('deaf');
+    started.kill('SIGINT');
+    await started.until('STOP');
+    started.kill('SIGINT');
+    const { code, stdout } = await started.ended;
+    expect({ code, handled: stdout.includes('| never') }).toEqual({ code: 130, handled: false });
+  });
+
+  it('try a step again elsewhere when its worker dies, with nothing left of the first attempt', async () => {
+    workers.push(await server.worker('two'));
+    const counter = join(directory, 'counted.txt');
+    const started = run(
+      `
+steps:
+  - name: work
+    script: 'echo "begin $WF_ATTEMPT $WORKER" >> "${counter}"; sleep 3; echo "end $WF_ATTEMPT $WORKER" >> "${counter}"'
+    retryPolicy: {limit: 3, intervalSec: 0}
+`,
+      ['--lost-after', '3'],
+    );
+    const holder = await holderOf(counter);
+    holder.kill('SIGKILL');
+    const { code, stdout } = await started.ended;
+    expect({ code, lost: stdout.includes(`the worker "${holder.name}" was lost`) }).toEqual({ code: 0, lost: true });
+    const lines = readFileSync(counter, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ').slice(0, 2).join(' '));
+    expect(lines).toEqual(['begin 1', 'begin 2', 'end 2']);
+    workers.splice(workers.indexOf(holder), 1);
+  });
+
+  it('count an attempt as lost when its worker was frozen for long', async () => {
+    const counter = join(directory, 'frozen.txt');
+    const started = run(
+      `
+steps:
+  - name: work
+    script: 'sleep 7 & echo "begin $WF_ATTEMPT $WORKER" >> "${counter}"; wait'
+    retryPolicy: {limit: 3, intervalSec: 0}
+`,
+      ['--lost-after', '20'],
+    );
+    const frozen = await holderOf(counter);
+    frozen.kill('SIGSTOP');
+    await expect.poll(() => processesWith('sleep 7')).toEqual([]);
+    frozen.kill('SIGCONT');
+    const { code, stdout } = await started.ended;
+    expect({ code, lost: stdout.includes('did not reach the engine') }).toEqual({ code: 0, lost: true });
+  });
+
+  it('say that no worker takes their steps, and wait for one', () => {
+    expect(waited).toMatchObject({ code: 0, stdout: expect.stringContaining('no worker serves the queue "wf"') });
+  });
+
+  it('refuse what the engine does not support, before anything is stored', async () => {
+    const text = `
+notify: [{to: webhook, url: "http://127.0.0.1:1/"}]
+steps:
+  - {name: child, run: other.yaml}
+  - {name: outside, dir: /tmp, command: pwd}
+`;
+    const cwd = mkdtempSync(join(directory, 'refused-'));
+    writeFileSync(join(cwd, 'work.yaml'), text);
+    writeFileSync(join(cwd, 'other.yaml'), 'steps: [{name: a, command: echo}]');
+    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
+    const { code, stderr } = await wf(['run', 'work.yaml', '--engine', server.url], { cwd, env });
+    expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
+      code: 2,
+      error: 'error: the engine does not support "notify", "run" of step "child", "dir" of step "outside"',
+    });
+    expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
+  });
+
+  it.each([
+    ['an address that does not answer', 'temporal://127.0.0.1:1', 'cannot be reached: 127.0.0.1:1'],
+    ['a namespace that does not exist', '/nowhere', 'the engine has no namespace "nowhere"'],
+  ])('name %s', async (_, address, problem) => {
+    const cwd = mkdtempSync(join(directory, 'run-'));
+    writeFileSync(join(cwd, 'work.yaml'), 'steps: [{name: a, command: echo}]');
+    const url = address.startsWith('/') ? `${server.url}${address}` : address;
+    const { code, stderr } = await wf(['run', 'work.yaml', '--engine', url], {
+      cwd,
+      env: { HOME: cwd, WF_HOME: join(cwd, 'home') },
+    });
+    expect({ code, named: stderr.includes(problem) }).toEqual({ code: 2, named: true });
+  });
+
+  it('go as the guide says', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/more-than-one-machine.md'), 'utf8');
+    const blocks = blocksOf(page).map((block) => ({
+      ...block,
+      words: new Set(block.words.has('norun') ? ['run'] : []),
+    }));
+    const place = mkdtempSync(join(directory, 'guide-'));
+    const played = await play(blocks, place, async (script) => {
+      const own = script.replaceAll('127.0.0.1:7233', server.url.replace('temporal://', ''));
+      if (/^npm install/.test(own)) return `# ${own}`;
+      if (own.startsWith('temporal server')) return `# ${own}`;
+      // A worker serves until it is stopped.
+      return own.replace(/^wf worker.*$/m, (line) => `timeout --preserve-status 15 ${line} --name guide --drain 1`);
+    });
+    expect(played.map(({ code, exit }) => [code, exit]).filter(([code, exit]) => code !== exit)).toEqual([]);
+    expect(played.map(({ printed }) => printed).join('')).toContain('trained for 3 epochs, prepared on');
+  });
+
+  /** Resolves when a program of a step has made a file on a worker. */
+  function madeOnWorker(name: string): Promise<void> {
+    const all = () => workers.flatMap(({ directory: runs }) => readdirSync(runs, { recursive: true }).map(String));
+    return expect.poll(() => all().some((path) => path.endsWith(`/work/${name}`))).toBe(true);
+  }
+
+  /** The worker of the attempt that the step has noted. */
+  async function holderOf(counter: string): Promise<StartedWorker> {
+    await expect.poll(() => existsSync(counter) && readFileSync(counter, 'utf8')).toContain('begin 1');
+    const [, name] = /begin 1 (\w+)/.exec(readFileSync(counter, 'utf8')) ?? [];
+    const holder = workers.find((worker) => worker.name === name);
+    if (holder === undefined) throw new Error(`there is no worker "${name}"`);
+    return holder;
+  }
+});
+
+/** The processes of this machine whose command line contains a text. */
+function processesWith(text: string): readonly string[] {
+  const lines = readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()];
+    } catch {
+      return [];
+    }
+  });
+  return lines.filter((line) => line === text);
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { connectClient } from '#engine/temporal/connection.ts';
+import { isInstalled } from './require.ts';
+import { type RunningWf, startWf } from './wf.ts';
+
+/** The program of the Temporal server; null if there is none. */
+const program = process.env['WF_TEMPORAL'] ?? (isInstalled('temporal') ? 'temporal' : null);
+
+/** Whether a Temporal server can be started here. */
+export const hasTemporal = program !== null && (program === 'temporal' || existsSync(program));
+
+/** A server with its workers, in a directory. */
+export type TemporalServer = {
+  readonly url: string;
+  readonly port: number;
+  /** Starts a worker of the built program, with its name in `$WORKER` of its steps; resolves when it serves. */
+  readonly worker: (name: string, options?: WorkerOptions) => Promise<StartedWorker>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly close: () => Promise<void>;
+};
+
+type WorkerOptions = {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** A worker; `directory`: that of its runs. */
+export type StartedWorker = RunningWf & { readonly name: string; readonly directory: string };
+
+/** Starts a server on a free port, with its database in the directory; resolves when it answers. */
+export async function startTemporal(directory: string): Promise<TemporalServer> {
+  const port = await freePort();
+  const url = `temporal://127.0.0.1:${port}`;
+  const database = ['--db-filename', join(directory, 'temporal.db')];
+  const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=full'];
+  const args = [
+    'server',
+    'start-dev',
+    '--headless',
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--log-level',
+    'error',
+  ];
+  const server = spawn(program ?? '', [...args, ...database, ...pragmas], { stdio: 'ignore' });
+  const exited = once(server, 'exit');
+  await answering(url);
+  const workers: RunningWf[] = [];
+  return {
+    url,
+    port,
+    worker: async (name, { args: more = [], env = {} } = {}) => {
+      const shared = join(directory, 'machine', name);
+      mkdirSync(shared, { recursive: true });
+      const options = ['--engine', url, '--name', name, '--dir', shared, ...more];
+      const home = { WF_HOME: join(directory, 'home', name), HOME: directory, WORKER: name };
+      const worker = startWf(['worker', ...options], { cwd: directory, env: { ...home, ...env }, mergesErrors: true });
+      workers.push(worker);
+      await worker.until('serves');
+      return { ...worker, name, directory: join(shared, name, 'runs') };
+    },
+    kill: (signal) => void server.kill(signal),
+    close: async () => {
+      for (const worker of workers) worker.kill('SIGKILL');
+      await Promise.all(workers.map(({ ended }) => ended));
+      server.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** It listens before it can serve. */
+async function answering(url: string): Promise<void> {
+  const [, port = ''] = /:(\d+)$/.exec(url) ?? [];
+  const settings = { url, address: `127.0.0.1:${port}`, namespace: 'default', keyFile: null, env: {} };
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { connection } = await connectClient(settings);
+      return await connection.close();
+    } catch (error) {
+      if (tries === 60) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+}
+
+/** A port that was free a moment ago: the server cannot choose one. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
