@@ -273,15 +273,11 @@ export function percent({ from, to }: TimeScale, at: number): number {
 export function marks(scale: TimeScale): readonly { readonly at: number; readonly text: string }[] {
   const { from, to, markMs } = scale;
   const count = Math.floor((to - from) / markMs);
-  return Array.from({ length: count + 1 }, (_, index) => ({
-    at: percent(scale, from + index * markMs),
-    text: markText(index * markMs),
-  })).filter(({ at }) => at <= 91);
-}
-
-function markText(ms: number): string {
-  if (ms === 0) return '0';
-  return ms % 100 === 0 ? formatInterval(ms) : `${ms}ms`;
+  return Array.from({ length: count + 1 }, (_, index) => {
+    const ms = index * markMs;
+    const text = ms % 100 === 0 ? formatInterval(ms) : `${ms}ms`;
+    return { at: percent(scale, from + ms), text: ms === 0 ? '0' : text };
+  }).filter(({ at }) => at <= 91);
 }
 
 /** `readyAt`: when only a free slot was missing, in milliseconds since 1970-01-01 UTC; null if unknown. */

@@ -1,5 +1,4 @@
 import { endsAttempt } from '#core/run/outcome.ts';
-import type { StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { eventJson, isoTime } from '../data-views.ts';
 import { hideSecretParams } from '../text/run-text.ts';
@@ -31,7 +30,9 @@ export function createJsonReporter(terminal: Terminal, { now, defer }: Pick<Plai
     },
     event: (event) => {
       if (endsAttempt(event)) putLines(lines.end(event.step));
-      batch.add(JSON.stringify(eventJson(runId, withoutSecrets(event, workflow))));
+      const shown =
+        'params' in event && workflow !== null ? { ...event, params: hideSecretParams(event.params, workflow) } : event;
+      batch.add(JSON.stringify(eventJson(runId, shown)));
     },
     output: (chunk) => putLines(lines.push(chunk)),
     end: ({ summary }) => {
@@ -40,9 +41,4 @@ export function createJsonReporter(terminal: Terminal, { now, defer }: Pick<Plai
       batch.flush();
     },
   };
-}
-
-function withoutSecrets(event: StoredEvent, workflow: Workflow | null): StoredEvent {
-  if (!('params' in event) || workflow === null) return event;
-  return { ...event, params: hideSecretParams(event.params, workflow) };
 }

@@ -130,8 +130,13 @@ function verdictLine({ kind, type, message }: Verdict, tail: string): string {
 }
 
 function attributes(values: Readonly<Record<string, string>>): string {
+  // Readers would turn line breaks and tabs into spaces.
+  const escaped = (text: string) =>
+    escapeXml(text).replace(/["\t\n\r]/g, (character) =>
+      character === '"' ? '&quot;' : `&#${character.codePointAt(0)};`,
+    );
   return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${xmlAttribute(value)}"`)
+    .map(([name, value]) => ` ${name}="${escaped(value)}"`)
     .join('');
 }
 
@@ -142,13 +147,6 @@ function seconds(ms: number | null): string {
 /** Escapes text between two tags of XML 1.0, without colours and without characters that XML does not allow. */
 function xmlText(text: string): string {
   return escapeXml(text.split('\n').map(stripControls).join('\n'));
-}
-
-/** Escapes an attribute value in double quotes, including line breaks and tabs, which readers would turn into spaces. */
-function xmlAttribute(text: string): string {
-  return escapeXml(text)
-    .replaceAll('"', '&quot;')
-    .replace(/[\t\n\r]/g, (character) => `&#${character.codePointAt(0)};`);
 }
 
 const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

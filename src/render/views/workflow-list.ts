@@ -47,6 +47,8 @@ function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
   const timeText = (iso: string) => dateAndTime(Date.parse(iso));
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const status = lastRun?.status;
+  const { start, stop, restart } = workflow.schedule;
+  const times = [...start, ...stop.map((cron) => `stop ${cron}`), ...restart.map((cron) => `restart ${cron}`)];
   return [
     { text: escapeControls(group === '' ? name : `${group}/${name}`), paint: colors.bold },
     {
@@ -55,7 +57,7 @@ function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
     },
     { text: lastRun === null ? '' : timeText(lastRun.createdAt), paint: plain },
     { text: medianMs === null ? '' : `~${formatDuration(medianMs)}`, paint: plain },
-    { text: escapeControls(scheduleText(workflow.schedule)), paint: plain },
+    { text: escapeControls(times.join(', ')), paint: plain },
     workflow.suspended
       ? { text: until === null ? 'suspended' : `suspended until ${timeText(until)}`, paint: colors.yellow }
       : { text: next === null ? '' : timeText(next), paint: plain },
@@ -65,8 +67,4 @@ function row(workflow: ListedWorkflowView, colors: ChalkInstance): LinePart[] {
       ? { text: `not valid: ${counted(errors, 'error')} (wf validate)`, paint: colors.red }
       : { text: escapeControls(workflow.description), paint: colors.dim },
   ];
-}
-
-function scheduleText({ start, stop, restart }: ListedWorkflowView['schedule']): string {
-  return [...start, ...stop.map((cron) => `stop ${cron}`), ...restart.map((cron) => `restart ${cron}`)].join(', ');
 }

@@ -30,7 +30,13 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
     const isSameSize = columns === drawnColumns;
     drawn = block;
     drawnColumns = columns;
-    terminal.write(hide + up + (scrolled === '' && isSameSize ? paintOver(block) : paintBelow(scrolled, block)));
+    // Overwriting line by line flickers least. Scrolled lines can be wider than the terminal, where erasing to the right
+    // would remove the last character.
+    const painted =
+      scrolled === '' && isSameSize
+        ? block.map((line) => `${line}${ERASE_RIGHT}\n`).join('') + eraseBelow
+        : eraseBelow + scrolled + block.map((line) => `${line}\n`).join('');
+    terminal.write(hide + up + painted);
   };
   const close = () => {
     draw('', []);
@@ -44,16 +50,6 @@ export function createLiveRegion(terminal: Pick<Terminal, 'write' | 'size'>) {
   /** Returns the rows of the block in a window of this width, whose terminal wraps the lines that do not fit. */
   const rowsIn = (columns: number) => wrappedRows(drawn, columns);
   return { draw, rowsIn, close, abandon };
-}
-
-/** Overwrites line by line, so that nothing flickers. */
-function paintOver(block: readonly string[]): string {
-  return block.map((line) => `${line}${ERASE_RIGHT}\n`).join('') + eraseBelow;
-}
-
-/** Scrolled lines can be wider than the terminal, where erasing to the right would remove the last character. */
-function paintBelow(scrolled: string, block: readonly string[]): string {
-  return eraseBelow + scrolled + block.map((line) => `${line}\n`).join('');
 }
 
 /** Returns the rows of a block after its terminal has wrapped the lines that do not fit its width. */
