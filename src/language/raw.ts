@@ -13,7 +13,6 @@ import type { Path } from './diagnostic.ts';
 type Keys<K extends string, T> = { readonly [key in K]?: T };
 /** A text, or a list of texts. */
 export type TextOrList = string | readonly string[];
-/** A map of texts. */
 type TextMap = { readonly [name: string]: string };
 /** `env`, and `params` of a step: texts, single-entry maps or one map. */
 export type NamedTexts = TextMap | readonly (string | TextMap)[];
@@ -67,12 +66,10 @@ export type RawService = Keys<'intervalSec' | 'timeoutSec', RawNumber> & {
 
 /** A scalar as written in the file; deeper values are passed on as JSON. */
 export type RawItem = Json;
-/** A map of a combination, whose values are scalars as written. */
-type RawCombination = JsonObject;
 /** The axes of a matrix, and its `exclude` and `include`. */
 export type RawMatrix = { readonly [axis: string]: readonly Json[] } & {
-  readonly exclude?: readonly RawCombination[];
-  readonly include?: readonly RawCombination[];
+  readonly exclude?: readonly JsonObject[];
+  readonly include?: readonly JsonObject[];
 };
 /** `parallel` as a map. */
 export type RawFanOut = {

@@ -75,7 +75,10 @@ export function readDays(file: SpecFile, open: (path: string) => FoundImport): D
     const { source } = found;
     sources.push(source);
     problems.push(...found.problems);
-    for (const { text, at } of daysIn(source.text)) {
+    // One day a line, without comments and empty lines.
+    for (const match of source.text.matchAll(/^[^\S\n]*([^#\s][^#\n]*)/gm)) {
+      const [line, written = ''] = match;
+      const [text, at] = [written.trimEnd(), match.index + line.length - written.length];
       days.push(text);
       if (!isDay(text)) problems.push(notADay(text, { source, range: [at, at + text.length] }));
     }
@@ -101,14 +104,6 @@ function whyNot(found: Exclude<FoundImport, { readonly kind: 'file' }>): string 
     case 'unreadable':
       return `cannot be read: ${found.why}`;
   }
-}
-
-/** The words of a text with their offsets, one a line, without comments and empty lines. */
-function daysIn(text: string): readonly { readonly text: string; readonly at: number }[] {
-  return [...text.matchAll(/^[^\S\n]*([^#\s][^#\n]*)/gm)].map((match) => {
-    const day = match[1] ?? '';
-    return { text: day.trimEnd(), at: match.index + match[0].length - day.length };
-  });
 }
 
 /** Checks the schedule of a file. */

@@ -185,6 +185,7 @@ export function fanOutOf(raw: RawItems): FanOut | null {
   if (glob !== undefined) return { items: asList(glob).join('\n'), from: 'glob', ...policy };
   if (lines !== undefined) return { items: lines, from: 'lines', ...policy };
   if (items === undefined) return null;
+  const itemOf = (item: RawItem) => (isJsonObject(item) ? combinationOf(item) : scalarOf(item));
   return { items: typeof items === 'string' ? items : items.map(itemOf), ...policy };
 }
 
@@ -209,7 +210,9 @@ export function combinations({ exclude = [], include = [], ...axes }: RawMatrix)
   );
   const added = made.map((one) => ({ ...one }));
   for (const entry of include.map(combinationOf)) {
-    const changed = made.flatMap((one, index) => (agrees(one, entry) ? [index] : []));
+    const agrees = (one: Combination) =>
+      Object.entries(entry).every(([axis, value]) => !Object.hasOwn(one, axis) || one[axis] === value);
+    const changed = made.flatMap((one, index) => (agrees(one) ? [index] : []));
     for (const index of changed) Object.assign(added[index] ?? {}, entry);
     if (changed.length === 0) added.push(entry);
   }
@@ -218,10 +221,6 @@ export function combinations({ exclude = [], include = [], ...axes }: RawMatrix)
 
 type Combination = Record<string, ItemScalar>;
 
-function itemOf(item: RawItem): ItemValue {
-  return isJsonObject(item) ? combinationOf(item) : scalarOf(item);
-}
-
 function combinationOf(map: JsonObject): Combination {
   return Object.fromEntries(Object.entries(map).map(([field, value]) => [field, scalarOf(value)]));
 }
@@ -229,8 +228,4 @@ function combinationOf(map: JsonObject): Combination {
 function scalarOf(value: Json): ItemScalar {
   if (value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : value;
-}
-
-function agrees(one: Combination, entry: Combination): boolean {
-  return Object.entries(entry).every(([axis, value]) => !Object.hasOwn(one, axis) || one[axis] === value);
 }

@@ -215,7 +215,13 @@ function approvalOf(raw: boolean | RawApproval | undefined): { readonly approval
   if (raw === undefined || raw === false) return {};
   const { prompt = '', required, by, timeoutSec, onTimeout = 'reject' } = raw === true ? {} : raw;
   const needed = new Set(asList(required));
-  const inputs = inputsOf(raw).map((entry) => inputOf(entry, needed));
+  const inputs = inputsOf(raw).map((entry): ApprovalInput => {
+    const name = inputName(entry);
+    const { value, rule } =
+      typeof entry === 'string' ? { value: '', rule: { type: 'string' as const } } : declaredRule(entry);
+    const secret = typeof entry === 'object' && isSecretDeclaration(entry) ? { secret: true as const } : {};
+    return { name, default: value, rule: needed.has(name) ? { ...rule, required: true } : rule, ...secret };
+  });
   return { approval: { prompt, inputs, by: asList(by), timeoutMs: toMs(fixedNumber(timeoutSec) ?? 0), onTimeout } };
 }
 
@@ -234,14 +240,6 @@ export function secretInputs(raw: boolean | RawApproval | undefined): readonly s
   return inputsOf(raw).flatMap((entry) =>
     typeof entry === 'object' && isSecretDeclaration(entry) ? [inputName(entry)] : [],
   );
-}
-
-function inputOf(entry: string | OpenTextMap, needed: ReadonlySet<string>): ApprovalInput {
-  const name = inputName(entry);
-  const { value, rule } =
-    typeof entry === 'string' ? { value: '', rule: { type: 'string' as const } } : declaredRule(entry);
-  const secret = typeof entry === 'object' && isSecretDeclaration(entry) ? { secret: true as const } : {};
-  return { name, default: value, rule: needed.has(name) ? { ...rule, required: true } : rule, ...secret };
 }
 
 /** A key of `output` as a map: what `${ID.output.KEY}` can name. */

@@ -28,7 +28,10 @@ export function collectFunctions(files: readonly SpecFile[]): { functions: Funct
       const first = raw.name === undefined ? undefined : functions.get(raw.name);
       if (first !== undefined) problems.push(duplicate(first, entry));
       else if (raw.name !== undefined) functions.set(raw.name, entry);
-      if (raw.command === undefined && raw.script === undefined) problems.push(nothingToRun(entry));
+      if (raw.command !== undefined || raw.script !== undefined) continue;
+      const message = `function "${raw.name ?? ''}" has nothing to run`;
+      const help = 'A function needs "command" or "script".';
+      problems.push(problem('missing-key', spotIn(file, entry.path), message, { help }));
     }
   }
   return { functions, problems };
@@ -110,9 +113,4 @@ function duplicate(first: FunctionEntry, second: FunctionEntry): Problem {
   const related = [{ spot: spotIn(first.file, [...first.path, 'name']), message }];
   const options = { label: 'the second', related };
   return problem('duplicate-function', spot, `function "${second.raw.name}" is defined twice`, options);
-}
-
-function nothingToRun({ file, path, raw }: FunctionEntry): Problem {
-  const message = `function "${raw.name ?? ''}" has nothing to run`;
-  return problem('missing-key', spotIn(file, path), message, { help: 'A function needs "command" or "script".' });
 }

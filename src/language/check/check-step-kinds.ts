@@ -210,15 +210,14 @@ function inputProblems({ file, path, raw, what }: ActionEntry): Problem[] {
       return [problem('reserved-name', spotIn(file, inputPath), message, { help: 'Choose another name.' })];
     }
     if (isTaken) return [problem('wrong-value', spotIn(file, inputPath), `two inputs of ${what} are named "${name}"`)];
-    return typeof input === 'string' ? [] : inputFaults(file, inputPath, `input "${name}"`, input);
+    if (typeof input === 'string') return [];
+    const subject = `input "${name}"`;
+    const [evaluated] = evaluatedTexts(input);
+    if (evaluated === undefined)
+      return isDeclaration(input) ? declarationProblems(file, inputPath, subject, input) : [];
+    const message = `${subject}: "eval" is for parameters; write "default"`;
+    return [problem('wrong-value', spotIn(file, [...inputPath, evaluated[0]]), message)];
   });
-}
-
-function inputFaults(file: SpecFile, path: Path, what: string, entry: OpenTextMap): Problem[] {
-  const [evaluated] = evaluatedTexts(entry);
-  if (evaluated === undefined) return isDeclaration(entry) ? declarationProblems(file, path, what, entry) : [];
-  const message = `${what}: "eval" is for parameters; write "default"`;
-  return [problem('wrong-value', spotIn(file, [...path, evaluated[0]]), message)];
 }
 
 /** `required` names inputs; without a person to ask, each of them needs a default. */

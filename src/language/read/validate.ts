@@ -23,13 +23,15 @@ const MAY_LACK_STEPS: Schema = { ...workflowSchema, required: [] };
 
 /** Maximum number of errors reported per file. */
 const MOST = 200;
-const LENGTH_HELP = 'Write seconds, or a length such as 90s or 2d12h.';
 
 /** Checks types and values against the schema, and removes invalid ones. `spellings`: of the keys in the file. */
 export function validate(source: Source, value: Json, spellings: ReadonlyMap<string, string>): Validated {
   const problems: Problem[] = [];
   const damaged = new Set<unknown>();
-  const errors = fits(value, MAY_LACK_STEPS) ? [] : schemaErrors(value);
+  // The complete validator is loaded only for a file that is not valid.
+  const complete = () => require('../schema/generated/validate.cjs') as { readonly validate: Validate };
+  const isValid = fits(value, MAY_LACK_STEPS) ? null : complete().validate;
+  const errors: readonly SchemaError[] = isValid === null || isValid(value) ? [] : (isValid.errors ?? []);
   const seen = new Set<string>();
   for (const error of errors) {
     if (problems.length === MOST) break;
@@ -47,12 +49,6 @@ export function validate(source: Source, value: Json, spellings: ReadonlyMap<str
   const raw = isJsonObject(value) ? value : {};
   const lost = new Set(before.filter((key) => !Object.hasOwn(raw, key)));
   return { raw: raw as RawWorkflow, problems, damaged, lost };
-}
-
-/** The validator is loaded only for a file that is not valid. */
-function schemaErrors(value: Json): readonly SchemaError[] {
-  const { validate: isValid } = require('../schema/generated/validate.cjs') as { readonly validate: Validate };
-  return isValid(value) ? [] : (isValid.errors ?? []);
 }
 
 function schemaProblem(
@@ -81,7 +77,7 @@ function schemaProblem(
       const expected = typeWords(params.type, path);
       const fixed = fixedNumber(path, value);
       const shape = rightShape(path, value);
-      const otherHelp = isLength ? LENGTH_HELP : listHelp(path, value);
+      const otherHelp = isLength ? LENGTH : listHelp(path, value);
       return wrongType(`${expected}, not ${fixed === null ? kindOf(value) : 'a variable'}`, {
         label: `expected ${expected}`,
         help: fixed ?? (shape === null ? otherHelp : `Write ${shape}`),
@@ -93,7 +89,7 @@ function schemaProblem(
     case 'pattern':
       // A text in the place of a number that is no variable.
       if (String(params.pattern).startsWith('^\\$')) {
-        const help = isLength ? LENGTH_HELP : null;
+        const help = isLength ? LENGTH : null;
         const label = 'expected a number or a variable';
         return wrongType(`a number, or one variable, not "${String(value)}"`, { label, help });
       }
@@ -266,9 +262,13 @@ export function fits(value: Json, schema: Schema): boolean {
   } else if (typeof value === 'number') {
     if (!isInRange(value, rule)) return false;
   } else if (typeof value === 'object' && value !== null) {
-    if (!(Array.isArray(value) ? itemsFit(value, rule) : keysFit(value as JsonObject, rule))) return false;
+    const { items } = rule;
+    const isList = Array.isArray(value);
+    if (isList && items !== undefined && !value.every((item) => fits(item, items))) return false;
+    if (!isList && !keysFit(value as JsonObject, rule)) return false;
   }
-  return allOf === undefined || conditionsOf(allOf).every((condition) => meets(value, condition));
+  const meets = ({ if: condition = {}, then = {} }: Conditions[number]) => !fits(value, condition) || fits(value, then);
+  return allOf === undefined || conditionsOf(allOf).every(meets);
 }
 
 const takingAnyText = new Map<Schema, boolean>();
@@ -302,10 +302,6 @@ function isInRange(value: number, { minimum, maximum, exclusiveMinimum }: Schema
   return exclusiveMinimum === undefined || value > exclusiveMinimum;
 }
 
-function itemsFit(list: readonly Json[], { items }: Schema): boolean {
-  return items === undefined || list.every((item) => fits(item, items));
-}
-
 function keysFit(map: JsonObject, { properties, additionalProperties, required }: Schema): boolean {
   if (required?.some((key) => map[key] === undefined)) return false;
   for (const key in map) {
@@ -327,8 +323,4 @@ function conditionsOf(all: Conditions): Conditions {
   const conditions = all.filter((part) => part.if !== undefined && part.then?.properties?.['with'] === undefined);
   conditionsOfRules.set(all, conditions);
   return conditions;
-}
-
-function meets(value: Json, { if: condition = {}, then = {} }: Conditions[number]): boolean {
-  return !fits(value, condition) || fits(value, then);
 }

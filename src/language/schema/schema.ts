@@ -18,10 +18,14 @@ export function resolve(schema: Schema, document: Schema = workflowSchema): Sche
 const targets = new Map<string, Schema>();
 
 function targetOf(reference: string, document: Schema): Schema {
-  if (document !== workflowSchema) return follow(reference, document);
-  const target = targets.get(reference) ?? follow(reference, document);
-  targets.set(reference, target);
-  return target;
+  const isKept = document === workflowSchema;
+  let target: unknown = isKept ? targets.get(reference) : undefined;
+  if (target !== undefined) return target as Schema;
+  target = document;
+  for (const step of reference.slice(2).split('/')) target = (target as Record<string, unknown>)[step];
+  if (target === undefined) throw new Error(`the schema refers to "${reference}", which it does not have`);
+  if (isKept) targets.set(reference, target as Schema);
+  return target as Schema;
 }
 
 /** The JSON types that a value may have; null for any type. */
@@ -56,11 +60,4 @@ export function executorTypes(): string[] {
   const prefix = 'executor-';
   const names = Object.keys(workflowSchema.$defs ?? {});
   return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-}
-
-function follow(reference: string, document: Schema): Schema {
-  let at: unknown = document;
-  for (const step of reference.slice(2).split('/')) at = (at as Record<string, unknown>)[step];
-  if (at === undefined) throw new Error(`the schema refers to "${reference}", which it does not have`);
-  return at as Schema;
 }
