@@ -261,6 +261,8 @@ function create(plan: ContainerPlan): Promise<Container> {
     ...(invocation.command ?? [container['Cmd'] ?? image.Config.Cmd ?? []].flat()),
   ];
   const mention = [invocation.mention, ...(entrypoint ?? []), ...[container['Cmd'] ?? []].flat()].join('\n');
+  const { directory = '/' } = invocation.script ?? {};
+  const volumes = directory === '/' ? {} : { [directory]: {} };
   const options = {
     _query: given({ name, platform }),
     _body: {
@@ -271,7 +273,7 @@ function create(plan: ContainerPlan): Promise<Container> {
       ...(entrypoint === null ? {} : { Entrypoint: entrypoint.length === 0 ? [''] : entrypoint }),
       Env: containerEnv(attempt, mention, { ...invocation.env, ...settings.env }, plan.isShared),
       Labels: { ...(container['Labels'] as JsonObject | undefined), ...labels(plan) },
-      Volumes: { ...(container['Volumes'] as JsonObject | undefined), ...scriptVolume(invocation) },
+      Volumes: { ...(container['Volumes'] as JsonObject | undefined), ...volumes },
       HostConfig: { ...engine, ...(needsFirstProcess(program, host) ? { Init: false } : {}), ...host },
       NetworkingConfig: network,
     },
@@ -299,10 +301,6 @@ function labels({ attempt, settings: { isKept }, isShared }: ContainerPlan): Rec
     [OWNER_KEY]: ownerLabel(),
     ...(isKept ? { [KEEP_KEY]: 'true' } : {}),
   };
-}
-
-function scriptVolume({ script }: Invocation): JsonObject {
-  return script === null || script.directory === '/' ? {} : { [script.directory]: {} };
 }
 
 /** Removes a container of this name that the same step kept earlier. Returns false if it belongs to another step. */

@@ -111,10 +111,11 @@ export function readSettings(config: JsonObject, attempt: SettingsScope): Contai
   const { env, cmd, entrypoint: _, ...container } = mapAt(rest, 'container');
   const { autoRemove, resources = {}, ...host } = mapAt(rest, 'host');
   const ports = portsOf(rest);
+  const pull = typeof rest['pull'] === 'boolean' ? (rest['pull'] ? 'always' : 'never') : rest['pull'];
   return {
     kind: 'container',
     image: checkedName('an image', String(image), IMAGE_PATTERN),
-    pull: readPull(rest['pull']),
+    pull: pull === 'always' || pull === 'never' ? pull : 'missing',
     platform: textOrNull(rest['platform']),
     name: name || null,
     isKept: (rest['autoRemove'] ?? autoRemove) === false,
@@ -162,11 +163,6 @@ function toApi(settings: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [apiName(name), settingValue(name, value)]),
   );
-}
-
-function readPull(pull: Json | undefined): ContainerSettings['pull'] {
-  if (pull === true || pull === 'always') return 'always';
-  return pull === false || pull === 'never' ? 'never' : 'missing';
 }
 
 function readEntrypoint(entrypoint: Json | undefined, { scope, expand }: SettingsScope): readonly string[] | null {

@@ -66,18 +66,16 @@ async function pullImage({ docker, over }: Daemon, settings: ContainerSettings, 
     await reportPull(progress, image, (line) => attempt.write('stderr', `${line}\n`));
   } catch (error) {
     const message = requestMessage(error);
-    const advice = REFUSAL.test(message) ? `; ${loginAdvice(hostOf(registryOf(image)), authconfig !== undefined)}` : '';
-    throw new DockerProblem(`image "${image}" cannot be pulled: ${message}${advice}`);
+    const host = hostOf(registryOf(image));
+    const login = `give a login for ${host} in "registryAuths", or run docker login`;
+    const advice = authconfig === undefined ? login : `${host} refuses the login that it was given`;
+    const end = REFUSAL.test(message) ? `; ${advice}` : '';
+    throw new DockerProblem(`image "${image}" cannot be pulled: ${message}${end}`);
   }
 }
 
 /** A registry wants a login, or another one. */
 const REFUSAL = /unauthorized|authentication required|no basic auth|access denied|incorrect username or password/i;
-
-function loginAdvice(host: string, isGiven: boolean): string {
-  if (isGiven) return `${host} refuses the login that it was given`;
-  return `give a login for ${host} in "registryAuths", or run docker login`;
-}
 
 /** A line of the daemon's pull report. */
 type PullEvent = { readonly id: string; readonly status: string; readonly error: string };

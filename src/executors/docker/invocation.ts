@@ -72,7 +72,12 @@ function workOf(attempt: Attempt, surroundings: Surroundings): Work {
   }
   const literal = entrypoint.length > 0 ? withoutExpansions(command) : null;
   if (literal !== null) return { ...plain, command: lineOf(commandLine(literal, args, attempt, false)).argv };
-  if (isEntrypointOwn && entrypoint.length > 0) throw new DockerProblem(shellBesideEntrypoint(entrypoint));
+  if (isEntrypointOwn && entrypoint.length > 0) {
+    throw new DockerProblem(
+      `the command has shell syntax, which the entrypoint ${JSON.stringify(entrypoint)} would get as arguments: ` +
+        'give the command as a list of words, or leave out "entrypoint"',
+    );
+  }
   const { argv, env } = lineOf(commandLine(command, args, attempt, false));
   return { ...plain, ...entrypointOf(surroundings, argv), env: added(env, attempt.env) };
 }
@@ -156,13 +161,6 @@ function lineOf(line: CommandLine): Exclude<CommandLine, { readonly problem: str
 
 function added(env: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Invocation['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name, value]) => before[name] !== value));
-}
-
-function shellBesideEntrypoint(entrypoint: readonly string[]): string {
-  return (
-    `the command has shell syntax, which the entrypoint ${JSON.stringify(entrypoint)} would get as arguments: ` +
-    'give the command as a list of words, or leave out "entrypoint"'
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Container, ContainerInfo, VolumeInspectInfo } from 'dockerode';
+import type { Container, VolumeInspectInfo } from 'dockerode';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import type { Json } from '#core/workflow.ts';
 import { identityFor, mayBeAlive, processScope } from '#processes/processes.ts';
@@ -29,13 +29,10 @@ export function ownerLabel(): string {
  */
 export function isOwnerGone(label: string): boolean {
   const owner = objectIn<ContainerOwner>(label);
-  if (!isWhole(owner) || owner.machine !== machineId() || owner.uid !== userId()) return false;
-  const { machine: _, ...identity } = owner;
+  const isOwn = owner.machine === machineId() && owner.uid === userId();
+  if (typeof owner.pid !== 'number' || !isOwn) return false;
+  const { machine: _, ...identity } = owner as ContainerOwner;
   return owner.boot !== processScope().boot || !mayBeAlive(identity);
-}
-
-function isWhole(owner: Partial<ContainerOwner>): owner is ContainerOwner {
-  return typeof owner.pid === 'number';
 }
 
 /** The host name alone is ambiguous ("localhost"), and machine-id(5) forbids exposing the id itself. */
@@ -231,7 +228,11 @@ export async function reapOrphans(daemon: Daemon, note: Note): Promise<void> {
 async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): Promise<void> {
   const filters = { label: [OWNER_KEY] };
   const containers = await docker.listContainers({ all: true, filters, abortSignal: over });
-  const orphans = containers.filter(isOrphan);
+  const orphans = containers.filter(({ Labels, State }) => {
+    // A container that was to be kept and has ended is not an orphan.
+    const isKept = Labels[KEEP_KEY] === 'true' && (State === 'exited' || State === 'dead');
+    return !isKept && isOwnerGone(Labels[OWNER_KEY] ?? '');
+  });
   await Promise.all(
     orphans.map(async ({ Id, Labels }) => {
       const step = Labels['wf.step'];
@@ -246,10 +247,4 @@ async function removeOrphanedContainers({ docker, over }: Daemon, note: Note): P
       }
     }),
   );
-}
-
-/** A container that was to be kept and has ended is not an orphan. */
-function isOrphan({ Labels, State }: ContainerInfo): boolean {
-  const isKept = Labels[KEEP_KEY] === 'true' && (State === 'exited' || State === 'dead');
-  return !isKept && isOwnerGone(Labels[OWNER_KEY] ?? '');
 }

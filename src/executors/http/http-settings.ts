@@ -82,14 +82,9 @@ function knownKey(key: string, keys: readonly string[]): string {
 function expandedBody(body: Json | undefined, { headers }: JsonObject, attempt: Attempt): JsonObject {
   const template = bodyText(body);
   if (template === '') return {};
-  const type = contentType(headers);
-  const isJson = type === undefined ? /^\s*[[{]/.test(template) : /json/i.test(type);
-  return { body: isJson ? expandJson(template, attempt.scope) : attempt.expand(template) };
-}
-
-function contentType(headers: Json | undefined): string | undefined {
   const [, type] = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type') ?? [];
-  return type === undefined ? undefined : String(type);
+  const isJson = type === undefined ? /^\s*[[{]/.test(template) : /json/i.test(String(type));
+  return { body: isJson ? expandJson(template, attempt.scope) : attempt.expand(template) };
 }
 
 /** Method and URL of a request. */
@@ -131,19 +126,16 @@ export function withQuery(url: URL, query: Pairs): URL {
 function stepWords(attempt: Attempt): string[] {
   const { step, expand } = attempt;
   const { command, args } = step;
-  const words = typeof command === 'string' ? commandWords(command, expand) : listWords(command ?? [], attempt);
+  const wordsOf = (text: string) => {
+    const [, first = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(text) ?? [];
+    // As in other commands, quotes are removed, and single quotes keep dollar signs.
+    return [first, rest].map((word) => {
+      const [, quote, inner = word] = /^(["'])([\s\S]*)\1$/.exec(word) ?? [];
+      return quote === "'" ? inner : expand(inner);
+    });
+  };
+  const words = typeof command === 'string' ? wordsOf(command) : listWords(command ?? [], attempt);
   return [...words, ...args.map(expand)].filter((word) => word.trim() !== '');
-}
-
-function commandWords(command: string, expand: (text: string) => string): string[] {
-  const [, first = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(command) ?? [];
-  return [first, rest].map((word) => expandWord(word, expand));
-}
-
-/** As in other commands, quotes are removed, and single quotes keep dollar signs. */
-function expandWord(word: string, expand: (text: string) => string): string {
-  const [, quote, inner = word] = /^(["'])([\s\S]*)\1$/.exec(word) ?? [];
-  return quote === "'" ? inner : expand(inner);
 }
 
 /** `new URL` silently drops line breaks; this reports them. */

@@ -89,10 +89,12 @@ function firstHop({ target, settings }: Call): Hop {
   const url = withQuery(given, settings.query);
   const headers = settings.headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
   const login = urlLogin(given);
+  // Of other content only the user knows the type.
+  const isObvious = /^\s*[[{]/.test(body) && isJson(body);
   const added: Pairs = [
     ['user-agent', 'wf'],
     ['accept', '*/*'],
-    ...contentType(body),
+    ...(isObvious ? [['content-type', 'application/json'] as const] : []),
     ...(login === null ? [] : [['authorization', login] as const]),
   ];
   const isGiven = (name: string) => headers.some(([other]) => other.toLowerCase() === name);
@@ -100,11 +102,6 @@ function firstHop({ target, settings }: Call): Hop {
   url.password = '';
   url.hash = '';
   return { method, url, headers: [...added.filter(([name]) => !isGiven(name)), ...headers], body };
-}
-
-/** Sets the content type of obvious JSON; for anything else only the user knows it. */
-function contentType(body: string): Pairs {
-  return /^\s*[[{]/.test(body) && isJson(body) ? [['content-type', 'application/json']] : [];
 }
 
 function toOutcome(end: RequestEnd, { successStatusCodes }: Call): Outcome {

@@ -40,9 +40,12 @@ async function run(config: JsonObject, attempt: Attempt): Promise<Outcome> {
 function readMail(config: JsonObject, server: MailServer, { cwd, expand, env }: Attempt): Mail {
   const people = (key: string) => addresses(texts(config[key]), key, expand);
   const from = people('from');
+  const login = server.login?.username ?? '';
+  // A server whose login is a mail address sends for that address.
+  const own = login.includes('@') ? addresses([login], 'smtp.username', String) : [];
   const attachments = texts(config.attachments).map(expand);
   return {
-    from: from.length > 0 ? from : ownAddress(server),
+    from: from.length > 0 ? from : own,
     to: people('to'),
     cc: people('cc'),
     bcc: people('bcc'),
@@ -52,11 +55,6 @@ function readMail(config: JsonObject, server: MailServer, { cwd, expand, env }: 
       .filter((path) => path !== '')
       .map((path) => attachment(path, pathFrom(cwd, path, env['HOME']))),
   };
-}
-
-/** A server whose login is a mail address sends for that address. */
-function ownAddress({ login }: MailServer): Mail['from'] {
-  return login?.username.includes('@') ? addresses([login.username], 'smtp.username', String) : [];
 }
 
 /** Checked before anything is sent, so that a missing file is reported as such. */
