@@ -36,14 +36,17 @@ export function readConfig(
   const settings = openSettings({ env, cwd, flags, inProject: !isDaemon, requiresTrust });
   const named = settings.read('dags');
   const usual = configDir && join(configDir, 'dags');
+  const project = named.level === 'project' ? settings.project : null;
+  const elsewhere = () => settings.own('dags').value ?? usual;
+  const shown = Object.entries(env).filter(([name]) => !secretVariables.includes(name));
   return {
     configDir,
     dagsDir: named.value ?? usual,
-    project: projectOf(settings, usual),
+    project: project && { dir: dirname(project.path), dagsDirElsewhere: elsewhere() },
     runsDir: stateDir && join(stateDir, 'runs'),
     presets: { logOutput: settings.read('logOutput').value, shell: settings.read('shell').value },
     settings,
-    processEnv: forSteps(env),
+    processEnv: given(Object.fromEntries(shown)) as Record<string, string>,
     cwd,
   };
 }
@@ -51,16 +54,6 @@ export function readConfig(
 /** Where a workflow finds others by name: one of the user takes none from an unrelated project. */
 export function dagsDirFor({ dagsDir, project }: Config, dir: string): string | null {
   return project === null || isInside(dir, project.dir) ? dagsDir : project.dagsDirElsewhere;
-}
-
-function projectOf({ read, own, project }: OpenSettings, usual: string | null): Config['project'] {
-  if (project === null || read('dags').level !== 'project') return null;
-  return { dir: dirname(project.path), dagsDirElsewhere: own('dags').value ?? usual };
-}
-
-function forSteps(env: NodeJS.ProcessEnv): Record<string, string> {
-  const shown = Object.entries(env).filter(([name]) => !secretVariables.includes(name));
-  return given(Object.fromEntries(shown)) as Record<string, string>;
 }
 
 /** All sources of settings, read once. */

@@ -14,7 +14,8 @@ export type UserDirectories = {
 
 /** Everything is in `WF_HOME` if set, otherwise in the XDG base directories or their defaults in the home directory. */
 export function findDirectories(env: NodeJS.ProcessEnv, cwd: string): UserDirectories {
-  const home = env['HOME'] || safeHome();
+  // The password database has a home even if `HOME` is unset; a user without an entry has none.
+  const home = env['HOME'] || tryOr(null, () => os().homedir() || null);
   const directory = (variable: string, fallback: string): string | null => {
     if (env['WF_HOME']) return resolve(cwd, env['WF_HOME']);
     // The specification requires relative values to be ignored.
@@ -29,11 +30,6 @@ export function cacheDirectory(env: NodeJS.ProcessEnv, cwd: string): string | nu
   if (env['WF_HOME']) return resolve(cwd, env['WF_HOME'], 'cache');
   if (env['XDG_CACHE_HOME']?.startsWith('/')) return join(env['XDG_CACHE_HOME'], 'wf');
   return env['HOME']?.startsWith('/') ? join(env['HOME'], '.cache', 'wf') : null;
-}
-
-/** The password database has a home even if `HOME` is unset; a user without an entry has none. */
-function safeHome(): string | null {
-  return tryOr(null, () => os().homedir() || null);
 }
 
 /** The settings of a project. */

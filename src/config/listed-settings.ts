@@ -81,10 +81,8 @@ function listForwarding(config: Config): readonly ListedSetting[] {
 }
 
 function shown({ value, level, source }: Sourced<unknown>, secret: boolean): Sourced<unknown> {
-  return { value: secret && level !== 'default' ? '***' : withoutLogin(value), level, source };
-}
-
-/** An address may contain a login: `https://me:secret@logs.example.com/`. */
-function withoutLogin(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/, '$1***@') : value;
+  if (secret && level !== 'default') return { value: '***', level, source };
+  // An address may contain a login: `https://me:secret@logs.example.com/`.
+  const text = typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/, '$1***@') : value;
+  return { value: text, level, source };
 }

@@ -34,18 +34,16 @@ export function secret(
   const inFile = read(fileKey);
   const { value: file, level } = inFile;
   if (file === null) return direct.value;
-  if (direct.value === null || nearness[level] > nearness[direct.level]) return secretIn(file, level, fileKey);
+  if (direct.value === null || nearness[level] > nearness[direct.level]) {
+    const content = readNamedFile(file, level, `cannot read the file that "${fileKey}" names`).trim();
+    if (content !== '' && !content.includes('\n')) return content;
+    throw new WfError('usage', `"${file}", which "${fileKey}" names, must hold one line that is not empty`);
+  }
   if (nearness[level] < nearness[direct.level]) return direct.value;
   throw new WfError('usage', `"${key}" (${direct.source}) and "${fileKey}" (${inFile.source}) exclude each other`);
 }
 
 const nearness = { flag: 4, variable: 3, project: 2, user: 1, default: 0 } as const;
-
-function secretIn(file: string, level: Level, key: SettingKey): string {
-  const content = readNamedFile(file, level, `cannot read the file that "${key}" names`).trim();
-  if (content !== '' && !content.includes('\n')) return content;
-  throw new WfError('usage', `"${file}", which "${key}" names, must hold one line that is not empty`);
-}
 
 /** The basic login; null if there is none. Throws a `WfError` `usage` if only one half of it is set. */
 export function basicLogin(read: ReadSetting): BasicLogin | null {
@@ -95,7 +93,11 @@ export function readClientSettings(read: ReadSetting): ClientSettings | null {
 
 function configuredLogin(read: ReadSetting): string | null {
   const token = secret(read, 'token', 'tokenFile');
-  if (token !== null) return `Bearer ${headerText(token, 'token')}`;
+  // Node's error for an invalid header would contain the secret.
+  if (token !== null && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new WfError('usage', '"token" must consist of ASCII letters, digits and punctuation, without spaces');
+  }
+  if (token !== null) return `Bearer ${token}`;
   const login = basicLogin(read);
   return login === null ? null : basicHeader(login);
 }
@@ -108,12 +110,6 @@ function decodeLogin({ username, password }: BasicLogin, source: string): BasicL
       help: 'write a % in it as %25',
     });
   }
-}
-
-/** Node's error for an invalid header would contain the secret. */
-function headerText(value: string, key: string): string {
-  if (/^[\x21-\x7e]+$/.test(value)) return value;
-  throw new WfError('usage', `"${key}" must consist of ASCII letters, digits and punctuation, without spaces`);
 }
 
 function readCa(read: ReadSetting): string | null {

@@ -172,7 +172,11 @@ function valuesOf(entries: readonly Entry[], level: 'project' | 'user'): Readonl
   const values = new Map<string, Sourced<unknown>>();
   for (const entry of entries) {
     const key = knownKey(entry, level);
-    if (level === 'project' && !isForProjects(key)) throw notInProject(key, entry);
+    if (level === 'project' && !isForProjects(key)) {
+      const allowed = Object.keys(settings).filter(isForProjects).join(', ');
+      const help = `set it in your own config.yaml; a project may set ${allowed}`;
+      throw new WfError('usage', `${entry.position}: "${key}" cannot be set by a project`, { help });
+    }
     requireFilled(key, entry.value, entry.position);
     if (key in settings && entry.value !== null) {
       const value = readValue(settingOf(key).kind, { ...entry, key });
@@ -197,13 +201,6 @@ function settingOf(key: string): Setting<unknown> {
 
 function isForProjects(key: string): boolean {
   return key in settings && settingOf(key).inProject;
-}
-
-function notInProject(key: string, { position }: Entry): WfError {
-  const allowed = Object.keys(settings).filter(isForProjects).join(', ');
-  return new WfError('usage', `${position}: "${key}" cannot be set by a project`, {
-    help: `set it in your own config.yaml; a project may set ${allowed}`,
-  });
 }
 
 /** Listing a directory reads all of it, so that `dags: /` would be a trap; and a reporter may write to any file. */
