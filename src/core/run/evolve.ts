@@ -5,7 +5,7 @@ import { withRunNumbers } from '../step-numbers.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
 import { attemptResult } from './outcome.ts';
-import type { EarlierResult, Ended, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import type { Ended, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import { type Cancellation, isSettled, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
 
 /**
@@ -97,14 +97,10 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
     tolerated: toleratedOf(run, { ...event, reason: before?.reason ?? null }),
     ...given({ masked, origin: before?.runId }),
     ...(before && endOf(before)),
-    ...(result && resultOf(result)),
+    ...(result && { exitCode: result.exitCode, earlierLogs: { stdout: result.stdout, stderr: result.stderr } }),
     finishedAt: at,
     restored: true,
   });
-}
-
-function resultOf({ exitCode, stdout, stderr }: EarlierResult): Partial<StepState> {
-  return { exitCode, earlierLogs: { stdout, stderr } };
 }
 
 function endOf({ reason, message, exitCode, signal }: Ended): Ended {

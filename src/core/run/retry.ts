@@ -95,7 +95,9 @@ function keptItems(
   { isRerun, only }: { readonly isRerun: boolean; readonly only: StepState | null },
 ): readonly RestoredItems[] {
   const instances = instancesOf(run, step);
-  const items = instances.flatMap(({ item }) => (item === undefined ? [] : [plainItem(item)]));
+  const items = instances.flatMap(({ item }): readonly Item[] => {
+    return item === undefined ? [] : [{ key: item.key, value: item.value, ...given({ masked: item.masked }) }];
+  });
   if (items.length === 0 || items.some(({ masked }) => masked)) return [];
   const isComplete = instances.every((instance) => isDone(instance) && unkept(instance).length === 0);
   const runs = (instance: StepState) => {
@@ -106,10 +108,6 @@ function keptItems(
   const kept = instances.filter((instance) => !runs(instance)).map(({ name }) => takenOver(run, name));
   const { maxConcurrent } = step.instances ?? {};
   return [{ step: step.name, items, ...given({ maxConcurrent }), instances: kept }];
-}
-
-function plainItem({ key, value, masked }: Item): Item {
-  return { key, value, ...given({ masked }) };
 }
 
 /** Returns the steps that the run left out and that have no result from a mark or an earlier run. */

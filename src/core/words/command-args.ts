@@ -24,21 +24,15 @@ const ASSIGNMENT = /[A-Za-z_]\w*\+?=/y;
  */
 export function appendArgs(shellCode: string, args: readonly string[]): string | null {
   const text = withoutTrailingSpace(shellCode);
-  return endOfLastCommand(withoutContinuations(text)) === 'named' ? [text, ...args].join(' ') : null;
+  // A shell joins continued lines before it splits words. It does not inside single quotes, but no word ends there either.
+  const joined = text.replace(/\\./gs, (pair) => (pair === '\\\n' ? '' : pair));
+  return endOfLastCommand(joined) === 'named' ? [text, ...args].join(' ') : null;
 }
 
 function withoutTrailingSpace(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t\n'.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
-}
-
-/**
- * A shell joins continued lines before it splits words. It does not inside single quotes, but no word ends there
- * either.
- */
-function withoutContinuations(text: string): string {
-  return text.replace(/\\./gs, (pair) => (pair === '\\\n' ? '' : pair));
 }
 
 /** Null: cannot be determined. */
@@ -57,20 +51,14 @@ function endOfLastCommand(text: string): Ending | null {
       const end = endOfWord(text, at + redirected);
       if (end === null || ending === 'closed') return null;
       const isNext = ending === 'nothing' && redirected === 0 && lengthOf(ASSIGNMENT, text, at) === 0;
-      if (isNext && !canNameProgram(text.slice(at, end))) return null;
+      // A comment or a construct takes no arguments; and if a word can be empty, the first argument would become the program.
+      const canName = !isReservedWord(text.slice(at, end)) && !/[#$`]/.test(text.charAt(at));
+      if (isNext && !canName) return null;
       if (isNext) ending = 'named';
       at = end;
     }
   }
   return ending;
-}
-
-/**
- * A comment or a construct takes no arguments; and if a word can be empty, the first argument would become the
- * program.
- */
-function canNameProgram(word: string): boolean {
-  return !isReservedWord(word) && /^[^#$`]/.test(word);
 }
 
 /** Null if there is no word, it never ends, or a here-document starts. */
@@ -98,6 +86,8 @@ type Work = Pick<Step, 'command' | 'args'>;
 export function withCodeArgs({ command, args }: Work): Work {
   const unchanged = { command, args };
   if (command === null || args.length === 0 || !mayNest([command, args].flat(2).join(' '))) return unchanged;
+  const lastWords = (text: string) =>
+    (commandsOf(text).at(-1) ?? []).map(({ start, end }) => withoutQuotes(text.slice(start, end)));
   const words = typeof command === 'string' ? lastWords(command) : command;
   const code = findLaunch([...words, ...args])?.code ?? -1;
   if (code < words.length || code >= words.length + args.length) return unchanged;
@@ -117,12 +107,6 @@ function codeOf(template: Template): string {
   const parsed = parseCommand(code);
   const word = parsed.kind === 'words' ? parsed.words[2] : undefined;
   return word?.every((piece) => typeof piece === 'string') ? word.join('') : template;
-}
-
-/** The words of the last command of a text. */
-function lastWords(text: string): readonly string[] {
-  const words = commandsOf(text).at(-1) ?? [];
-  return words.map(({ start, end }) => withoutQuotes(text.slice(start, end)));
 }
 
 /** An escaped dollar, the dollar of a variable, and characters that are special in double quotes. */
@@ -171,15 +155,13 @@ export function listCommand(
 export function wordsAsList(words: readonly string[], context: Omit<ListContext, 'scope'>): readonly Template[] {
   const own = stepNames(context);
   const code = shellCodeIndex(words);
-  return words.map((word, index) => (index === code ? word : escapeOwn(word, own)));
+  const escaped = (word: string) =>
+    word.replace(/\$(?=\{?([A-Za-z_]\w*))/g, (dollar, name: string) => (own.has(name) ? `\\${dollar}` : dollar));
+  return words.map((word, index) => (index === code ? word : escaped(word)));
 }
 
 function isOwn(context: Omit<ListContext, 'scope'>): (name: string, hasPath: boolean) => boolean {
   const own = stepNames(context);
   const results = new Set(allSteps(context.workflow).flatMap(resultNames));
   return (name, hasPath) => own.has(name) || (hasPath && results.has(name));
-}
-
-function escapeOwn(word: string, own: ReadonlySet<string>): Template {
-  return word.replace(/\$(?=\{?([A-Za-z_]\w*))/g, (dollar, name: string) => (own.has(name) ? `\\${dollar}` : dollar));
 }

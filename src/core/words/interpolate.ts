@@ -179,14 +179,13 @@ function parseTemplate(template: string, isOwn: IsOwn = () => true): readonly Pi
     }
     const name = braced ?? plain;
     if (name !== undefined) pieces.push({ name, path: pathOf(path, false), fallback: [] });
-    else if (token !== '}' || open.length === 0) pieces.push(literal(token, open.length > 0));
-    else pieces = closeFallback(open, pieces);
+    else if (token !== '}' || open.length === 0) {
+      const isEscape = token === '\\$' || (token === '\\}' && open.length > 0);
+      pieces.push(isEscape ? token.slice(1) : token);
+    } else pieces = closeFallback(open, pieces);
   }
-  return unclosedAsText(open, pieces);
-}
-
-function literal(token: string, inFallback: boolean): string {
-  return token === '\\$' || (token === '\\}' && inFallback) ? token.slice(1) : token;
+  // What is never closed is text.
+  return [...open.flatMap(({ before, opening }) => [...before, opening]), ...pieces];
 }
 
 function closeFallback(open: OpenFallback[], fallback: Piece[]): Piece[] {
@@ -194,10 +193,6 @@ function closeFallback(open: OpenFallback[], fallback: Piece[]): Piece[] {
   if (closed === undefined) return fallback;
   closed.before.push({ name: closed.name, path: pathOf(closed.path, true), fallback });
   return closed.before;
-}
-
-function unclosedAsText(open: readonly OpenFallback[], last: readonly Piece[]): readonly Piece[] {
-  return [...open.flatMap(({ before, opening }) => [...before, opening]), ...last];
 }
 
 function pathOf(path: string, hasDefault: boolean): JsonPath | null {

@@ -59,8 +59,9 @@ export function partOf(name: string, path: string, text: string): Found {
   let json = text;
   let range = rangeAt(json, 0);
   let label = name;
-  for (const [step, key, index, quoted] of path.matchAll(STEPS)) {
-    const wanted = index === undefined ? (key ?? keyText(quoted)) : Number(index);
+  for (const [step, key, index, quoted = ''] of path.matchAll(STEPS)) {
+    const written = key ?? quoted.slice(1, -1).replace(/\\(.)/g, '$1');
+    const wanted = index === undefined ? written : Number(index);
     for (let inner = innerJson(json, range); inner !== null; inner = innerJson(json, range)) {
       json = inner;
       range = rangeAt(json, 0);
@@ -85,11 +86,6 @@ function innerJson(json: string, range: Range): string | null {
   if (json[range[0]] !== '"') return null;
   const text = JSON.parse(json.slice(...range)) as string;
   return jsonIn(text) === undefined ? null : text;
-}
-
-function keyText(quoted: string | undefined): string {
-  const inner = (quoted ?? '""').slice(1, -1);
-  return inner.replace(/\\(.)/g, '$1');
 }
 
 /** `JSON.parse` would change how a number is written: `1.0`, `1e5`, and numbers above 2^53. */

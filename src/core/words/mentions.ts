@@ -39,12 +39,9 @@ export function workflowMentions(workflow: Workflow): Mentions {
   const { name, file, dir, group, description, tags, schedule, steps, handlers, documents, ...rest } = workflow;
   const actions = [...steps, ...Object.values(handlers)].flatMap((step) => step ?? []);
   const { names, position } = mentionsIn(textsOf([rest, actions.map(withoutWords)]));
-  const isRead = actions.some(({ command, script }) => [...textsOf([command, script])].some(isArgumentReader));
+  const code = actions.map(({ command, script }) => [command, script]);
+  const isRead = [...textsOf(code)].some((text) => READS_ARGUMENTS.test(text));
   return { names, position: isRead ? Number.POSITIVE_INFINITY : position };
-}
-
-function isArgumentReader(text: string): boolean {
-  return READS_ARGUMENTS.test(text);
 }
 
 /** Leaves out texts written for people, which mention no variables. */

@@ -1,6 +1,6 @@
 import { PathProblem, valueAt } from './json-path.ts';
 import { mayNest, nestedMessage, type SealedCode, sealNested } from './nested-shells.ts';
-import { type ShellPath, scanShell } from './shell-scan.ts';
+import { scanShell } from './shell-scan.ts';
 import { parseCommand } from './words.ts';
 
 /** Shell code without JSON paths, and the variables that replace them. */
@@ -43,15 +43,12 @@ function replacePaths(code: string, scope: Scope): PathlessCode {
   let result = '';
   let at = 0;
   for (const found of scanShell(code).paths) {
-    if (isOfTheShell(found, scope)) continue;
+    const isOfTheShell = found.path.startsWith('[') && !/^\s*[[{]/.test(scope(found.name) ?? '');
+    if (isOfTheShell) continue;
     const name = `WF_PATH_${Object.keys(env).length + 1}`;
     env[name] = valueAt(found.name, found, scope) ?? '';
     result += `${code.slice(at, found.start)}\${${name}`;
     at = found.end;
   }
   return { code: result + code.slice(at), env };
-}
-
-function isOfTheShell({ name, path }: ShellPath, scope: (name: string) => string | undefined): boolean {
-  return path.startsWith('[') && !/^\s*[[{]/.test(scope(name) ?? '');
 }

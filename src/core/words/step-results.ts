@@ -26,17 +26,15 @@ export function stepResult(
   const json = JSON.stringify(parts);
   const isChild = executor.type === 'workflow';
   const value = published === undefined ? outputs[output ?? ''] : undefined;
-  if (value !== undefined) return `${json.slice(0, -1)},"output":${jsonOf(value)}${isChild ? outputsIn(value) : ''}}`;
+  if (value !== undefined) {
+    const found = isChild ? partOf('', '.outputs', value) : {};
+    const ofChild = 'value' in found ? `,"outputs":${found.value}` : '';
+    return `${json.slice(0, -1)},"output":${jsonOf(value)}${ofChild}}`;
+  }
   if (published === undefined) return json;
   const values = Object.entries(outputs).map(([key, text]) => `${JSON.stringify(key)}:${jsonOf(text)}`);
   const map = `{${values.join(',')}}`;
   return `${json.slice(0, -1)},"output":${map}${isChild ? `,"outputs":${map}` : ''}}`;
-}
-
-/** The outputs in the result of a sub-workflow, as a further entry of a map. */
-function outputsIn(result: string): string {
-  const found = partOf('', '.outputs', result);
-  return 'value' in found ? `,"outputs":${found.value}` : '';
 }
 
 /** Keeps numbers as they are written. */

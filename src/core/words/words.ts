@@ -57,7 +57,9 @@ export function parseCommand(text: string): ParsedCommand {
     if (word === null) return { kind: 'shell' };
     words.push(word);
   }
-  return isShellWord(literalText(words[0] ?? [])) ? { kind: 'shell' } : { kind: 'words', words };
+  const [first = []] = words;
+  const isLiteral = first.every((piece) => typeof piece === 'string');
+  return isLiteral && isShellWord(first.join('')) ? { kind: 'shell' } : { kind: 'words', words };
 }
 
 /**
@@ -81,23 +83,16 @@ export function hasForeignArray(words: readonly WordTemplate[], scope: (name: st
 function expandWord(pieces: readonly WordPiece[], scope: (name: string) => string | undefined): string | null {
   let word: string | null = null;
   for (const piece of pieces) {
-    const part = typeof piece === 'string' ? piece : expandVariable(piece, scope);
+    if (typeof piece === 'string') {
+      word = (word ?? '') + piece;
+      continue;
+    }
+    const { name, path, quoted, fallback } = piece;
+    const value = path === undefined ? scope(name) : valueAt(name, path, scope);
+    const part = value || (expandWord(fallback, scope) ?? (quoted ? '' : null));
     if (part !== null) word = (word ?? '') + part;
   }
   return word;
-}
-
-function expandVariable(
-  { name, path, quoted, fallback }: Exclude<WordPiece, string>,
-  scope: (name: string) => string | undefined,
-): string | null {
-  const value = path === undefined ? scope(name) : valueAt(name, path, scope);
-  return value || (expandWord(fallback, scope) ?? (quoted ? '' : null));
-}
-
-/** The text of a word without variables; empty for a word with variables. */
-function literalText(word: WordTemplate): string {
-  return word.every((piece) => typeof piece === 'string') ? word.join('') : '';
 }
 
 /** Skips blanks and continued lines; before the first word and after the last also line ends. */
@@ -161,17 +156,15 @@ function readFallback(cursor: Cursor, quoted: boolean): WordTemplate | null {
   const isTilde = !quoted && cursor.text[cursor.at] === '~';
   if (isTilde || ++cursor.depth > DEEPEST_FALLBACK) return null;
   while (cursor.text[cursor.at] !== '}') {
-    const isRead = quoted ? readQuotedFallback(cursor, pieces) : readUnquoted(cursor, pieces);
+    // Shells differ on double quotes within double quotes; a closing brace can be escaped there.
+    const isRead = !quoted
+      ? readUnquoted(cursor, pieces)
+      : readLiteral(cursor, pieces, escaped.brace) || (cursor.text[cursor.at] !== '"' && readQuoted(cursor, pieces));
     if (!isRead) return null;
   }
   cursor.at++;
   cursor.depth--;
   return pieces;
-}
-
-/** Shells differ on double quotes here; a closing brace can be escaped. */
-function readQuotedFallback(cursor: Cursor, pieces: WordPiece[]): boolean {
-  return readLiteral(cursor, pieces, escaped.brace) || (cursor.text[cursor.at] !== '"' && readQuoted(cursor, pieces));
 }
 
 function readLiteral(cursor: Cursor, pieces: WordPiece[], pattern: RegExp): boolean {
