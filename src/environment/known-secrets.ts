@@ -77,7 +77,11 @@ export function knownSecrets(
   for (const { name, value, isTemplate } of mergeParams(workflow.params, given)) {
     if (name !== null && names.has(name) && !isTemplate) add(name, value);
   }
-  for (const { name, value } of secretTemplates(workflow, names)) if (isLiteral(value)) add(name, literalText(value));
+  for (const { name, value } of secretTemplates(workflow, names)) {
+    // Free of variables and substitutions.
+    const isLiteral = namesIn(value).size === 0 && splitBackticks(value).every((part) => 'text' in part);
+    if (isLiteral) add(name, literalText(value));
+  }
   return { secrets, names, variables, problem, tooShort: [...tooShort] };
 }
 
@@ -122,11 +126,6 @@ function secretTemplates(workflow: Workflow, names: ReadonlySet<string>): readon
     ...entries.flatMap(({ name, value }) => (name !== null && secret.has(name) ? [{ name, value }] : [])),
     ...settings,
   ];
-}
-
-/** Whether the text is free of variables and substitutions. */
-function isLiteral(template: Template): boolean {
-  return namesIn(template).size === 0 && splitBackticks(template).every((part) => 'text' in part);
 }
 
 function isReference(template: Template): boolean {

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import { explainRequestError, RequestProblem } from '#executors/http/http-problem.ts';
 import { pause } from '#system/time-limit.ts';
@@ -62,7 +62,9 @@ export class HttpSink {
         // Drain the body so that the connection can be reused.
         response.resume();
         response.on('close', () => {
-          if (response.complete) end(answerOf(response), statusLine(response));
+          const { statusCode = 0 } = response;
+          const status = `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd();
+          if (response.complete) end(answerOf(statusCode), status);
           else end('unavailable', response.errored ?? new RequestProblem('the response is not complete'));
         });
       });
@@ -71,11 +73,7 @@ export class HttpSink {
   }
 }
 
-function statusLine({ statusCode = 0 }: IncomingMessage): string {
-  return `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd();
-}
-
-function answerOf({ statusCode = 0 }: IncomingMessage): SinkAnswer {
+function answerOf(statusCode: number): SinkAnswer {
   if (statusCode >= 200 && statusCode < 300) return 'taken';
   return statusCode >= 500 || temporary.has(statusCode) ? 'unavailable' : 'refused';
 }

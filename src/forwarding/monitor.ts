@@ -87,8 +87,10 @@ async function answer(
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const { basePath, metricPrefix } = settings;
   switch (path.startsWith(basePath) ? path.slice(basePath.length).replace(/\/$/, '') : null) {
-    case '/health':
-      return ok(health(counts()));
+    case '/health': {
+      const { closed, queueDepth, queueCapacity, dropped, failed } = counts();
+      return ok({ status: closed ? 'closed' : 'ok', queueDepth, queueCapacity, dropped, failed });
+    }
     case '/metrics':
       return wantsPrometheus(request, query) ? prometheus(metricPrefix, counts()) : ok(counts());
     case '/metrics/prometheus':
@@ -96,10 +98,6 @@ async function answer(
     default:
       return problem(404, 'not found');
   }
-}
-
-function health({ closed, queueDepth, queueCapacity, dropped, failed }: ForwardCounts): object {
-  return { status: closed ? 'closed' : 'ok', queueDepth, queueCapacity, dropped, failed };
 }
 
 function wantsPrometheus({ headers }: IncomingMessage, query: string): boolean {

@@ -88,7 +88,8 @@ export async function deliver(message: Message, options: DeliveryOptions): Promi
   for (let tried = 1; ; tried++) {
     const end = await send(message, request);
     const problem = problemOf(end);
-    if (problem === null || !isPassing(end) || tried === MAX_TRIES || signal.aborted) return problem;
+    const mayPass = 'problem' in end || end.head.status === 429 || end.head.status >= 500;
+    if (problem === null || !mayPass || tried === MAX_TRIES || signal.aborted) return problem;
     await pause(waitAfter(end, tried), signal);
     if (signal.aborted) return problem;
   }
@@ -109,11 +110,6 @@ function problemOf(end: RequestEnd): string | null {
   if (status >= 200 && status < 300) return null;
   const redirect = status >= 300 && status < 400 ? ' (redirects are not followed)' : '';
   return `${status} ${statusText}`.trimEnd() + redirect;
-}
-
-/** Whether another try may succeed. */
-function isPassing(end: RequestEnd): boolean {
-  return 'problem' in end || end.head.status === 429 || end.head.status >= 500;
 }
 
 /** The server's `Retry-After` in seconds, else a second more after each try. */
@@ -262,7 +258,9 @@ function webhookMessage(to: Notification, address: Address, scope: Scope, conten
   const { event, title, parts, runUrl: url, summary: run } = content;
   const { body: template, secret } = to;
   const usual = { event, text: `${title}\n${plainText(parts)}`, url, run };
-  const body = template === null ? JSON.stringify(usual) : bodyOf(template, scope);
+  // In JSON a value stays within its string.
+  const expand = template !== null && /^\s*[[{]/.test(template) ? expandJson : expandText;
+  const body = template === null ? JSON.stringify(usual) : expand(template, scope);
   const key = secret === null ? '' : expandText(secret, scope);
   if (secret !== null && key === '') throw new SettingProblem('its "secret" is empty');
   const headers = Object.fromEntries(to.headers.map(({ name, value }) => [name, expandText(value, scope)]));
@@ -279,11 +277,6 @@ function webhookMessage(to: Notification, address: Address, scope: Scope, conten
     ],
     body,
   };
-}
-
-/** In JSON a value stays within its string. */
-function bodyOf(template: string, scope: Scope): string {
-  return /^\s*[[{]/.test(template) ? expandJson(template, scope) : expandText(template, scope);
 }
 
 function methodOf(text: string): string {

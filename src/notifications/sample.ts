@@ -1,5 +1,5 @@
 import type { RunSummary, StepSummary } from '#core/summary/summary.ts';
-import type { Notification, NotificationEvent, Workflow } from '#core/workflow.ts';
+import type { NotificationEvent, Workflow } from '#core/workflow.ts';
 import type { Notify } from '#engine/engine.ts';
 import { type Delivery, type NotifierOptions, sendOne } from './send-notifications.ts';
 
@@ -18,7 +18,8 @@ export function createSampler(
   return (notice) => {
     if (notice.step !== null || notice.status === 'failed') return null;
     const sent = (workflow.notify ?? []).map((notification) => {
-      const event = firstEvent(notification);
+      const [first = 'always'] = notification.on;
+      const event = first === 'always' ? 'success' : first;
       const summaryOf = async () => sampleRun(await options.summaryOf(notice, 0), workflow, event);
       return sendOne(notification, { notice, event }, { ...options, summaryOf });
     });
@@ -27,10 +28,6 @@ export function createSampler(
       return [];
     });
   };
-}
-
-function firstEvent({ on: [first = 'always'] }: Notification): NotificationEvent {
-  return first === 'always' ? 'success' : first;
 }
 
 const statuses = {
