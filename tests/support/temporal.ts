@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -19,7 +19,8 @@ export type TemporalServer = {
   readonly port: number;
   /** Starts a worker of the built program, with its name in `$WORKER` of its steps; resolves when it serves. */
   readonly worker: (name: string, options?: WorkerOptions) => Promise<StartedWorker>;
-  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Kills the server and starts it again on its port and database; resolves when it answers. */
+  readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -48,8 +49,13 @@ export async function startTemporal(directory: string): Promise<TemporalServer> 
     '--log-level',
     'error',
   ];
-  const server = spawn(program ?? '', [...args, ...database, ...pragmas], { stdio: 'ignore' });
-  const exited = once(server, 'exit');
+  const start = () => spawn(program ?? '', [...args, ...database, ...pragmas], { stdio: 'ignore' });
+  const end = async (running: ChildProcess) => {
+    const exited = once(running, 'exit');
+    running.kill('SIGKILL');
+    await exited;
+  };
+  let server = start();
   await answering(url);
   const workers: RunningWf[] = [];
   return {
@@ -65,12 +71,15 @@ export async function startTemporal(directory: string): Promise<TemporalServer> 
       await worker.until('serves');
       return { ...worker, name, directory: join(shared, name, 'runs') };
     },
-    kill: (signal) => void server.kill(signal),
+    restart: async () => {
+      await end(server);
+      server = start();
+      await answering(url);
+    },
     close: async () => {
       for (const worker of workers) worker.kill('SIGKILL');
       await Promise.all(workers.map(({ ended }) => ended));
-      server.kill('SIGKILL');
-      await exited;
+      await end(server);
     },
   };
 }
