@@ -14,8 +14,9 @@ const limits: Figures = {
   // The engine as a contract of data, beside the host of runs in this process.
   // And src/language/forms: what other forms of files mean.
   // And src/engine/temporal: runs on more than one machine, with wf worker.
-  files: 593,
-  lines: 81_900,
+  // And src/store/files/locks: locks and queues that processes share.
+  files: 596,
+  lines: 82_600,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   importsPerTenFiles: 62,
   fullestFolder: 14,
@@ -41,7 +42,8 @@ const limits: Figures = {
     'run-view': 6,
     server: 6,
     service: 8,
-    store: 9,
+    // Locks are loaded with the first one.
+    store: 10,
     system: 14,
   },
 };
