@@ -3,7 +3,7 @@ import { endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { FeedItem } from '#service/service.ts';
 import { logStream } from '#store/log-ends.ts';
-import { isObject, type JsonMap, numberIn, parseMap, textIn } from './json-fields.ts';
+import { isObject, type JsonMap, numberIn, objectIn, parseMap, textIn } from './json-fields.ts';
 
 /** Parses output sent by a daemon, with its offset in that stream of the attempt; null if it is invalid. */
 function readRemoteOutput(data: string) {
@@ -25,6 +25,8 @@ const needed: {
   'run.started': {},
   'step.restored': { step: 'text', status: 'text', outputs: 'object' },
   'step.scheduled': { step: 'text', attempt: 'number' },
+  'step.blocked': { step: 'text', attempt: 'number', why: 'text', name: 'text' },
+  'step.acquired': { step: 'text', attempt: 'number' },
   'step.started': { step: 'text', attempt: 'number' },
   'step.contained': { step: 'text', attempt: 'number', container: 'object' },
   'step.serving': { step: 'text', attempt: 'number' },
@@ -50,7 +52,14 @@ export function readEvent(data: string): StoredEvent | null {
   const type = textIn(event, 'type') ?? '';
   const until = textIn(event, 'until');
   const at = Date.parse(textIn(event, 'at') ?? '');
-  const read: JsonMap = { ...event, ...(until === null ? {} : { until: Date.parse(until) }), at };
+  const holder = objectIn(event, 'holder');
+  const since = holder && { ...holder, since: Date.parse(textIn(holder, 'since') ?? '') };
+  const read: JsonMap = {
+    ...event,
+    ...(until === null ? {} : { until: Date.parse(until) }),
+    ...given({ holder: since }),
+    at,
+  };
   const isWhole = Number.isFinite(at) && numberIn(event, 'seq') !== null && hasFields(read, type);
   return isWhole ? (read as unknown as StoredEvent) : null;
 }

@@ -10,7 +10,14 @@ import {
   stepStatuses,
   type Trigger,
 } from '#core/run/run.ts';
-import type { ApprovalSummary, Failure, InstanceSummary, RunSummary, StepSummary } from '#core/summary/summary.ts';
+import type {
+  ApprovalSummary,
+  BlockedSummary,
+  Failure,
+  InstanceSummary,
+  RunSummary,
+  StepSummary,
+} from '#core/summary/summary.ts';
 import type { ItemValue } from '#core/workflow.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
@@ -100,6 +107,7 @@ function readStep(step: JsonMap): StepSummary {
   const id = textIn(container, 'id');
   const service = objectIn(step, 'service');
   const approval = objectIn(step, 'approval');
+  const blocked = objectIn(step, 'blocked');
   return {
     name: required(step, 'name'),
     status: statusIn(step, stepStatuses),
@@ -119,10 +127,26 @@ function readStep(step: JsonMap): StepSummary {
       child: textIn(step, 'child'),
       tolerated: wordIn(step, 'tolerated', tolerances),
       repetitions: numberIn(step, 'repetitions'),
-      waitingFor: wordIn(step, 'waitingFor', ['retry', 'repeat', 'approval']),
+      waitingFor: wordIn(step, 'waitingFor', ['retry', 'repeat', 'approval', 'lock', 'queue']),
+      blocked: blocked && readBlocked(blocked),
       approval: approval && readApproval(approval),
       items: Array.isArray(step['items']) ? objectsIn(step, 'items').map(readInstance) : null,
     }),
+  };
+}
+
+function readBlocked(blocked: JsonMap): BlockedSummary {
+  const holder = objectIn(blocked, 'holder');
+  return {
+    name: required(blocked, 'name'),
+    since: timeIn(blocked, 'since') ?? required(blocked, 'since'),
+    holder: holder && {
+      runId: required(holder, 'runId'),
+      workflow: required(holder, 'workflow'),
+      step: textIn(holder, 'step'),
+      since: timeIn(holder, 'since') ?? required(holder, 'since'),
+      ...given({ unknown: textIn(holder, 'unknown') }),
+    },
   };
 }
 

@@ -60,6 +60,8 @@ export function eventLine(event: StoredEvent): Line | null {
       return toLine(`step ${event.step} has ${event.items.length} items`, event.step);
     case 'step.canceling':
       return toLine(`step ${event.step} is being ended${because(event.message)}`, event.step);
+    case 'step.blocked':
+      return toLine(`step ${event.step} waits for ${event.why} ${event.name}`, event.step, event.attempt);
     case 'step.waiting': {
       const { outcome, why, step, attempt } = event;
       const message = 'message' in outcome ? `: ${outcome.message}` : '';
@@ -86,6 +88,7 @@ export function eventLine(event: StoredEvent): Line | null {
     case 'run.delayed':
     case 'run.handling':
     case 'step.scheduled':
+    case 'step.acquired':
     case 'step.contained':
     case 'step.ready':
       return null;

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import { type Graph, nodeAt } from '#core/graph.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import { handlerKind } from '#core/workflow.ts';
@@ -28,7 +29,9 @@ export function graphEdges(graph: Graph): readonly (readonly [from: number, to: 
 /** Returns an event as JSON data with `type`, `runId` and `at` first; `docs/reference/events.md` documents it. */
 export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): object {
   const until = 'until' in rest && rest.until !== null ? { until: isoTime(rest.until) } : {};
-  return { type, runId, at: isoTime(at), ...rest, ...until };
+  const holder =
+    'holder' in rest && rest.holder !== null ? { ...rest.holder, since: isoTime(rest.holder.since) } : null;
+  return { type, runId, at: isoTime(at), ...rest, ...until, ...given({ holder }) };
 }
 
 /** Formats milliseconds since 1970-01-01 UTC as ISO 8601. */

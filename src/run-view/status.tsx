@@ -40,6 +40,7 @@ type StepAtWork = {
 /** The current appearance of a step: also whether it waits for approval, whether a service is ready, and whether its failure is tolerated. */
 export function presentLook({ status, waitingFor, service, tolerated }: StepAtWork): StatusLook {
   if (waitingFor === 'approval') return { kind: 'approval', word: 'awaiting approval' };
+  if (waitingFor === 'lock' || waitingFor === 'queue') return { kind: status, word: `waiting for a ${waitingFor}` };
   if (status === 'running' && service?.ready === true) return { kind: status, word: 'ready' };
   if (status === 'failed' && tolerated !== undefined) return { kind: 'tolerated', word: 'failed (tolerated)' };
   return stepLook(status);

@@ -51,6 +51,36 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     return recorder.recording;
   },
 
+  'queue-of-a-child': () => {
+    const recorder = new Recorder({ steps: [step('load'), step('check', { depends: ['load'] })] });
+    const { run } = recorder;
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    const holder = { runId: 'r0', workflow: 'load', step: null, since: run.now };
+    const asked = { step: 'load', attempt: 1 };
+    run.now += 20;
+    run.send({ type: 'attempt-blocked', at: run.now, ...asked, why: 'queue', name: 'db', holder, report: 1 });
+    run.now += 10_000;
+    const next = { ...holder, runId: 'r1', since: run.now, unknown: 'process 7 on "b2"' };
+    run.send({ type: 'attempt-blocked', at: run.now, ...asked, why: 'queue', name: 'db', holder: next, report: 2 });
+    run.now += 500;
+    run.send({ type: 'attempt-acquired', at: run.now, ...asked, report: 2 });
+    run.succeed('load');
+    run.begin('check');
+    run.now += 5;
+    run.send({
+      type: 'attempt-blocked',
+      at: run.now,
+      step: 'check',
+      attempt: 1,
+      why: 'lock',
+      name: 'deploy',
+      holder: null,
+      report: 1,
+    });
+    return recorder.recording;
+  },
+
   'stopped-then-forced': () => {
     const recorder = new Recorder({
       steps: [

@@ -20,7 +20,15 @@ export type Move = {
   readonly events: readonly RunEvent[];
 };
 
-type Attempt = { readonly step: string; readonly attempt: number; begun: boolean; isServing: boolean };
+type Attempt = {
+  readonly step: string;
+  readonly attempt: number;
+  begun: boolean;
+  isServing: boolean;
+  /** `past`: it has waited for all of its locks. */
+  block: 'none' | 'present' | 'past';
+  blockReports: number;
+};
 type Timer = { readonly until: number; readonly make: (at: number) => RunInput };
 
 /**
@@ -69,6 +77,8 @@ export class SimulatedWorld {
   #next(made: Attempt, choice: number): (() => void) | null {
     if (this.#isBeyondLimit(made)) return this.run.cancellation === null ? null : () => this.#withdraw(made);
     const end = () => this.#end(made, choice);
+    if (made.block === 'present') return this.#whileBlocked(made, choice);
+    if (this.#mayBlock(made, choice)) return () => this.#block(made);
     const begin = () => this.#begin(made);
     if (this.#node(made.step).service === undefined) return made.begun || choice % 3 === 0 ? end : begin;
     const { isEnding } = stepState(this.run, made.step);
@@ -76,6 +86,31 @@ export class SimulatedWorld {
     if (!made.begun) return begin;
     if (made.isServing) return this.#case.dying.has(made.step) ? end : null;
     return outcomeKind(this.#case, this.#node(made.step), made.attempt) === 'succeeded' ? () => this.#serve(made) : end;
+  }
+
+  /** Some attempts wait for a lock before they begin, but no single program that may start ahead. */
+  #mayBlock({ step, attempt, begun, block }: Attempt, choice: number): boolean {
+    return !begun && block === 'none' && !this.#areAllPrograms() && (choice + attempt + step.length) % 4 === 0;
+  }
+
+  #block(made: Attempt): void {
+    made.block = 'present';
+    made.blockReports += 1;
+    const holder = { runId: 'other', workflow: 'other', step: null, since: this.#now };
+    const { step, attempt, blockReports: report } = made;
+    const what = { why: 'lock', name: 'db', holder, report } as const;
+    this.#report({ type: 'attempt-blocked', at: this.#now, step, attempt, ...what });
+  }
+
+  /** The holder changes, the wait ends, or the attempt gives up because the run is stopped. */
+  #whileBlocked(made: Attempt, choice: number): () => void {
+    if (choice % 3 === 0) return () => this.#block(made);
+    if (this.run.cancellation !== null && choice % 2 === 0) return () => this.#withdraw(made);
+    return () => {
+      made.block = 'past';
+      const { step, attempt, blockReports: report } = made;
+      this.#report({ type: 'attempt-acquired', at: this.#now, step, attempt, report });
+    };
   }
 
   /** An attempt that was started ahead begins when fewer attempts than the limit have begun. */
@@ -186,7 +221,14 @@ export class SimulatedWorld {
 
   #follow(event: RunEvent): void {
     if (event.type === 'step.scheduled')
-      this.#attempts.push({ step: event.step, attempt: event.attempt, begun: false, isServing: false });
+      this.#attempts.push({
+        step: event.step,
+        attempt: event.attempt,
+        begun: false,
+        isServing: false,
+        block: 'none',
+        blockReports: 0,
+      });
     if (event.type === 'run.delayed')
       this.#timers.push({ until: event.until, make: (at) => ({ type: 'delay-over', at }) });
     if (event.type === 'step.held') this.#ask(event);

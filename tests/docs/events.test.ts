@@ -21,6 +21,17 @@ const ofOthers: readonly StoredEvent[] = [
     container: { id: '4f1d2c7a90b3', image: 'postgres:17' },
     daemon: 'unix:///var/run/docker.sock',
   },
+  {
+    type: 'step.blocked',
+    seq: 7,
+    at: 0,
+    step: 'load',
+    attempt: 1,
+    why: 'queue',
+    name: 'db',
+    holder: { runId: '01997c3e-1a2b-7c60-8a92-b31858df01ba', workflow: 'load', step: null, since: 0 },
+  },
+  { type: 'step.acquired', seq: 8, at: 0, step: 'load', attempt: 1 },
   { type: 'step.serving', seq: 8, at: 0, step: 'db', attempt: 1 },
   { type: 'step.ending', seq: 12, at: 0, step: 'db', attempt: 1 },
   {

@@ -101,7 +101,17 @@ describe('printed JSON', () => {
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
       // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats or waits has one.
-      const rare = ['container', 'service', 'child', 'tolerated', 'repetitions', 'items', 'waitingFor', 'approval'];
+      const rare = [
+        'blocked',
+        'container',
+        'service',
+        'child',
+        'tolerated',
+        'repetitions',
+        'items',
+        'waitingFor',
+        'approval',
+      ];
       expect([...Object.keys(summary.steps[0] ?? {}), ...rare].toSorted()).toEqual(known(step));
     });
   });

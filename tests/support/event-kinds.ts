@@ -9,6 +9,8 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'run.started': true,
   'step.restored': true,
   'step.scheduled': true,
+  'step.blocked': true,
+  'step.acquired': true,
   'step.started': true,
   'step.contained': true,
   'step.serving': true,

@@ -4,6 +4,7 @@ import type { StepEnd } from '../run/outcome.ts';
 import { withSets } from '../run/ready-sets.ts';
 import type { Item } from '../run/run.ts';
 import {
+  hasAttempt,
   type Instances,
   initialStep,
   instancesOf,
@@ -54,7 +55,7 @@ export function countInstance(run: RunState, before: StepState, after: StepState
   const keeps = ({ status, waitingFor }: StepState) => failFast && status === 'waiting' && waitingFor === 'retry';
   const next = withInstances(run, fanOut, {
     ...instances,
-    active: instances.active + active,
+    active: instances.active + Number(hasAttempt(after)) - Number(hasAttempt(before)),
     settled: instances.settled + Number(isSettled(after)) - Number(isSettled(before)),
     ready: (mayStart ? withIndex : withoutIndex)(instances.ready, index),
     again: (mayStart && keeps(after) ? withIndex : withoutIndex)(instances.again, index),

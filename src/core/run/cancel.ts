@@ -3,6 +3,7 @@ import { nodeAt } from '../graph.ts';
 import { type Draft, record } from './evolve.ts';
 import type { CancelReason, Outcome, RunInput } from './run.ts';
 import {
+  hasAttempt,
   instancesOf,
   isActive,
   isServing,
@@ -67,7 +68,7 @@ function settleUnattempted(draft: Draft, at: number, why: string): void {
   if (draft.run.handling !== null) {
     settleHandlers(draft, at, why);
   } else {
-    for (const step of unsettled(draft.run)) if (!isActive(step)) settleInactive(draft, at, step, why);
+    for (const step of unsettled(draft.run)) if (!hasAttempt(step)) settleInactive(draft, at, step, why);
   }
 }
 
@@ -81,7 +82,7 @@ function unsettled(run: RunState): readonly StepState[] {
 export function cancelFanOut(draft: Draft, at: number, { name }: StepState, message: string): void {
   record(draft, { type: 'step.canceling', at, step: name, message });
   for (const instance of instancesOf(draft.run, stepState(draft.run, name))) {
-    if (!isSettled(instance) && !isActive(instance)) settleInactive(draft, at, instance, message);
+    if (!isSettled(instance) && !hasAttempt(instance)) settleInactive(draft, at, instance, message);
   }
 }
 

@@ -42,6 +42,8 @@ const changes: { readonly [Type in RunEvent['type']]: (run: RunState, event: Eve
   'run.started': (run, { at }) => ({ ...run, status: 'running', startedAt: at }),
   'step.restored': restored,
   'step.scheduled': scheduled,
+  'step.blocked': blocked,
+  'step.acquired': (run, { step }) => evolveStep(run, step, { status: 'scheduled', waitingFor: null }),
   'step.started': started,
   'step.contained': (run, { step, container }) => evolveStep(run, step, { container }),
   'step.serving': (run, { step }) => evolveStep(run, step, { isReady: true }),
@@ -146,6 +148,18 @@ const fresh = { startedAt: null, finishedAt: null, retries: 0, repetitions: 0 };
 function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
   const startedAt = stepState(run, step).startedAt ?? at;
   return evolveStep(run, step, { status: 'running', process, startedAt, ...given({ child }) });
+}
+
+function blocked(run: RunState, { step, attempt, at, why, name, holder }: Event<'step.blocked'>): RunState {
+  const before = stepState(run, step);
+  const isSame = before.waitingFor === why && before.blocked?.name === name;
+  const since = isSame && before.blocked !== undefined ? before.blocked.since : at;
+  const reports = 1 + (before.blocked?.attempt === attempt ? before.blocked.reports : 0);
+  return evolveStep(run, step, {
+    status: 'waiting',
+    waitingFor: why,
+    blocked: { name, holder, since, attempt, reports },
+  });
 }
 
 function expanded(run: RunState, event: Event<'step.expanded'>): RunState {

@@ -1,6 +1,6 @@
 import { smallestIndex, withIndex, withoutIndex } from '../data/collections.ts';
 import { nodeAt } from '../graph.ts';
-import { isSettled, type RunState, type StepState } from './run-state.ts';
+import { isBlocked, isSettled, type RunState, type StepState } from './run-state.ts';
 
 /**
  * Updates the ready and due sets for one step. A retry waits for a service that
@@ -8,7 +8,8 @@ import { isSettled, type RunState, type StepState } from './run-state.ts';
  */
 export function withSets(run: RunState, index: number, step: StepState): RunState {
   const { status, until, unmet, blocking, instances, waitingFor } = step;
-  const isOpen = unmet === 0 && (status === 'pending' || (status === 'waiting' && waitingFor !== 'approval'));
+  const isBetween = status === 'waiting' && waitingFor !== 'approval' && !isBlocked(step);
+  const isOpen = unmet === 0 && (status === 'pending' || isBetween);
   const mayStart = isOpen && blocking === 0 && (status === 'pending' || until === null);
   const isReady = instances === undefined ? mayStart : unmet === 0 && nextInstance(run, index, step) !== null;
   const isDue =

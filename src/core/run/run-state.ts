@@ -9,6 +9,7 @@ import {
   type Ended,
   type FinishedStatus,
   type Item,
+  type LockHolder,
   type Outputs,
   type Owner,
   type Param,
@@ -54,6 +55,8 @@ export type StepState = Ended & {
   /** The sub-run of the last attempt that started one. */
   readonly child?: string;
   readonly waitingFor: WaitingFor | null;
+  /** What the last attempt waited for; absent if it never had to. */
+  readonly blocked?: BlockedState;
   /**
    * The end of the wait. Null after that time, while the step waits only for a free slot, and for an approval without
    * a time limit.
@@ -94,7 +97,7 @@ export type Instances = {
   readonly ready: IndexSet;
   /** Those of `ready` that start again in the slot that they kept. */
   readonly again: IndexSet;
-  /** Instances that are scheduled or running. */
+  /** Instances that are scheduled or running, or wait for a lock. */
   readonly active: number;
   /** Instances that keep their slot while they wait for a retry: with `failFast`, no other one starts meanwhile. */
   readonly keeping: number;
@@ -107,6 +110,15 @@ export type Instances = {
 
 /** The item of an instance; `fanOut` is the node number of its step. */
 export type ItemState = Item & { readonly fanOut: number; readonly index: number };
+
+/** A wait for a lock or a queue since `since`, and what holds it. `reports`: how many events of the attempt led to this. */
+export type BlockedState = {
+  readonly name: string;
+  readonly holder: LockHolder | null;
+  readonly since: number;
+  readonly attempt: number;
+  readonly reports: number;
+};
 
 /** An approval that a step asked for; `until` null: without a time limit. */
 export type AskedApproval = {
@@ -277,6 +289,16 @@ export function isActive({ status, instances }: StepState): boolean {
   return instances === undefined && (status === 'scheduled' || status === 'running');
 }
 
+/** Whether an attempt at the step waits for a lock or a queue: `waiting`, but the attempt has not ended. */
+export function isBlocked({ waitingFor }: Pick<StepState, 'waitingFor'>): boolean {
+  return waitingFor === 'lock' || waitingFor === 'queue';
+}
+
+/** Whether there is an attempt at the step that will report its end. */
+export function hasAttempt(step: StepState): boolean {
+  return isActive(step) || isBlocked(step);
+}
+
 /** Whether the step may be scheduled beyond the limit, to start when another one ends. */
 export function isAhead({ active, policies }: RunState, { status }: StepState): boolean {
   const { maxActiveSteps } = policies;
@@ -284,8 +306,9 @@ export function isAhead({ active, policies }: RunState, { status }: StepState): 
 }
 
 /** Whether the next attempt may start, as far as the step itself is concerned. */
-export function isDue({ status, until }: StepState): boolean {
-  return status === 'pending' || (status === 'waiting' && until === null);
+export function isDue(step: StepState): boolean {
+  const { status, until } = step;
+  return status === 'pending' || (status === 'waiting' && until === null && !isBlocked(step));
 }
 
 /** Whether a service is ready for its dependents. */

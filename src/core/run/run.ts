@@ -8,6 +8,7 @@ import type { HandlerKind, ItemValue, NumberValue, ParamRule, RunNumberKey, RunR
  *   step:  pending -> scheduled -> running -> (waiting -> scheduled ->) succeeded | failed | skipped | canceled
  *          pending -> skipped | canceled | upstream_failed
  *          running -> waiting -> succeeded | failed | canceled (for an approval)
+ *          scheduled -> waiting -> scheduled | failed | canceled (for a lock or a queue)
  *   run:   queued -> running -> (canceling ->) (handling ->) succeeded | partially_succeeded | failed | canceled | skipped
  *
  * A service has further states while it is running: starting -> serving (`step.serving`) -> ending (`step.ending`). It
@@ -63,8 +64,26 @@ export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
  */
 export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready' | 'rejected';
 
-/** The reason why a step waits after an attempt: for its next one, or for an approval. */
-export type WaitingFor = 'retry' | 'repeat' | 'approval';
+/**
+ * The reason why a step waits: after an attempt for its next one, or for an approval; within an attempt for a lock, or for a
+ * slot in the queue of its sub-workflow.
+ */
+export type WaitingFor = 'retry' | 'repeat' | 'approval' | BlockedBy;
+
+/** What several runs share and have to wait for. */
+export type BlockedBy = 'lock' | 'queue';
+
+/**
+ * What holds a lock: a step, or a run (`step` null) since `since`. `unknown`: the process in words, if it cannot be determined
+ * whether it is alive.
+ */
+export type LockHolder = {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly step: string | null;
+  readonly since: number;
+  readonly unknown?: string;
+};
 
 /** How a person decided about a step. */
 export type ApprovalAnswer = 'approved' | 'rejected';
@@ -224,6 +243,9 @@ type Started = {
   readonly childWorkflow?: string;
 };
 
+/** The lock or queue that an attempt waits for, and what holds it; `holder` null: it is unknown. */
+type Blocked = { readonly why: BlockedBy; readonly name: string; readonly holder: LockHolder | null };
+
 /** The container of an attempt, and the address of its Docker daemon. */
 type Contained = { readonly container: ContainerRef; readonly daemon: string };
 
@@ -245,6 +267,10 @@ type InputFields = {
   /** Instead of `start`: the workflow's precondition is not met, or its environment cannot be evaluated. */
   refuse: { readonly reason: Extract<RunReason, 'precondition' | 'error'>; readonly message: string };
   'attempt-started': OfAttempt & Started;
+  /** The attempt waits for others, before it starts. `report`: the number of this report of the attempt, from 1. */
+  'attempt-blocked': OfAttempt & Blocked & { readonly report: number };
+  /** The wait has ended. `report`: the number of its last `attempt-blocked`. */
+  'attempt-acquired': OfAttempt & { readonly report: number };
   'attempt-contained': OfAttempt & Contained;
   /** The service that the attempt started is ready. */
   'attempt-serving': OfAttempt;
@@ -280,7 +306,7 @@ export type RunCreated = {
   /** The part of the workflow that the run is to run; absent: all of it. */
   readonly selection?: StepSelection;
   readonly tags?: readonly string[];
-  /** The queue of the workflow; absent: none, as for sub-workflows. */
+  /** The queue of the workflow; absent: none, or the run is part of another run of the queue. */
   readonly queue?: string;
   /** Maximum number of runs of the workflow under a daemon at a time; absent: no limit. */
   readonly maxConcurrent?: number;
@@ -304,6 +330,10 @@ type EventFields = {
   'step.restored': Omit<RestoredStep, 'held' | 'limitMs'> & { readonly masked?: readonly string[] };
   /** Tells the engine to start this attempt. */
   'step.scheduled': OfAttempt;
+  /** The attempt waits, and takes no place of `maxActiveSteps` meanwhile. Repeated if the holder changes. */
+  'step.blocked': OfAttempt & Blocked;
+  /** The attempt has what it waited for, and continues even beyond `maxActiveSteps`. */
+  'step.acquired': OfAttempt;
   'step.started': OfAttempt & Started;
   /** The container may outlive the owner of the run. */
   'step.contained': OfAttempt & Contained;

@@ -8,7 +8,7 @@ import type { StepEnd } from './outcome.ts';
 import { mayStartAhead } from './policies.ts';
 import { nextInstance } from './ready-sets.ts';
 import {
-  isActive,
+  hasAttempt,
   isDue,
   isFinished,
   isLeftOut,
@@ -208,7 +208,7 @@ export function warnOfHandler(draft: Draft, at: number, { name: step }: StepStat
  */
 export function settleHandlers(draft: Draft, at: number, why: string): void {
   for (const handler of [...unsettledHandlers(draft.run), ...announcing(draft.run)]) {
-    if (isActive(handler)) continue;
+    if (hasAttempt(handler)) continue;
     if (handler.status === 'waiting' || startsNoHandlers(draft.run)) settleInactive(draft, at, handler, why);
   }
 }

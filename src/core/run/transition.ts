@@ -10,8 +10,10 @@ import type { StepEnd } from './outcome.ts';
 import { followUp, lastResult } from './policies.ts';
 import type { FinishedStatus, Outcome, RestoredItems, RestoredStep, RunEnd, RunEvent, RunInput } from './run.ts';
 import {
+  hasAttempt,
   instancesOf,
   isActive,
+  isBlocked,
   isFinished,
   isSettled,
   type RunState,
@@ -53,6 +55,8 @@ export function transition(run: RunState, input: RunInput, ahead = 0): Decision 
 const take: { readonly [Type in RunInput['type']]: (draft: Draft, input: Input<Type>) => void } = {
   start,
   refuse,
+  'attempt-blocked': attemptBlocked,
+  'attempt-acquired': attemptAcquired,
   'attempt-started': attemptStarted,
   'attempt-contained': attemptContained,
   'attempt-serving': attemptServing,
@@ -104,6 +108,25 @@ function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {
   record(draft, { type: 'run.finished', at, status, reason, message });
 }
 
+function attemptBlocked(draft: Draft, input: Input<'attempt-blocked'>): void {
+  const { at, step, attempt, why, name, holder, report } = input;
+  const state = stepState(draft.run, step);
+  const mayWait = state.status === 'scheduled' || isBlocked(state);
+  if (mayWait && attempt === state.attempt && report === blockedReports(state) + 1)
+    record(draft, { type: 'step.blocked', at, step, attempt, why, name, holder });
+}
+
+function attemptAcquired(draft: Draft, { at, step, attempt, report }: Input<'attempt-acquired'>): void {
+  const state = stepState(draft.run, step);
+  if (isBlocked(state) && attempt === state.attempt && report === blockedReports(state))
+    record(draft, { type: 'step.acquired', at, step, attempt });
+}
+
+/** How often the present attempt reported that it waits. */
+function blockedReports({ blocked, attempt }: StepState): number {
+  return blocked?.attempt === attempt ? blocked.reports : 0;
+}
+
 function attemptStarted(draft: Draft, input: Input<'attempt-started'>): void {
   const { at, step, attempt, process, child, childWorkflow } = input;
   const { status, attempt: present } = stepState(draft.run, step);
@@ -145,7 +168,7 @@ function tooManyItems({ graph, nodes }: RunState, count: number): string | null 
 
 function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {
   const state = stepState(draft.run, step);
-  if (!isActive(state) || attempt !== state.attempt) return;
+  if (!hasAttempt(state) || attempt !== state.attempt) return;
   const outcome = backgroundOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
   const written = stepNode(draft.run, step);
   const node = withNumbers(written, facts?.numbers ?? []);

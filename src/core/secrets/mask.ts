@@ -22,6 +22,8 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
         ...maskOutputs(event.outputs, hidden),
         ...(event.before && { before: { ...event.before, message: text(event.before.message) } }),
       };
+    case 'step.blocked':
+      return { ...event, name: text(event.name) };
     case 'step.contained': {
       const { image } = event.container;
       return image === null ? event : { ...event, container: { ...event.container, image: text(image) } };
@@ -54,6 +56,7 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
     case 'run.delayed':
     case 'run.handling':
     case 'step.scheduled':
+    case 'step.acquired':
     case 'step.started':
     case 'step.serving':
     case 'step.ending':

@@ -3,8 +3,10 @@ import { autoRetryOf } from '../run/policies.ts';
 import type { RunStatus } from '../run/run.ts';
 import {
   type AskedApproval,
+  type BlockedState,
   heldSteps,
   instancesOf,
+  isBlocked,
   type RunState,
   type StepState,
   stepNode,
@@ -13,7 +15,7 @@ import {
 } from '../run/run-state.ts';
 import { handlerState } from '../run/settle.ts';
 import type { Approval } from '../workflow.ts';
-import type { ApprovalSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
+import type { ApprovalSummary, BlockedSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
 export type StdoutPath = (step: string, attempt: number) => string | null;
@@ -97,9 +99,15 @@ export function summarizeStep(
       repetitions: step.repetitions === 0 ? null : step.repetitions + Number(step.waitingFor !== 'repeat'),
       items: instances && summarizeInstances(run, step, logPath, only),
       waitingFor: step.waitingFor,
+      blocked: isBlocked(step) && step.blocked !== undefined ? summarizeBlocked(step.blocked) : null,
       approval: step.approval && summarizeApproval(step.approval, approval),
     }),
   };
+}
+
+function summarizeBlocked({ name, holder, since }: BlockedState): BlockedSummary {
+  const held = holder && { ...holder, since: isoTime(holder.since) };
+  return { name, since: isoTime(since), holder: held };
 }
 
 function summarizeApproval(

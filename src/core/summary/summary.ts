@@ -3,6 +3,7 @@ import type {
   ContainerRef,
   DotenvUse,
   FailureReason,
+  LockHolder,
   Outputs,
   Param,
   RunReason,
@@ -44,6 +45,7 @@ export type StepSummary = {
   /** The instances of a fan-out; absent before its items are known, and for any other step. */
   readonly items?: readonly InstanceSummary[];
   readonly waitingFor?: WaitingFor;
+  readonly blocked?: BlockedSummary;
   readonly approval?: ApprovalSummary;
 };
 
@@ -54,6 +56,16 @@ export type InstanceSummary = StepSummary & {
   readonly index: number;
   readonly item: ItemValue;
 };
+
+/** The lock or queue that a step waits for since `since`, and what held it when last recorded; null: unknown. */
+export type BlockedSummary = {
+  readonly name: string;
+  readonly since: string;
+  readonly holder: HolderSummary | null;
+};
+
+/** What holds a lock: a step, or a run (`step` null). `unknown`: the process, if it cannot be determined whether it is alive. */
+export type HolderSummary = Omit<LockHolder, 'since'> & { readonly since: string };
 
 /** The approval that a step asks for, or asked for; `answer` to `comment` are null until the answer. */
 export type ApprovalSummary = {

@@ -250,6 +250,8 @@ export class Driver {
       case 'run.prepared':
       case 'run.warned':
       case 'step.restored':
+      case 'step.blocked':
+      case 'step.acquired':
       case 'step.started':
       case 'step.expanded':
       case 'step.ready':

@@ -3,7 +3,7 @@ import { splitInstanceName } from '#core/fan-out/instance-name.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
-import { answerText, attemptText, settlesLeftOut, stepTitle } from '../text/run-text.ts';
+import { answerText, attemptText, blockedText, settlesLeftOut, stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { neededInputs, suggestApprove } from '../text/suggested-commands.ts';
 import { colorStep, createColors, paintStatus } from '../text/terminal-style.ts';
@@ -170,6 +170,8 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
       return `${word('ITEMS', colors.blue)} ${event.items.length}${event.attempt === 0 ? ' of the earlier run' : ''}`;
     case 'step.canceling':
       return `${word('STOP', colors.yellow)} ${escapeControls(event.message)}`;
+    case 'step.blocked':
+      return `${word('WAIT', colors.yellow)} ${blockedText(event)}`;
     case 'step.waiting':
       return event.why === 'retry' ? retryText(event, context) : repeatText(event, context);
     case 'step.held':
@@ -193,6 +195,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'run.handling':
     case 'run.finished':
     case 'step.scheduled':
+    case 'step.acquired':
     case 'step.contained':
     case 'step.ready':
       return null;

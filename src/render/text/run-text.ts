@@ -1,4 +1,4 @@
-import type { Param, StepStatus, StoredEvent } from '#core/run/run.ts';
+import type { BlockedBy, LockHolder, Param, StepStatus, StoredEvent } from '#core/run/run.ts';
 import type { StepAnswer, StepState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { references } from '#core/words/interpolate.ts';
@@ -7,6 +7,7 @@ import { shellCodeIndex } from '#core/words/shell-launch.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './suggested-commands.ts';
+import { shortId } from './value-text.ts';
 
 /**
  * Returns in one line what a step runs, as written, without passwords in addresses; of several lines the first command.
@@ -103,11 +104,28 @@ export function attemptState({ isReady, container }: Pick<StepState, 'isReady' |
 /** The length of a container id as Docker prints it, in characters. */
 const SHORT_CONTAINER_ID = 12;
 
+/** Describes what an attempt waits for: `for lock db, held by run 5f2c of "load", step copy`. */
+export function blockedText({ why, name, holder }: BlockedText): string {
+  const text = `for ${why} ${escapeControls(name)}`;
+  if (holder === null) return text;
+  const { runId, workflow, step, unknown } = holder;
+  const of = `run ${shortId(runId)} of "${escapeControls(workflow)}"${step === null ? '' : `, step ${escapeControls(step)}`}`;
+  const doubt = unknown === undefined ? '' : `; ${escapeControls(unknown)} may have ended`;
+  return `${text}, held by ${of}${doubt}`;
+}
+
 /** Describes the answer to an approval: `approved by anna: looks good`; `by` null: no person answered. */
 export function answerText({ answer, by, comment }: Answered): string {
   const text = by === null ? answer : `${answer} by ${escapeControls(by)}`;
   return comment === null || comment === '' ? text : `${text}: ${escapeControls(comment)}`;
 }
+
+/** What an attempt waits for. */
+type BlockedText = {
+  readonly why: BlockedBy;
+  readonly name: string;
+  readonly holder: Omit<LockHolder, 'since'> | null;
+};
 
 /** The answer to an approval. */
 export type Answered = Pick<StepAnswer, 'answer' | 'by'> & { readonly comment: string | null };

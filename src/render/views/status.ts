@@ -3,6 +3,7 @@ import {
   instancesOf,
   isActive,
   isAhead,
+  isBlocked,
   isFinished,
   isSettled,
   type RunState,
@@ -24,6 +25,7 @@ import {
   withCount,
 } from '../reporters/tree/tree-lines.ts';
 import { columnsOf } from '../text/pack-lines.ts';
+import { blockedText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs, createColors } from '../text/terminal-style.ts';
 import { dateAndTime, shortId } from '../text/value-text.ts';
@@ -100,7 +102,7 @@ function originText({ summary }: Recap): string {
 }
 
 function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeStyle): TreeLine {
-  const { name, attempt, until, waitingFor, message } = step;
+  const { name, attempt, until, waitingFor } = step;
   if (isFinished(run) && !isSettled(step)) return { ...pendingLine(name, { settled }, style), detail: 'not reached' };
   if (isAhead(run, step)) return pendingLine(name, { settled }, style);
   switch (step.status) {
@@ -110,10 +112,10 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
       return waitingLine(
         {
           name,
-          attempt: attempt + 1,
+          attempt: isBlocked(step) ? attempt : attempt + 1,
           until,
           why: waitingFor ?? 'retry',
-          message: waitingFor === 'approval' ? (step.approval?.prompt ?? '') : message,
+          message: waitMessage(step),
         },
         now,
         style,
@@ -136,6 +138,12 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
         style,
       );
   }
+}
+
+function waitMessage({ waitingFor, blocked, approval, message }: StepState): string {
+  if (waitingFor === 'approval') return approval?.prompt ?? '';
+  if (waitingFor !== 'lock' && waitingFor !== 'queue') return message;
+  return blocked === undefined ? '' : blockedText({ ...blocked, why: waitingFor });
 }
 
 /** Returns the event that settled the step, with the fields that a line shows. */

@@ -109,9 +109,11 @@ export function activeLine(
 
 /** Renders a step between two attempts. */
 export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, steps }: TreeStyle): TreeLine {
+  const isBlocked = step.why === 'lock' || step.why === 'queue';
   const attempt = step.why === 'approval' ? '' : attemptText(steps.get(step.name), step.attempt);
-  const next =
-    step.why === 'approval'
+  const next = isBlocked
+    ? `waits ${step.message}`
+    : step.why === 'approval'
       ? `waits for approval${step.until === null ? '' : `, ${formatElapsed(step.until - now)} left`}`
       : step.until !== null && step.until > now
         ? `again in ${formatElapsed(step.until - now + 999)}`
@@ -121,7 +123,7 @@ export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, st
     glyph: glyphs.status.waiting,
     name: nameText(step.name),
     time: '',
-    detail: step.message === '' ? what : `${what}: ${escapeControls(step.message)}`,
+    detail: step.message === '' || isBlocked ? what : `${what}: ${escapeControls(step.message)}`,
     paintGlyph: colors.yellow,
     paintDetail: colors.dim,
   };

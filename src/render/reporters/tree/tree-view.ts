@@ -1,6 +1,6 @@
 import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '#core/run/run.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
-import type { Answered } from '../../text/run-text.ts';
+import { type Answered, blockedText } from '../../text/run-text.ts';
 import { stripControls } from '../../text/sanitize.ts';
 
 /** A step with a running attempt. */
@@ -72,6 +72,16 @@ export class TreeView {
         this.waiting.set(name, { name, attempt: event.attempt + 1, until, why, message });
         break;
       }
+      case 'step.blocked': {
+        const { step: name, attempt, why } = event;
+        this.active.delete(name);
+        this.pending.delete(name);
+        this.waiting.set(name, { name, attempt, until: null, why, message: blockedText(event) });
+        break;
+      }
+      case 'step.acquired':
+        this.#begin(event.step, event.attempt, event.at);
+        break;
       case 'step.held': {
         const { step: name, attempt, until, prompt: message } = event;
         this.active.delete(name);
