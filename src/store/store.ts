@@ -1,4 +1,4 @@
-import type { FinishedStatus, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
+import type { BlockedBy, FinishedStatus, LockHolder, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { SystemProblem, WfError } from '#system/errors.ts';
@@ -222,6 +222,36 @@ export type RunControl = {
   readonly knock: (runId: string) => Promise<OpenDoor | null>;
   /** Opens a file for the carrier's own output; the caller closes the descriptor. */
   readonly openProcessLog: (runId: string) => { readonly fd: number; readonly path: string };
+};
+
+/** A lock, or a queue with its slots, that processes of one home share. `size`: the slots that it has. */
+export type LockName = { readonly kind: BlockedBy; readonly name: string; readonly size: number };
+
+/** A request for slots of a lock; those who read share it. */
+export type LockRequest = LockName & {
+  readonly mode: 'read' | 'write';
+  readonly slots: number;
+  readonly by: Omit<LockHolder, 'since' | 'unknown'>;
+};
+
+/** Slots of a lock that this process holds, until it releases them or ends. */
+export type HeldLock = { readonly release: () => void };
+
+/** Locks for all processes of a home, first come, first served. All throw a `WfError` `storage` on a disk error. */
+export type LockStore = {
+  /**
+   * Waits for slots; null if `stop` ended the wait. `blocked` is called if it has to wait, with the holder (null: others
+   * only wait before it), and again when that changes, at most every 10 seconds.
+   */
+  readonly acquire: (
+    request: LockRequest,
+    wait: {
+      readonly stop: { readonly aborted: boolean; readonly onAbort: (react: () => void) => () => void };
+      readonly blocked: (holder: LockHolder | null) => void;
+    },
+  ) => Promise<HeldLock | null>;
+  /** Takes slots at once, even beyond the size: they count for others. */
+  readonly take: (request: LockRequest) => HeldLock;
 };
 
 /** Short private texts that carriers leave for a daemon, one per run, until it removes them. */
