@@ -26,9 +26,9 @@ import {
 import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
+import { ifRefused, WfError } from '#system/errors.ts';
 import { expandHome } from '#system/files.ts';
-import { daemonState, fileStore } from './run-store.ts';
+import { daemonState, fileStore, lockStore } from './run-store.ts';
 
 export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
@@ -98,6 +98,24 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
     newRunId,
     openPipe: pipesWith(config.processEnv),
     notify: options.notify ?? joinNotifiers(mail, chat),
+    locks: locksOf(config),
+  };
+}
+
+/** Opens the locks of the home once; they are loaded with the first one. */
+function locksOf(config: Config): LocalEngineOptions['locks'] {
+  let opened: ReturnType<typeof lockStore> | null = null;
+  const settle = async (runId: string) => {
+    const { createPast } = await import('./history-app.ts');
+    // A run that is not stored, or cannot be read, leaves nothing that can be ended.
+    await createPast(config).history.read(runId).catch(ifRefused(null));
+  };
+  return {
+    open: () => {
+      opened ??= lockStore(config, settle);
+      return opened;
+    },
+    sizeOf: (_, name) => config.settings.read('queues').value.find((queue) => queue.name === name)?.maxConcurrent ?? 1,
   };
 }
 

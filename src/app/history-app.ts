@@ -111,7 +111,7 @@ export function createControl(
   const env = withoutRun(config.processEnv);
   const store = fileStore(config);
   const terms = { queue: store, clock: systemClock, by: thisProcess(), lasting: isDaemon };
-  const context = { env: config.processEnv, cwd: config.cwd, dags, isDaemon };
+  const context = { env: { ...config.processEnv, ...queuesOption(config) }, cwd: config.cwd, dags, isDaemon };
   return {
     ...createPast(config, options),
     queue: store,
@@ -143,6 +143,13 @@ export function createControl(
       });
     },
   };
+}
+
+/** The option `--queues` as a variable: the processes of runs find any other source of the setting themselves. */
+function queuesOption({ settings }: Config): { readonly WF_QUEUES?: string } {
+  const { value, level } = settings.read('queues');
+  if (level !== 'flag') return {};
+  return { WF_QUEUES: value.map(({ name, maxConcurrent }) => `${name}=${maxConcurrent}`).join(',') };
 }
 
 /** Stops a run by signals to its process; false if this process cannot reach it. */

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
+import { os } from '#fast/os.ts';
 import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Processes } from '#store/files/control/owner.ts';
 import { createFileStore, type FileStore } from '#store/files/file-store.ts';
 import { type JournalCalls, journalCalls } from '#store/files/journal/journal-file.ts';
-import type { DaemonState } from '#store/store.ts';
+import type { DaemonState, LockStore } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 
 /** Process checks for code that needs to know whether a process is alive. */
@@ -24,6 +26,15 @@ export async function daemonState({ runsDir }: Pick<Config, 'runsDir'>): Promise
   const { createDaemonState } = await import('#store/files/daemon-state.ts');
   if (runsDir !== null) return createDaemonState(runsDir, processes);
   throw new WfError('storage', 'there is no home directory to store runs in', { help: 'set WF_HOME' });
+}
+
+/** The locks of a home; those of this process alone without one. `settle`: as `LockProcesses` describes it. */
+export async function lockStore(
+  { runsDir }: Pick<Config, 'runsDir'>,
+  settle: (runId: string) => Promise<void>,
+): Promise<LockStore> {
+  const { createLocks, temporaryHome } = await import('#store/files/locks/locks.ts');
+  return createLocks(runsDir ?? join(temporaryHome(os().tmpdir()), 'runs'), { ...processes, settle });
 }
 
 /** The run store on the disk; `calls` replace those of the system. Throws a `WfError` `storage` without a home. */

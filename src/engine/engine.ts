@@ -36,6 +36,8 @@ export type RunRequest = {
   readonly selection?: StepSelection;
   /** Files of the workflows that run this one as a sub-workflow, outermost first. */
   readonly ancestors: readonly string[];
+  /** The queues of those workflows, in which this run needs no slot of its own; absent: child runs need none in any. */
+  readonly queues?: readonly string[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
   readonly strict?: boolean;
   /** How steps that ask for an approval are answered; absent: they wait for a person. */

@@ -84,6 +84,45 @@ describe('the queue of a daemon', () => {
     });
   });
 
+  const inQueue = `queue: db\n${files['wait.yaml']}`;
+
+  test('shares the limit of a named queue with sub-workflows of other processes', () => {
+    const parent = 'steps:\n  - {name: s, run: wait}\n';
+    return withDaemons({ ...files, 'wait.yaml': inQueue, 'parent.yaml': parent }, async (place) => {
+      const daemon = await place.serve();
+      const first = place.start('run', 'parent.yaml', '--run-id', r1);
+      const child = async () => (await place.json<RunSummary>('status', r1)).steps[0]?.child;
+      await eventually(async () => existsSync(join(place.runsDir, r1)) && (await child()) !== undefined);
+      expect((await daemon.act('wait', start(r2))).status).toBe(200);
+      const second = place.start('run', 'parent.yaml', '--run-id', r3, '--reporter', 'plain');
+      await second.until('WAIT ');
+      expect(await statusOf(place, r2)).toBe('queued');
+
+      writeFileSync(join(place.cwd, 'go'), '');
+      expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
+      await untilOver(place, r2, 'succeeded');
+      const ids = [await child(), r2, (await place.json<RunSummary>('status', r3)).steps[0]?.child];
+      const runs = await Promise.all(ids.map((id) => place.json('status', String(id))));
+      const spans = runs.map(({ startedAt, finishedAt }) => [String(startedAt), String(finishedAt)] as const).sort();
+      for (const [index, [startedAt]] of spans.slice(1).entries())
+        expect(startedAt >= String(spans[index]?.[1])).toBe(true);
+    });
+  });
+
+  test('passes the limits of its option --queues on to the sub-workflows of its runs', () => {
+    const step = (name: string) => `  - {name: ${name}, run: wait}\n`;
+    const parent = `type: graph\nsteps:\n${['a', 'b', 'c'].map(step).join('')}`;
+    return withDaemons({ ...files, 'wait.yaml': inQueue, 'parent.yaml': parent }, async (place) => {
+      const daemon = await place.serve('--queues', 'db=2');
+      expect((await daemon.act('parent', start(r1))).status).toBe(200);
+      const statuses = async () =>
+        (await place.json<RunSummary>('status', r1)).steps.map(({ status }) => status).sort();
+      await eventually(async () => String(await statuses()) === 'running,running,waiting');
+      writeFileSync(join(place.cwd, 'go'), '');
+      await untilOver(place, r1, 'succeeded');
+    });
+  });
+
   test('fails a run that cannot start, and continues with the next one', () =>
     withDaemons(files, async (place) => {
       const daemon = await place.serve('--max-concurrent-runs', '1');

@@ -9,6 +9,8 @@ import type { FindSubworkflow } from '#engine/local/engine-options.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { NamedPipes } from '#processes/named-pipes.ts';
+import { identify, isAlive } from '#processes/processes.ts';
+import { createLocks } from '#store/files/locks/locks.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import type { RunJournal, RunStore } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
@@ -71,6 +73,10 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
     openPipe: (at) => pipes.open(at),
     newRunId: () => `child-${++runs}`,
     notify: options.notify ?? (() => null),
+    locks: {
+      open: async () => createLocks(join(directory, 'runs'), { identify, isAlive, settle: async () => {} }),
+      sizeOf: () => 1,
+    },
   });
   const watch = (event: StoredEvent) => {
     events.push(event);

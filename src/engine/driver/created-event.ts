@@ -17,7 +17,12 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
       dotenv: dotenv?.files.length === 0 ? null : dotenv?.files,
       selection,
     }),
-    ...(trigger === 'workflow' ? {} : given({ queue, maxConcurrent })),
+    ...(trigger === 'workflow' ? queueOfChild(request) : given({ queue, maxConcurrent })),
     ...(isRetried ? { autoRetry: { ...retry, n: retryNumber } } : {}),
   };
+}
+
+/** The queue in which a child run has a slot of its own. */
+function queueOfChild({ workflow: { queue }, queues }: RunRequest): { readonly queue?: string } {
+  return queue === undefined || queues === undefined || queues.includes(queue) ? {} : { queue };
 }

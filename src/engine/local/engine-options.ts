@@ -5,6 +5,7 @@ import type { Source } from '#language/diagnostic.ts';
 import type { RunStore } from '#store/store.ts';
 import type { AttemptHost } from '../attempt/attempt-context.ts';
 import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
+import type { LockOptions } from './run-locks.ts';
 
 /** Dependencies of the local engine. */
 export type LocalEngineOptions = Omit<AttemptHost, 'runWorkflow'> & {
@@ -16,6 +17,7 @@ export type LocalEngineOptions = Omit<AttemptHost, 'runWorkflow'> & {
   readonly onChild?: OnChild | null;
   readonly newRunId: () => string;
   readonly notify: Notify;
+  readonly locks: LockOptions;
 };
 
 /**

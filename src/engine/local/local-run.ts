@@ -1,6 +1,6 @@
 import { buildGraph } from '#core/graph.ts';
 import type { CancelReason, FinishedStatus, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
-import { initialRun, type RunState } from '#core/run/run-state.ts';
+import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
@@ -17,6 +17,7 @@ import type { FailedChild, GivenAnswer, RunHost, RunRequest, RunWatcher } from '
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { Notices } from './notices.ts';
+import { type QueueSlot, RunLocks } from './run-locks.ts';
 import { RunRecord } from './run-record.ts';
 import { StepAttempts } from './step-attempts.ts';
 import { graceOf, runSubworkflow } from './subworkflow.ts';
@@ -54,6 +55,9 @@ export class LocalRun {
   readonly #background: Background;
   readonly #notices: Notices;
   readonly #driver: Driver;
+  readonly #locks: RunLocks;
+  /** Its slot in the queue of its workflow; null without one, and for a sub-workflow. */
+  #slot: QueueSlot | null = null;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
   #isFlushDue = false;
@@ -75,8 +79,10 @@ export class LocalRun {
     this.#secrets = secrets;
     const warn = (step: string | null, message: string) => this.#warn(step, message);
     const keepFailed = (step: string, child: FailedChild) => this.failedChildren.set(step, child);
+    this.#locks = new RunLocks(options, (input) => this.#driver.post(input));
+    const enterQueue: RunLocks['enterQueue'] = (...waiting) => this.#locks.enterQueue(...waiting);
     const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) =>
-      runSubworkflow({ ...options, family: secrets.shared, keepFailed }, request, asked, attempt);
+      runSubworkflow({ ...options, family: secrets.shared, keepFailed, enterQueue }, request, asked, attempt);
     this.#runner = new StepRunner({ ...options, runWorkflow }, request, { files: journal, secrets, warn });
     this.#watcher = watcher;
     this.#isResting = options.background.rest === undefined;
@@ -166,7 +172,23 @@ export class LocalRun {
   }
 
   async #prepare(): Promise<void> {
+    const { queue } = this.#request.workflow;
+    if (queue !== undefined && this.#request.trigger !== 'workflow' && !(await this.#enterQueue(queue))) return;
     this.#driver.start(await this.#runner.prepare(this.#preparation));
+  }
+
+  /** Only runs of a daemon wait for their queue, but all count. Resolves to whether the run continues. */
+  async #enterQueue(queue: string): Promise<boolean> {
+    const { runId, workflow } = this.#request;
+    const waits = this.#earlier.some((event) => event.type === 'run.queued' && event.lasting);
+    try {
+      const by = { runId, workflow: workflow.name, step: null };
+      this.#slot = await this.#locks.enterOwnQueue(queue, by, this.#preparation, waits);
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#driver.start({ problem: error.message });
+    }
+    return this.#slot !== null;
   }
 
   #hosting(): DriverHost {
@@ -205,6 +227,7 @@ export class LocalRun {
 
   #decided(stored: readonly StoredEvent[]): void {
     this.#stepAttempts.slots.admit();
+    this.#slot?.hold(isHeld(this.result));
     if (!this.#isResting && !this.#secrets.areInPlay && startsNoMore(this.result)) this.#rest();
     // Watchers may be slow; the orders are given first so that the next steps need not wait.
     for (const event of stored) this.#watcher(event, this.state);
@@ -261,6 +284,7 @@ export class LocalRun {
 
   async #finish(status: FinishedStatus): Promise<void> {
     this.#driver.timers.clear();
+    this.#slot?.leave();
     this.#runner.close();
     this.#guard(this.#notices.send(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);

@@ -1,6 +1,6 @@
 import { given } from '#core/data/collections.ts';
 import type { Outputs, StoredEvent } from '#core/run/run.ts';
-import { stepState } from '#core/run/run-state.ts';
+import { isHeld, stepState } from '#core/run/run-state.ts';
 import type { Secrets } from '#core/secrets/secrets.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
@@ -8,12 +8,15 @@ import type { AttemptSignals } from '#processes/end-signal.ts';
 import { WfError } from '#system/errors.ts';
 import type { ActiveRun, ChildRetryRequest, FailedChild, RetryChild, RunHost, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
+import type { QueueSlot, RunLocks } from './run-locks.ts';
 
 /** What starts a child run. */
 type ChildOptions = Pick<LocalEngineOptions, 'findSubworkflow' | 'retryChild' | 'newRunId' | 'onChild'> & {
   readonly host: Pick<RunHost, 'start'>;
   readonly family: Secrets;
   readonly keepFailed: (step: string, child: FailedChild) => void;
+  /** Waits for a slot in the queue of the child run; null if the attempt was stopped. */
+  readonly enterQueue: RunLocks['enterQueue'];
 };
 
 /** What a child run needs of the attempt that asks for it, which may be made in another process. */
@@ -33,6 +36,7 @@ export async function runSubworkflow(
 ): Promise<SubworkflowResult> {
   const { number, step } = attempt;
   let isStarted = false;
+  let slot: QueueSlot | null = null;
   try {
     const expand = (text: string) => attempt.expand(text);
     const run = expand(asked.run);
@@ -48,6 +52,10 @@ export async function runSubworkflow(
     const { workflow, sources, dotenv, params } = found;
     const earlier = await earlierRun(options, parent, attempt, { workflow, params });
     const runId = options.newRunId();
+    const queues = queuesOf(parent);
+    slot = await enterQueue(options, queues, { runId, workflow }, attempt);
+    if (slot === null) return { ok: false, canceled: true, json: '', message: '' };
+    const { hold } = slot;
     isStarted = true;
     const isNamedByVariables = run !== asked.run && !attempt.holdsSecret(run);
     attempt.started(null, { runId, ...(isNamedByVariables ? { workflow: run } : {}) });
@@ -66,6 +74,7 @@ export async function runSubworkflow(
         retryOf: earlier?.retryOf ?? null,
         restored: earlier?.restored ?? [],
         ancestors,
+        queues,
         strict: parent.strict === true,
         parentGraceMs: graceOf(parent),
       },
@@ -73,6 +82,7 @@ export async function runSubworkflow(
         // A run that is not stored removes its logs when it ends.
         if (isFailedAttempt(event)) tails.set(event.step, child.logs.tail(event));
         watcher?.watch(event, state);
+        hold(isHeld(state));
       },
       options.family,
     );
@@ -86,7 +96,28 @@ export async function runSubworkflow(
     if (!(error instanceof WfError)) throw error;
     if (!isStarted) attempt.started(null);
     return { ok: false, canceled: false, json: '', message: error.message.replaceAll('\n', '; ') };
+  } finally {
+    slot?.leave();
   }
+}
+
+/** The queues of a run and of those that run it. */
+function queuesOf({ queues = [], workflow }: RunRequest): readonly string[] {
+  return workflow.queue === undefined || queues.includes(workflow.queue) ? queues : [...queues, workflow.queue];
+}
+
+const noSlot: QueueSlot = { hold: () => {}, leave: () => {} };
+
+/** A run within a run of the same queue would wait for it forever. */
+async function enterQueue(
+  options: Pick<ChildOptions, 'enterQueue'>,
+  queues: readonly string[],
+  { runId, workflow }: Pick<RunRequest, 'runId' | 'workflow'>,
+  attempt: AskingAttempt,
+): Promise<QueueSlot | null> {
+  const { queue, name } = workflow;
+  if (queue === undefined || queues.includes(queue)) return noSlot;
+  return options.enterQueue(queue, { runId, workflow: name, step: null }, attempt);
 }
 
 function isFailedAttempt(event: StoredEvent): event is Extract<StoredEvent, { type: 'step.finished' }> {

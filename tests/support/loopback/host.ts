@@ -12,6 +12,7 @@ import { attemptEnd } from '#engine/driver/step-task.ts';
 import type { ActiveRun, FailedChild, RunHost, RunRequest, RunWatcher } from '#engine/engine.ts';
 import type { LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { logDirectory } from '#engine/local/new-run.ts';
+import { RunLocks } from '#engine/local/run-locks.ts';
 import { RunRecord } from '#engine/local/run-record.ts';
 import { runSubworkflow } from '#engine/local/subworkflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
@@ -210,7 +211,10 @@ class LoopbackRun {
       write: (_, text) => this.#send({ type: 'child-line', step, text }),
     };
     const keepFailed = (name: string, child: FailedChild) => this.#failedChildren.set(name, child);
-    const options = { ...this.#options, host: createLoopbackHost(this.#options), family: known, keepFailed };
+    const locks = new RunLocks(this.#options, (input) => this.#driver.post(input));
+    const enterQueue: RunLocks['enterQueue'] = (...waiting) => locks.enterQueue(...waiting);
+    const host = createLoopbackHost(this.#options);
+    const options = { ...this.#options, host, family: known, keepFailed, enterQueue };
     const end = await runSubworkflow(options, this.#request, asked, attempt).catch((error): ChildEnd => {
       if (error instanceof PathProblem) return { problem: error.message };
       throw error;
