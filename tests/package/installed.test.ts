@@ -135,7 +135,9 @@ test('an engine needs packages, which the error names', () => {
 
   expect([code, stderr]).toEqual([
     2,
-    expect.stringMatching(/needs packages that are not installed\n {2}help: .*: npm install @temporalio\/client@1\.24\.0 /),
+    expect.stringMatching(
+      /needs packages that are not installed\n {2}help: .*: npm install @temporalio\/client@1\.24\.0 /,
+    ),
   ]);
 });
 
