@@ -34,7 +34,7 @@ const shapes: readonly (readonly [name: string, text: string, code: string])[] =
   ['one key again and again', 'a: 1\n'.repeat(many), 'unknown-key'],
   ['aliases', `x: &a [1, 2, 3]\nx-b: [${'*a, '.repeat(many)}]`, 'unknown-key'],
   ['unknown aliases', `steps: [${'*a, '.repeat(many)}]`, 'unknown-anchor'],
-  ['a list of texts', `steps:\n${'- a\n'.repeat(many)}`, 'not-supported'],
+  ['a list of texts', `steps:\n${'- a\n'.repeat(many)}`, 'unordered-steps'],
   [
     'missing dependencies',
     `steps:\n${each((i) => `- {name: a${i}, command: x, depends: b${i}}\n`, 3000)}`,

@@ -18,10 +18,14 @@ const FOLDER = /^.*\//;
 /** Names for steps without one, in their order: the first word of the command, with a number if the name is taken. */
 export function namesForUnnamed(steps: readonly RawStep[], taken: Iterable<string>): string[] {
   const used = new Set(taken);
+  const numbers = new Map<string, number>();
   return steps.map((raw) => {
     const word = firstWord(raw);
     let name = word;
-    for (let number = 2; used.has(name); number++) name = `${word}-${number}`;
+    for (let number = numbers.get(word) ?? 2; used.has(name); number++) {
+      name = `${word}-${number}`;
+      numbers.set(word, number + 1);
+    }
     used.add(name);
     return name;
   });
