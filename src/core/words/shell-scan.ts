@@ -18,7 +18,7 @@ export type ShellVariable = { readonly name: string; readonly at: number; readon
 export type ShellScan = {
   readonly paths: readonly ShellPath[];
   readonly variables: readonly ShellVariable[];
-  /** The index of an unclosed quote, null if there is none. */
+  /** The index of an unclosed quote; null without one. */
   readonly openQuote: number | null;
   /** Whether everything is closed, and nothing in it could be misread. */
   readonly isClear: boolean;

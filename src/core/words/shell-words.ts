@@ -74,7 +74,7 @@ export function hereDocumentAt(text: string, at: number): HereDocument | null {
   return { start, end: word ?? single ?? double ?? '', isLiteral, hasTabs: tabs !== '' };
 }
 
-/** The last line of a here-document whose text starts at an index; null if there is none. */
+/** The last line of the here-document whose text starts at an index; null if it has no end. */
 export function closingLine(text: string, from: number, { end, hasTabs }: HereDocument): Span | null {
   for (let start = from; start < text.length; ) {
     const stop = lineEnd(text, start);

@@ -57,7 +57,7 @@ export async function firstEvents(
   return page.history?.events ?? [];
 }
 
-/** Reads the value of payloads; undefined if there is none. */
+/** Reads the value of payloads; undefined without any. */
 export async function payloadValue(
   payloads: { readonly payloads?: Payload[] | null } | null | undefined,
   codecs: readonly PayloadCodec[],

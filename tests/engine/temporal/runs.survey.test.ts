@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { blocksOf } from '../../docs/guide-blocks.ts';
 import { play } from '../../docs/guide-player.ts';
@@ -260,7 +260,7 @@ steps:
   /** Resolves when a program of a step has made a file on a worker. */
   function madeOnWorker(name: string): Promise<void> {
     const all = () => workers.flatMap(({ directory: runs }) => readdirSync(runs, { recursive: true }).map(String));
-    return expect.poll(() => all().some((path) => path.endsWith(`/work/${name}`))).toBe(true);
+    return expect.poll(() => all().some((path) => basename(path) === name)).toBe(true);
   }
 
   /** The worker of the attempt that the step has noted. */

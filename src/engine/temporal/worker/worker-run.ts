@@ -162,7 +162,7 @@ export class WorkerRun {
     const signals = this.#running.enter(step);
     const ends = { stop: () => this.#running.stopStep(name), kill: () => this.#running.kill() };
     const progressTimer = clock.setTimer(clock.now() + PROGRESS_AFTER_MS, () => {
-      if (inputs.length > 0) control.progress({ ...this.#findings(), ...own, inputs: inputs.splice(0) });
+      if (inputs.length > 0) control.progress({ ...this.#findings([]), ...own, inputs: [...inputs] });
     });
     const mayBegin = await control.begin(ends);
     const { kills } = this.#guard;
@@ -214,8 +214,8 @@ export class WorkerRun {
     }
   }
 
-  #findings(): Pick<AttemptProgress, 'worker' | 'secrets' | 'warnings'> {
-    return { worker: this.#worker, secrets: this.#known.values, warnings: this.#takeWarnings() };
+  #findings(warnings = this.#takeWarnings()): Pick<AttemptProgress, 'worker' | 'secrets' | 'warnings'> {
+    return { worker: this.#worker, secrets: this.#known.values, warnings };
   }
 
   #takeWarnings(): readonly EngineWarning[] {

@@ -21,7 +21,7 @@ import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
 
-/** A run without a clean-up after its last attempt has ended outside of `wf`. */
+/** How long the decisions of a run wait for a dead worker that has the run in its cache. */
 const STICKY_TIMEOUT = '2 seconds';
 /** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
 const OWN_SLOTS = 20;
@@ -198,7 +198,7 @@ class WorkerRuns {
           return heartbeat.begin();
         },
         isLost: () => heartbeat.isLost,
-        // The result has what does not arrive now.
+        // The report repeats it.
         progress: (progress) => void workflow.signal(NAMES.progress, progress).catch(() => {}),
       });
     } finally {

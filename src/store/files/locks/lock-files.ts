@@ -73,7 +73,7 @@ export function drawTicket(directory: string, id: string, request: LockRequest, 
   }
 }
 
-/** Reads a lock; an empty one if there is none. */
+/** Reads a lock; an empty one if it does not exist. */
 export function viewLock(directory: string): LockView {
   const names = () => ifThere(() => readdirSync(directory)) ?? [];
   // The order of the two matters: see above.
