@@ -5,14 +5,14 @@ const WORTHWHILE_BYTES = 16 * 1024;
 /** From this size (some thousand steps) the two collections are worth their time, that of twenty steps. */
 const COLLECTED_BYTES = 256 * 1024;
 
-/** The last flag: little survives a step, so waking threads to collect it takes longer, and the steps need the cores. */
-const flags = ['--semi-space-growth-factor=1', '--no-opt', '--no-parallel-scavenge'];
-/** The defaults of V8. */
-const usualFlags = ['--semi-space-growth-factor=2', '--opt', '--parallel-scavenge'];
-
 /** The last flag: the heap may grow by half of what is used before garbage is collected. */
 const daemonFlags = ['--semi-space-growth-factor=1', '--heap-growing-percent=50'];
+/** The defaults of V8. */
 const usualDaemonFlags = ['--semi-space-growth-factor=2', '--heap-growing-percent=0'];
+
+/** The last flag: little survives a step, so waking threads to collect it takes longer, and the steps need the cores. */
+const flags = [...daemonFlags, '--no-opt', '--no-parallel-scavenge'];
+const usualFlags = [...usualDaemonFlags, '--opt', '--parallel-scavenge'];
 
 /** From this size of the heap, collecting the garbage of a daemon's start is worth its pause of about 50 ms. */
 const COLLECTED_HEAP_BYTES = 48 * 1024 * 1024;
