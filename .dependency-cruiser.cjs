@@ -98,7 +98,7 @@ const FOLDERS = {
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
   environment: {
-    src: ['core/', 'system/(glob|pattern|files)[.]ts$'],
+    src: ['core/', 'system/(glob|pattern|files|zoned-time)[.]ts$'],
     packages: ['yaml'],
     builtins: ['path'],
   },
@@ -126,7 +126,7 @@ const FOLDERS = {
       'core/',
       'language/',
       'engine/engine[.]ts$',
-      'environment/(environment|known-secrets|precondition)[.]ts$',
+      'environment/(environment|known-secrets|moment|precondition)[.]ts$',
       'render/text[.]ts$',
       'fast/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
@@ -207,7 +207,7 @@ const FOLDERS = {
       'language/(formats|locate|schema/(schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
-      'system/(engine-address|glob|files|near-names|stack|time-limit|turns)[.]ts$',
+      'system/(engine-address|glob|files|near-names|stack|time-limit|turns|zoned-time)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

@@ -9,6 +9,7 @@ import { watchClaim } from '#daemon/claim-watch.ts';
 import { createDaemonRuns } from '#daemon/daemon-runs.ts';
 import { createRunFeeds, DaemonChanges } from '#daemon/live-changes.ts';
 import { createMetrics } from '#daemon/metrics.ts';
+import { previousMoment } from '#daemon/recent-runs.ts';
 import { createScheduler, type Scheduler } from '#daemon/schedule/scheduler.ts';
 import { schedulerLine } from '#daemon/schedule/scheduler-event.ts';
 import type { QueueLimits } from '#daemon/start-queue.ts';
@@ -193,6 +194,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
           runs: runs.actions,
           runIndex,
           succeededSince: (file, since, exceptId) => succeededSince(history, { file, since, exceptId }),
+          previousMoment: (file, before) => previousMoment(control.archive, runIndex.runIdsOf(file), before),
           record: state.schedule,
           report: (event) => {
             const line = schedulerLine(event);

@@ -50,13 +50,18 @@ const needed: {
 export function readEvent(data: string): StoredEvent | null {
   const event = parseMap(data) ?? {};
   const type = textIn(event, 'type') ?? '';
-  const until = textIn(event, 'until');
   const at = Date.parse(textIn(event, 'at') ?? '');
   const holder = objectIn(event, 'holder');
+  const times = Object.fromEntries(
+    ['until', 'scheduledFor', 'previousFor'].flatMap((name) => {
+      const text = textIn(event, name);
+      return text === null ? [] : [[name, Date.parse(text)] as const];
+    }),
+  );
   const since = holder && { ...holder, since: Date.parse(textIn(holder, 'since') ?? '') };
   const read: JsonMap = {
     ...event,
-    ...(until === null ? {} : { until: Date.parse(until) }),
+    ...times,
     ...given({ holder: since }),
     at,
   };

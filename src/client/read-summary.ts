@@ -51,6 +51,7 @@ function readRun(run: JsonMap): RunSummary {
     error: textIn(run, 'error'),
     trigger: (textIn(run, 'trigger') ?? 'api') as Trigger,
     retryOf: textIn(run, 'retryOf'),
+    scheduledFor: timeIn(run, 'scheduledFor'),
     params: objectsIn(run, 'params').map(readParam),
     owner: owner && { pid: numberIn(owner, 'pid') ?? 0, host: textIn(owner, 'host') ?? '' },
     createdAt: timeIn(run, 'createdAt') ?? required(run, 'createdAt'),

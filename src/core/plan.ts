@@ -3,6 +3,8 @@ import type { Param } from './run/run.ts';
 /** The actions of a run that did not take place; backticks are kept as written. */
 export type Plan = {
   readonly workflow: string;
+  /** The moment of the plan; absent: that of a run which starts now. */
+  readonly scheduledFor?: string;
   readonly params: readonly Param[];
   readonly env: Readonly<Record<string, string>>;
   /** The dotenv files in the order in which they are read; `names` is null for a file that does not exist. */

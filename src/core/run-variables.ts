@@ -1,9 +1,11 @@
 /**
- * The names of the variables that `wf` sets, except `ITEM`, its fields, and `WF_OUTPUT_FILE_<NAME>`. `run`, `step` and
- * `end` mean the same on every machine, in a container too.
+ * The names of the variables that `wf` sets, except `ITEM`, its fields, and `WF_OUTPUT_FILE_<NAME>`. `run`, `moment`,
+ * `step` and `end` mean the same on every machine, in a container too.
  */
 export const runVariables = {
   run: ['WF_RUN_ID', 'WF_WORKFLOW', 'DAG_NAME', 'DAG_REQUEST_ID', 'DAG_RUN_ID'],
+  /** The moment for which the run was started, and the one before it. */
+  moment: ['WF_SCHEDULED_FOR', 'WF_SCHEDULED_DATE', 'WF_PREVIOUS_FOR'],
   step: ['WF_STEP', 'WF_ATTEMPT', 'DAG_RUN_STEP_NAME'],
   /** Set if the run has named parameters. */
   params: ['WF_PARAMS_JSON', 'DAG_PARAMS_JSON', 'DAGU_PARAMS_JSON'],

@@ -183,3 +183,16 @@ export function readHead(archive: RunArchive, runId: string, isUnfinished = fals
   const head = headOf(summarizePastRun(run, archive.timeOf(runId)));
   return { head, isFinished: isFinished(run.state), events: run.stored?.events ?? null };
 }
+
+/** The most runs of a workflow that are read for a moment before them. */
+const MOST_MOMENTS_READ = 100;
+
+/** Returns the last moment before another whose run has succeeded; null: none of the last runs, newest first. */
+export function previousMoment(archive: RunArchive, runIds: readonly string[], before: number): number | null {
+  for (const runId of runIds.slice(0, MOST_MOMENTS_READ)) {
+    const { scheduledFor = null, status } = readHead(archive, runId)?.head ?? {};
+    const at = scheduledFor === null ? before : Date.parse(scheduledFor);
+    if (at < before && (status === 'succeeded' || status === 'partially_succeeded')) return at;
+  }
+  return null;
+}

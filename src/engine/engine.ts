@@ -7,6 +7,7 @@ import type {
   ProcessIdentity,
   Restored,
   RunInput,
+  ScheduledMoment,
   SettledStatus,
   StoredEvent,
   Trigger,
@@ -29,6 +30,8 @@ export type RunRequest = {
   readonly dotenv?: DotenvRead;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
+  /** The moment for which the run was started; absent: none. */
+  readonly moment?: ScheduledMoment;
   /** The number of a retry by a daemon, from 1; absent for any other run. */
   readonly retryNumber?: number;
   readonly restored: readonly Restored[];

@@ -1,6 +1,7 @@
 import { given } from '#core/data/collections.ts';
 import { type Graph, nodeAt } from '#core/graph.ts';
-import type { StoredEvent } from '#core/run/run.ts';
+import type { ScheduledMoment, StoredEvent } from '#core/run/run.ts';
+import { isoTimeOrNull } from '#core/summary/summarize.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 
@@ -31,7 +32,9 @@ export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): ob
   const until = 'until' in rest && rest.until !== null ? { until: isoTime(rest.until) } : {};
   const holder =
     'holder' in rest && rest.holder !== null ? { ...rest.holder, since: isoTime(rest.holder.since) } : null;
-  return { type, runId, at: isoTime(at), ...rest, ...until, ...given({ holder }) };
+  const { scheduledFor = null, previousFor = null } = type === 'run.created' ? (rest as Partial<ScheduledMoment>) : {};
+  const moment = given({ scheduledFor: isoTimeOrNull(scheduledFor), previousFor: isoTimeOrNull(previousFor) });
+  return { type, runId, at: isoTime(at), ...rest, ...until, ...given({ holder }), ...moment };
 }
 
 /** Formats milliseconds since 1970-01-01 UTC as ISO 8601. */

@@ -32,6 +32,7 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsPr
       facts={[
         ['Run', <code key="id">{run.runId}</code>],
         ['Started by', triggers[run.trigger]],
+        ['Scheduled for', run.scheduledFor && moment(run.scheduledFor)],
         ['Started', moment(run.startedAt ?? run.createdAt)],
         ['Finished', run.finishedAt === null ? unfinished : moment(run.finishedAt)],
         ['File', run.file && <code>{run.file}</code>],

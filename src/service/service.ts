@@ -1,5 +1,13 @@
 import type { RetrySelection } from '#core/run/retry.ts';
-import type { ApprovalAnswer, MarkedStatus, Outputs, Param, StoredEvent, Trigger } from '#core/run/run.ts';
+import type {
+  ApprovalAnswer,
+  MarkedStatus,
+  Outputs,
+  Param,
+  ScheduledMoment,
+  StoredEvent,
+  Trigger,
+} from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Schedule, Workflow } from '#core/workflow.ts';
@@ -78,6 +86,8 @@ export type StartOrder = {
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run, even if the settings of the service are not strict. */
   readonly strict?: boolean;
+  /** The moment for which the run is started; absent: none. */
+  readonly moment?: ScheduledMoment;
 };
 
 /** An order to retry a run. */

@@ -20,5 +20,5 @@ export {
   storeRun,
   withoutRun,
 } from './runs/queued-run.ts';
-export { keptEnvFiles, keptParams, retryRequest, workflowChanges } from './runs/retry-run.ts';
+export { keptEnvFiles, keptParams, momentOf, retryRequest, workflowChanges } from './runs/retry-run.ts';
 export { runRequest, type StartRequest, withDotenv } from './runs/start-run.ts';

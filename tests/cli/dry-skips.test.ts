@@ -62,4 +62,38 @@ describe('wf dry', () => {
         expect((await wf('dry', 'w.yaml')).stdout).toContain('nothing would run: a was "a", expected "b"\n');
       },
     ));
+
+  const daily = `
+timezone: Europe/Berlin
+schedule: "0 2 * * *"
+params: [{name: DAY, eval: $WF_SCHEDULED_DATE}]
+steps:
+  - {name: load, command: load $DAY $WF_SCHEDULED_FOR $WF_PREVIOUS_FOR}
+  - {name: weekly, command: "true", preconditions: [{condition: $WF_SCHEDULED_DATE, expected: 2026-11-23}]}
+  - {name: later, command: "true", preconditions: [{condition: $WF_PREVIOUS_FOR, expected: never}]}
+`;
+
+  it('shows the plan for a scheduled moment', () =>
+    withPlace({ 'w.yaml': daily }, async ({ wf, json }) => {
+      const plan = await json<Plan & { readonly scheduledFor: string }>('dry', 'w.yaml', '--for', '2026-11-26 02:00');
+      expect(plan).toMatchObject({
+        scheduledFor: '2026-11-26T01:00:00.000Z',
+        params: [{ name: 'DAY', value: '2026-11-26' }],
+        steps: [
+          { values: { DAY: '2026-11-26', WF_SCHEDULED_FOR: '2026-11-26T02:00:00+01:00' } },
+          { skipped: '$WF_SCHEDULED_DATE was "2026-11-26", expected "2026-11-23"' },
+          { skipped: null },
+        ],
+      });
+      expect((await wf('dry', 'w.yaml', '--for', '2026-11-23')).stdout).toContain('for: 2026-11-22T23:00:00.000Z\n');
+      expect(await json<Plan>('dry', 'w.yaml')).not.toHaveProperty('scheduledFor');
+    }));
+
+  it('says how to write the moment', () =>
+    withPlace({ 'w.yaml': daily }, async ({ wf }) => {
+      const { code, stderr } = await wf('dry', 'w.yaml', '--for', 'yesterday');
+      expect(code).toBe(2);
+      expect(stderr).toContain('--for: "yesterday" is not a time');
+      expect(stderr).toContain('"2026-11-26 02:00"');
+    }));
 });

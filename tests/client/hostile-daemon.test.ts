@@ -190,6 +190,7 @@ test('fields of a newer daemon are ignored, and optional ones of an older daemon
     error: null,
     trigger: 'api',
     retryOf: null,
+    scheduledFor: null,
     params: [],
     owner: null,
     ...times,

@@ -36,6 +36,10 @@ const stepEnvironment: readonly (readonly [string, string])[] = [
     'WF_STEP, WF_ATTEMPT, WF_LOG_FILE',
     'The name of the step, the number of the attempt, the file that gets its output.',
   ],
+  [
+    'WF_SCHEDULED_FOR, WF_SCHEDULED_DATE, WF_PREVIOUS_FOR',
+    'The moment for which the run was started, its day, and the moment before it whose run succeeded.',
+  ],
   ['WF_STATUS, WF_FAILED_STEP, WF_ERROR', 'In handlers: the status of the run, the first failed step, and its error.'],
   ['WF_WAITING_STEPS', 'In the handler wait: the steps that wait for approval, with commas between them.'],
 ];

@@ -49,6 +49,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
 export const addDry: AddCommand = (program, console, setExitCode, words) => {
   withPart(withWorkflow(program.command('dry')))
     .description('print the plan of a run without running it')
+    .option('--for <time>', 'the scheduled moment of the run; default: now')
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, rest: string[], options) => {
       const { dryCommand } = await import('../commands/runs/dry-command.ts');

@@ -3,10 +3,12 @@ import { resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { exactJsonObject } from '#core/data/exact-json.ts';
 import type { Param } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { parseParams, parseParamsFile } from '#language/formats.ts';
 import type { StartRequest } from '#service/start-runs.ts';
 import { errorCode, messageOf, systemReason, WfError } from '#system/errors.ts';
 import { closing } from '#system/files.ts';
+import { parseTime, TIME_FORMS } from '#system/zoned-time.ts';
 import { type Console, isSet } from '../terminal/console.ts';
 
 const VARIABLE = /^[A-Za-z_]\w*$/;
@@ -150,4 +152,11 @@ export function approvalPolicy(
   if (onApproval !== undefined) return { onApproval };
   const isUnattended = isSet(env['CI']) || !config.settings.read('history').value;
   return isUnattended && !detach ? { onApproval: 'reject' } : {};
+}
+
+/** Reads the time of an option, without an offset in the time zone of the workflow. Throws a `WfError` `usage`. */
+export function timeOption(option: string, text: string, { schedule }: Pick<Workflow, 'schedule'>): number {
+  const at = parseTime(text, schedule.timeZone);
+  if (at === null) throw new WfError('usage', `${option}: "${text}" is not a time`, { help: TIME_FORMS });
+  return at;
 }

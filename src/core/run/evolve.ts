@@ -86,9 +86,10 @@ function withStartsMoved(run: RunState, ms: number): RunState {
 
 function created(run: RunState, event: Event<'run.created'>): RunState {
   const { at, runId, workflow, group, file, trigger, retryOf, params, strict = false } = event;
-  const { dotenv, selection, tags, queue, autoRetry } = event;
+  const { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor } = event;
   const request = { runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
-  return { ...run, createdAt: at, ...request, ...given({ dotenv, selection, tags, queue, autoRetry }) };
+  const found = { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor };
+  return { ...run, createdAt: at, ...request, ...given(found) };
 }
 
 function restored(run: RunState, event: Event<'step.restored'>): RunState {

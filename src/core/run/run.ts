@@ -290,8 +290,15 @@ type InputFields = {
   mark: OfStep & Marked;
 };
 
+/** The moment for which a run was started, such as that of its schedule. */
+export type ScheduledMoment = {
+  readonly scheduledFor: number;
+  /** The moment before it whose run succeeded; absent: there is none. */
+  readonly previousFor?: number;
+};
+
 /** What is known of a run when it is created. */
-export type RunCreated = {
+export type RunCreated = Partial<ScheduledMoment> & {
   readonly runId: string;
   readonly workflow: string;
   readonly group: string;

@@ -33,6 +33,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     error: textOrNull(run.message),
     trigger: run.trigger,
     retryOf: run.retryOf,
+    scheduledFor: isoTimeOrNull(run.scheduledFor ?? null),
     params: run.params,
     owner: run.owner === null || 'engine' in run.owner ? null : { pid: run.owner.pid, host: run.owner.host },
     createdAt: isoTime(run.createdAt),

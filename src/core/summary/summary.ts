@@ -131,6 +131,8 @@ export type RunSummary = Partial<Failures> & {
   readonly error: string | null;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
+  /** The moment for which it was started, such as that of its schedule; null: none. */
+  readonly scheduledFor: string | null;
   readonly params: readonly Param[];
   readonly owner: { readonly pid: number; readonly host: string } | null;
   readonly createdAt: string;

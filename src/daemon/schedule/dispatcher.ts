@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { RunActions } from '#service/service.ts';
 import { derivedRunId } from '#service/start-runs.ts';
@@ -11,6 +12,8 @@ type DispatcherParts = {
   readonly clock: Pick<Clock, 'now'>;
   readonly runs: Pick<RunActions, 'start' | 'stop'>;
   readonly runIndex: Pick<RunIndex, 'activeOf' | 'isRunOf'>;
+  /** The moment before this one whose run of the workflow has succeeded; null: none is known. */
+  readonly previousMoment: (file: string, before: number) => number | null;
   readonly report: (event: SchedulerEvent) => void;
 };
 
@@ -139,7 +142,7 @@ export class Dispatcher {
 
   /** Starts a run; false if it must be retried. */
   async #tryToStart(run: Waiting): Promise<boolean> {
-    const { clock, runs, report } = this.#parts;
+    const { clock, runs, report, previousMoment } = this.#parts;
     const { file, kind, moment } = run;
     try {
       const order = {
@@ -147,6 +150,7 @@ export class Dispatcher {
         params: null,
         runId: derivedRunId(file, moment),
         trigger: 'schedule',
+        moment: { scheduledFor: moment, ...given({ previousFor: previousMoment(file, moment) }) },
       } as const;
       const { runId, isNew } = await runs.start(order);
       this.#dequeue(run);

@@ -32,6 +32,8 @@ export type SchedulerParts = {
   readonly runIndex: Pick<RunIndex, 'touch' | 'refresh' | 'activeOf' | 'isRunOf'>;
   /** Whether another run of a workflow than `exceptId` was created at this time or later and has succeeded. */
   readonly succeededSince: (file: string, since: number, exceptId: string) => Promise<boolean>;
+  /** The moment before this one whose run of the workflow has succeeded; null: none is known. */
+  readonly previousMoment: (file: string, before: number) => number | null;
   /** The file of its progress. */
   readonly record: DurableText;
   readonly report: (event: SchedulerEvent) => void;

@@ -12,6 +12,7 @@ import {
   paramText,
   type RunEnvironment,
 } from '#environment/environment.ts';
+import { momentVariables } from '#environment/moment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { RunVariables } from '#environment/variables.ts';
@@ -35,12 +36,13 @@ type Evaluated = { readonly evaluated: RunEnvironment; readonly variables: RunVa
 /** Evaluates parameters, environment and the workflow's own preconditions. */
 export async function prepare(
   host: Pick<AttemptHost, 'capture' | 'processEnv'>,
-  { runId, workflow, params: given }: RunRequest,
-  { files, secrets, signal }: { files: RunFiles; secrets: RunSecrets; signal: EndSignal },
+  { runId, workflow, params: given, moment }: RunRequest,
+  { files, secrets, signal, createdAt }: { files: RunFiles; secrets: RunSecrets; signal: EndSignal; createdAt: number },
 ): Promise<PreparedRun & (Evaluated | { readonly problem: string })> {
   const { capture } = host;
   const { dir: cwd, shell } = workflow;
-  const processEnv = { ...host.processEnv, ...secrets.variables };
+  const moments = momentVariables(workflow, moment, createdAt);
+  const processEnv = { ...host.processEnv, ...secrets.variables, ...moments };
   const substitute = async (command: string, env: Environment) => {
     const result = await capture(command, { env, cwd, shell, signal: signal.toAbortSignal() });
     if (!result.ok) throw new EvaluationProblem(`\`${command}\`: ${result.message}`);
@@ -48,7 +50,8 @@ export async function prepare(
   };
   try {
     if (secrets.problem !== null) throw new EvaluationProblem(secrets.problem);
-    const evaluated = await evaluateEnvironment(workflow, given, processEnv, substitute);
+    const found = await evaluateEnvironment(workflow, given, processEnv, substitute);
+    const evaluated = { ...found, variables: { ...found.variables, ...moments } };
     const { params } = evaluated;
     const { variables, env } = runVariables(evaluated, { runId, workflow, files, processEnv });
     const { scope } = variables.forStep({});

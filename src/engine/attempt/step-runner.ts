@@ -61,8 +61,8 @@ export class StepRunner {
   }
 
   /** Evaluates parameters, environment and the workflow's own preconditions, before the first attempt. */
-  async prepare(signal: EndSignal): Promise<PreparedRun> {
-    const prepared = await prepare(this.#host, this.#request, { ...this.#parts, signal });
+  async prepare(signal: EndSignal, createdAt: number): Promise<PreparedRun> {
+    const prepared = await prepare(this.#host, this.#request, { ...this.#parts, signal, createdAt });
     if ('problem' in prepared) return prepared;
     const { variables, evaluated, ...start } = prepared;
     this.#variables = variables;

@@ -11,6 +11,7 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
   const isRetried = retry !== undefined && trigger !== 'cli' && trigger !== 'workflow';
   return {
     ...created,
+    ...request.moment,
     ...given({
       strict: strict || null,
       tags: tags.length === 0 ? null : tags,

@@ -174,7 +174,7 @@ export class LocalRun {
   async #prepare(): Promise<void> {
     const { queue } = this.#request.workflow;
     if (queue !== undefined && this.#request.trigger !== 'workflow' && !(await this.#enterQueue(queue))) return;
-    this.#driver.start(await this.#runner.prepare(this.#preparation));
+    this.#driver.start(await this.#runner.prepare(this.#preparation, this.result.createdAt));
   }
 
   /** Only runs of a daemon wait for their queue, but all count. Resolves to whether the run continues. */

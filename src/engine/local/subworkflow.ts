@@ -69,7 +69,7 @@ export async function runSubworkflow(
         workflow,
         sources,
         params,
-        ...given({ dotenv, onApproval: parent.onApproval }),
+        ...given({ dotenv, onApproval: parent.onApproval, moment: parent.moment }),
         trigger: 'workflow',
         retryOf: earlier?.retryOf ?? null,
         restored: earlier?.restored ?? [],

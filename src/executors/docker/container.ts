@@ -339,7 +339,7 @@ export function containerEnv(
   const { step, env } = attempt;
   const given = (isShared ? [] : step.env).map(({ name }) => name).filter((name) => !forTheClient.has(name));
   const variables: Variables = {
-    ...pick(env, runVariables.run),
+    ...pick(env, [...runVariables.run, ...runVariables.moment]),
     ...(isShared ? {} : pick(env, runVariables.step)),
     ...(handlerKind(step.name) === null ? {} : pick(env, runVariables.end)),
     ...pick(env, mentioned(mention, attempt)),

@@ -94,7 +94,7 @@ function programCode(words: readonly string[]): string {
 }
 
 /** Variables that describe the run; the rest of `WF_*` is about this machine. */
-const ofTheRun = [...runVariables.run, ...runVariables.step, ...runVariables.end];
+const ofTheRun = [...runVariables.run, ...runVariables.moment, ...runVariables.step, ...runVariables.end];
 
 /**
  * Variables with values from the workflow: they mean the same on another machine. All others (`HOME`, `PATH`) belong to

@@ -41,6 +41,7 @@ export function renderPlan(
     ...(plan.skipped === null
       ? []
       : wrapped(`nothing would run: ${escapeControls(plan.skipped)}`, columns).map((line) => colors.yellow(line))),
+    ...(plan.scheduledFor === undefined ? [] : row('for', plan.scheduledFor)),
     ...paramRows(plan.params).flatMap((text) => row('param', text)),
     ...plan.dotenv.flatMap(({ path, names }) => {
       return row('dotenv', `${path} ${names === null ? '(does not exist)' : names.join(' ')}`.trimEnd());

@@ -87,10 +87,11 @@ function shownSteps(run: RunState): readonly StepState[] {
 }
 
 function originText({ summary }: Recap): string {
-  const { createdAt, trigger, retryOf, autoRetry, owner, finishedAt, queue, tags } = summary;
+  const { createdAt, trigger, retryOf, scheduledFor, autoRetry, owner, finishedAt, queue, tags } = summary;
   return [
     dateAndTime(Date.parse(createdAt)),
     ...(trigger === 'cli' ? [] : [`started by ${trigger}`]),
+    ...(scheduledFor === null ? [] : [`for ${dateAndTime(Date.parse(scheduledFor))}`]),
     ...(retryOf === null ? [] : [`retry of ${shortId(retryOf)}`]),
     ...(autoRetry?.at == null
       ? []

@@ -60,9 +60,16 @@ export function createLocalRuns(tools: LocalRunTools): LocalRuns {
 
 /** Reads the workflow of an order to start. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
 async function requestToStart(order: StartOrder, { directories, read, strict }: RequestTools): Promise<StartRequest> {
-  const { workflow, params, runId, trigger } = order;
+  const { workflow, params, runId, trigger, moment } = order;
   const loaded = runnable(workflow, await read(workflow, directories));
-  return { ...loaded, params: params ?? [], runId, trigger, strict: strict || order.strict === true };
+  return {
+    ...loaded,
+    params: params ?? [],
+    runId,
+    trigger,
+    strict: strict || order.strict === true,
+    ...given({ moment }),
+  };
 }
 
 /** Plans an order to retry; null if no step is left to run. Throws as `RunActions.retry` does. */

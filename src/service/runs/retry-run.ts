@@ -3,7 +3,14 @@ import { namedStep } from '#core/fan-out/instance-name.ts';
 import { buildGraph, type Graph } from '#core/graph.ts';
 import { autoRetryOf } from '#core/run/policies.ts';
 import { planRetry, type RetryPlan, type RetrySelection } from '#core/run/retry.ts';
-import { type EarlierResult, ownerName, type Param, type Restored, type StoredEvent } from '#core/run/run.ts';
+import {
+  type EarlierResult,
+  ownerName,
+  type Param,
+  type Restored,
+  type ScheduledMoment,
+  type StoredEvent,
+} from '#core/run/run.ts';
 import { isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import { resultNames } from '#core/words/step-results.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
@@ -66,8 +73,13 @@ export async function retryRequest(
     trigger: 'cli',
     strict: request.strict === true || run.state.strict,
     retry: { of: kept.runId, restored: withResults(restored, kept, workflow) },
-    ...given({ selection: run.state.selection }),
+    ...given({ selection: run.state.selection, moment: momentOf(run.state) }),
   };
+}
+
+/** The moment for which a run was started, which its retries keep. */
+export function momentOf({ scheduledFor, previousFor }: RunState): ScheduledMoment | undefined {
+  return scheduledFor === undefined ? undefined : { scheduledFor, ...given({ previousFor }) };
 }
 
 /** Refuses a run while the daemon retries it: both retries would run the same steps. `runId`: of the new run. */

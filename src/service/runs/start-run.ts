@@ -1,6 +1,6 @@
 import { given } from '#core/data/collections.ts';
 import { buildGraph, leftOut, type StepSelection } from '#core/graph.ts';
-import type { Param, Restored, Trigger } from '#core/run/run.ts';
+import type { Param, Restored, ScheduledMoment, Trigger } from '#core/run/run.ts';
 import type { SecretSource, Workflow } from '#core/workflow.ts';
 import type { DotenvRead, RunRequest } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
@@ -30,6 +30,8 @@ export type StartRequest = LoadedWorkflow & {
   readonly selection?: StepSelection;
   /** Of a retry: the retried run, and the steps restored from it. */
   readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
+  /** The moment for which the run is started; absent: none. */
+  readonly moment?: ScheduledMoment;
   /** The number of a retry by a daemon, from 1. */
   readonly retryNumber?: number;
 };
@@ -37,6 +39,7 @@ export type StartRequest = LoadedWorkflow & {
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
+  const { moment } = request;
   const params = request.accepted ?? acceptParams(workflow, request.params);
   if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
@@ -51,7 +54,7 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? withoutSteps(workflow, selection),
     ancestors: [],
     strict,
-    ...given({ dotenv, selection, retryNumber, onApproval }),
+    ...given({ dotenv, selection, moment, retryNumber, onApproval }),
   };
 }
 

@@ -20,25 +20,33 @@ import { resultNames } from '#core/words/step-results.ts';
 import { allSteps, type Precondition, type Step, type Workflow } from '#core/workflow.ts';
 import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
+import { momentVariables } from '#environment/moment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import { commandText, readsQuotes, settingWords } from '#render/text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
 import { plannedNumbers, plannedPolicies } from './planned-policies.ts';
 
-type PlanRequest = Pick<StartRequest, 'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv' | 'selection'>;
+type PlanRequest = Pick<
+  StartRequest,
+  'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv' | 'selection' | 'moment'
+>;
 
-type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv'>;
+type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv' | 'scheduledFor'>;
 
 /** Computes the steps that would run, their order and their input, with secrets masked. Throws a `WfError` `invalid-params`. */
-export async function planRun(asked: PlanRequest, inherited: Environment): Promise<Plan> {
+export async function planRun(asked: PlanRequest, inherited: Environment, now: number): Promise<Plan> {
   const given = acceptParams(asked.workflow, asked.params);
   const { workflow, dotenv } = await withDotenv(asked, inherited);
-  const processEnv = baseEnvironment(dotenv, inherited);
+  const moments = momentVariables(workflow, asked.moment, now);
+  // Which runs have succeeded by then is not known.
+  const previous = { WF_PREVIOUS_FOR: `\${WF_PREVIOUS_FOR}` };
+  const processEnv = { ...baseEnvironment(dotenv, inherited), ...moments, ...previous };
   const { files = [], missing = [] } = dotenv ?? {};
   const beside = join(workflow.dir, '.env');
   return {
     ...(await planSteps(workflow, given, { processEnv, selection: asked.selection })),
+    ...(asked.moment === undefined ? {} : { scheduledFor: new Date(asked.moment.scheduledFor).toISOString() }),
     dotenv: [...files.map(({ path, names }) => ({ path, names })), ...missing.map((path) => ({ path, names: null }))],
     unreadDotenv: dotenv === undefined && existsSync(beside) ? beside : null,
   };
@@ -235,6 +243,11 @@ function plannedSkip(workflow: Workflow, preconditions: readonly Precondition[],
   return firstUnmet(decidable, { what: 'precondition', scope, capture });
 }
 
+/** Whether a run sets a variable that a plan does not know. */
+function isSetByRun(name: string): boolean {
+  return /^(WF|DAG)_/.test(name) && !/^WF_SCHEDULED_(FOR|DATE)$/.test(name);
+}
+
 function isDecidable(workflow: Workflow, { condition, expected }: Precondition, scope: Scope): boolean {
   if (expected === null || splitBackticks(condition).some((part) => !('text' in part))) return false;
   const steps = allSteps(workflow);
@@ -243,7 +256,7 @@ function isDecidable(workflow: Workflow, { condition, expected }: Precondition, 
   const watched = (name: string) => {
     const value = scope(name);
     // The first is set during a run; the last contains a command, which a plan does not run.
-    if (/^(WF|DAG)_/.test(name) || set.has(name) || value?.includes('`')) isKnown = false;
+    if (isSetByRun(name) || set.has(name) || value?.includes('`')) isKnown = false;
     return value;
   };
   try {

@@ -65,6 +65,7 @@ test('a finished run, with handlers, warnings and a step that waited', () => {
     error: 'step "build" failed: exit 3',
     trigger: 'api',
     retryOf: 'r0',
+    scheduledFor: null,
     params: [
       { name: 'A', value: '1' },
       { name: null, value: 'x' },

@@ -1,3 +1,4 @@
+import type { ScheduledMoment } from '#core/run/run.ts';
 import type { RunHead } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';
 import { createScheduler, type Scheduler, type SchedulerParts } from '#daemon/schedule/scheduler.ts';
@@ -11,6 +12,7 @@ export type WorldRun = {
   readonly runId: string;
   readonly file: string;
   readonly createdAt: number;
+  readonly moment?: ScheduledMoment;
   isActive: boolean;
   isStopping: boolean;
 };
@@ -151,12 +153,13 @@ export class ScheduleWorld {
       },
       suspensions: { endOf: (file) => this.suspended.get(file) ?? null },
       runs: {
-        start: async ({ workflow: reference, runId, trigger }) => {
+        start: async ({ workflow: reference, runId, trigger, moment }) => {
           if (this.refusals.length > 0) throw this.refusals.shift();
-          if (!('name' in reference) || runId === null || trigger !== 'schedule') throw new Error('a strange order');
+          if (!('name' in reference) || runId === null || trigger !== 'schedule' || moment === undefined)
+            throw new Error('a strange order');
           const isNew = !this.runs.some((run) => run.runId === runId);
           const isActive = !this.runsAreShort;
-          const run = { runId, file: reference.name, createdAt: this.#now, isActive, isStopping: false };
+          const run = { runId, file: reference.name, createdAt: this.#now, moment, isActive, isStopping: false };
           if (isNew) this.runs.push(run);
           return { runId, isNew };
         },
@@ -175,6 +178,10 @@ export class ScheduleWorld {
       },
       succeededSince: async (file, since, exceptId) =>
         this.runs.some((run) => run.file === file && run.createdAt >= since && run.runId !== exceptId && !run.isActive),
+      previousMoment: (file, before) =>
+        this.runs
+          .flatMap((run) => (run.file === file && !run.isActive ? (run.moment?.scheduledFor ?? []) : []))
+          .findLast((moment) => moment < before) ?? null,
       record: {
         path: '/state/schedule.json',
         read: () => this.recordText,

@@ -137,6 +137,12 @@ describe('when a run is still active', () => {
       expect(world.runs.length).toBe(expected);
     }
     expect(world.started()).toEqual(['01:00', '02:00', '03:00']);
+    const at = (hour: number) => Date.parse(`2026-06-01T0${hour}:00:00Z`);
+    expect(world.runs.map(({ moment }) => moment)).toEqual([
+      { scheduledFor: at(1) },
+      { scheduledFor: at(2), previousFor: at(1) },
+      { scheduledFor: at(3), previousFor: at(2) },
+    ]);
   });
 
   it('keeps queued starts across processes', async () => {

@@ -34,6 +34,7 @@ const summary: RunSummary = {
   reason: 'step',
   error: null,
   trigger: 'cli',
+  scheduledFor: null,
   retryOf: 'run-0',
   params: [],
   owner: null,

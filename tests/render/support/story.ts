@@ -122,6 +122,7 @@ export function runSummary(settings: Partial<RunSummary> = {}): RunSummary {
     error: null,
     trigger: 'cli',
     retryOf: null,
+    scheduledFor: null,
     params: [],
     owner: null,
     createdAt: '2026-01-15T10:31:02.000Z',

@@ -48,6 +48,20 @@ function makeRuns(cwd: string) {
 }
 
 describe('local runs', () => {
+  it('keep the moment for which they were started in their retries', async () => {
+    await withRuns(async ({ runs, control, end, write }) => {
+      write('go');
+      const moment = { scheduledFor: Date.parse('2026-06-01T02:00:00Z'), previousFor: 1000 };
+      await runs.start({ workflow: { name: 'w.yaml' }, params: null, runId: 'r1', trigger: 'schedule', moment });
+      expect((await end('r1')).slice(0, 2)).toEqual(['failed', 'schedule']);
+      const retry = { selection: { steps: 'unfinished' }, params: null, useFile: false, trigger: 'cli' } as const;
+      await runs.retry({ ...retry, runId: 'r1', newRunId: 'r2' });
+      await end('r2');
+      const { state } = await untilOver('r2', control);
+      expect([state.retryOf, state.scheduledFor, state.previousFor]).toEqual(['r1', moment.scheduledFor, 1000]);
+    });
+  });
+
   it('starts runs in processes of their own, once for one id, and retries them', async () => {
     await withRuns(async ({ runs, end, write }) => {
       const order = { workflow: { name: 'w.yaml' }, params: null, runId: 'r1', trigger: 'schedule' } as const;

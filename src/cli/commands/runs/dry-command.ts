@@ -2,14 +2,21 @@ import { workflowDirectories } from '#config/config.ts';
 import { given } from '#core/data/collections.ts';
 import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
+import { systemClock } from '#system/clock.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
-import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
+import { envFilesOf, givenParameters, type ParameterOptions, timeOption } from '../../run/parameters.ts';
 import { type PartOptions, selectedPart, warnOfStepName } from '../../run/prepare-run.ts';
 import type { Console } from '../../terminal/console.ts';
 
-type DryOptions = CommonOptions & ParameterOptions & PartOptions & { readonly name: string; readonly json?: true };
+type DryOptions = CommonOptions &
+  ParameterOptions &
+  PartOptions & {
+    readonly name: string;
+    readonly for?: string;
+    readonly json?: true;
+  };
 
 /** Prints the plan of a run. */
 export async function dryCommand(options: DryOptions, console: Console): Promise<number> {
@@ -19,7 +26,9 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   warnOfStepName(workflow, params, options, console);
   const selection = await selectedPart(workflow, options, console);
   const envFiles = envFilesOf(options) ?? [];
-  const plan = await planRun({ workflow, sources, params, envFiles, ...given({ selection }) }, config.processEnv);
+  const moment = options.for === undefined ? null : { scheduledFor: timeOption('--for', options.for, workflow) };
+  const request = { workflow, sources, params, envFiles, ...given({ selection, moment }) };
+  const plan = await planRun(request, config.processEnv, systemClock.now());
   if (warnings.length > 0) {
     const { printWarnings } = await import('../../run/foreground.ts');
     await printWarnings({ warnings, sources }, 'plain', console);

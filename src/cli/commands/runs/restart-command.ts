@@ -3,7 +3,15 @@ import { isFinished } from '#core/run/run-state.ts';
 import type { PastRun } from '#service/history.ts';
 import { findActive } from '#service/local-service.ts';
 import type { RunService } from '#service/service.ts';
-import { acceptParams, fileOf, keptEnvFiles, keptParams, type StartRequest, withDotenv } from '#service/start-runs.ts';
+import {
+  acceptParams,
+  fileOf,
+  keptEnvFiles,
+  keptParams,
+  momentOf,
+  type StartRequest,
+  withDotenv,
+} from '#service/start-runs.ts';
 import { systemClock } from '#system/clock.ts';
 import { openLocal } from '../../access/open-local.ts';
 import { reachOf, requireLocal } from '../../access/open-service.ts';
@@ -37,7 +45,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
     runId: options.runId ?? null,
     trigger: 'cli',
     strict: config.settings.read('strict').value,
-    ...given({ selection: run.state.selection }),
+    ...given({ selection: run.state.selection, moment: momentOf(run.state) }),
     ...approvalPolicy({ options, config }, console),
   };
   const request = await withDotenv(unread, config.processEnv);

@@ -138,7 +138,7 @@ export class WorkerRun {
 
   /** Evaluates the run. */
   async prepare(signal: EndSignal): Promise<PrepareReport> {
-    const prepared = await this.#runner.prepare(signal);
+    const prepared = await this.#runner.prepare(signal, this.#host.clock.now());
     this.#isReady = true;
     return { ...this.#findings(), prepared, evaluated: this.#runner.evaluated };
   }

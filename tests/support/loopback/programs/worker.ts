@@ -76,7 +76,9 @@ class AttemptWorker {
     });
     this.#secrets.warnOfShort((message) => warn(null, message));
     for (const path of dotenv?.missing ?? []) warn(null, `dotenv file "${path}" does not exist`);
-    guard(this.#runner.prepare(this.#preparation).then((prepared) => send({ type: 'prepared', prepared })));
+    guard(
+      this.#runner.prepare(this.#preparation, clock.now()).then((prepared) => send({ type: 'prepared', prepared })),
+    );
   }
 
   receive(message: Exclude<ToWorker, Message<'prepare'>>): void {
