@@ -182,6 +182,8 @@ export type OutputSource = (
   | { readonly from: 'stdout' | 'stderr' }
   /** Relative to the directory of the step. */
   | { readonly from: 'file'; readonly path: Template }
+  /** Variables are replaced after each attempt. */
+  | { readonly from: 'text'; readonly text: Template }
 ) & { readonly decode: 'text' | 'json' | 'yaml'; readonly select?: string };
 
 /** The login of an image registry. `auth`: user name and password with a colon between them, in base64. */

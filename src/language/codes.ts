@@ -28,6 +28,8 @@ export const diagnosticCodes = [
   'wrong-value',
   'conflicting-keys',
   'differs-from-dagu',
+  'mixed-forms',
+  'unknown-action',
   'map-as-text',
   'pattern-as-text',
   // its meaning

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { given } from '#core/data/collections.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { os } from '#fast/os.ts';
 import { errorCode, failedAs, messageOf, systemProblem, systemReason, WfError } from '#system/errors.ts';
@@ -56,6 +57,8 @@ export type LoadResult = {
   readonly workflow: Workflow | null;
   /** Errors and warnings, by file in the order of loading and by position. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The form of the file; absent for that of wf. */
+  readonly form?: 'dagu-2.15';
   /** Warnings that the files silence; absent without any. */
   readonly ignored?: readonly Diagnostic[];
   readonly sources: readonly Source[];
@@ -113,6 +116,7 @@ function joined(first: LoadResult, others: readonly LoadResult[]): LoadResult {
         ? null
         : { ...root, documents: Object.fromEntries(rest.map((workflow) => [workflow.name, workflow])) },
     diagnostics: distinct(all.map(({ diagnostics }) => diagnostics)),
+    ...given({ form: first.form }),
     ...(ignored.length === 0 ? {} : { ignored }),
     sources: sources.filter(({ path }, at) => sources.findIndex((other) => other.path === path) === at),
   };
@@ -193,6 +197,7 @@ function loadDocument(
   return {
     workflow: shown.some((found) => found.severity === 'error') ? null : build(),
     diagnostics: toDiagnostics(shown, loaded),
+    ...(root.file.isOfDagu3 ? { form: 'dagu-2.15' } : {}),
     ...(ignored.length === 0 ? {} : { ignored: toDiagnostics(ignored, loaded) }),
     sources,
   };

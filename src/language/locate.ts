@@ -1,5 +1,6 @@
 import { given } from '#core/data/collections.ts';
 import { lineIndex, type Position, type Source } from './diagnostic.ts';
+import { isDagu3, readDagu3 } from './forms/dagu-3.ts';
 import { namesForUnnamed } from './forms/short-steps.ts';
 import type { RawStep } from './raw.ts';
 import { type MapNode, type Node, textOf } from './read/node.ts';
@@ -44,10 +45,17 @@ function variablesIn(node: Node | null, namesOf: (map: MapNode) => Node | Node[]
   return node === null ? [] : [node];
 }
 
+/** The tree of a file with one document, in the form of wf. */
+function contentsOf(source: Source): Node | null {
+  const { document } = parse(source);
+  const isOfDagu3 = document !== null && isDagu3(source.text, [document]);
+  return (isOfDagu3 ? readDagu3(source, document).document : document)?.contents ?? null;
+}
+
 type NamedEntry = { readonly name: string; readonly start: number; readonly end: number };
 
 function namedEntries(source: Source, withUnnamed: boolean): NamedEntry[] {
-  const contents = parse(source).document?.contents;
+  const contents = contentsOf(source);
   if (contents?.kind !== 'map') return [];
   const steps = valueOfKey(contents, 'steps');
   const handlers = entriesOf(valueOfKey(contents, 'handleron'));

@@ -16,8 +16,9 @@ const limits: Figures = {
   // And src/engine/temporal: runs on more than one machine, with wf worker.
   // And src/store/files/locks: locks and queues that processes share.
   // And the moment of a run: its variables, and times in time zones.
-  files: 598,
-  lines: 82_600,
+  // And the form of Dagu 2.15: its actions, and names with a scope.
+  files: 602,
+  lines: 83_400,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   importsPerTenFiles: 62,
   // The one of system, with times in time zones.

@@ -18,6 +18,8 @@ export type ShellVariable = { readonly name: string; readonly at: number; readon
 export type ShellScan = {
   readonly paths: readonly ShellPath[];
   readonly variables: readonly ShellVariable[];
+  /** The ranges of texts in single quotes, with these. */
+  readonly singleQuoted: readonly (readonly [start: number, end: number])[];
   /** The index of an unclosed quote; null without one. */
   readonly openQuote: number | null;
   /** Whether everything is closed, and nothing in it could be misread. */
@@ -40,6 +42,7 @@ type Scanning = {
   readonly open: Context[];
   readonly paths: ShellPath[];
   readonly variables: ShellVariable[];
+  readonly singleQuoted: [number, number][];
   /** Here-documents whose body starts after this line. */
   readonly bodies: HereDocument[];
   openQuote: number | null;
@@ -62,12 +65,12 @@ const PLAIN = /[^\\'"`$(){}#<\n]+/y;
 
 /** Finds variables, JSON paths and unclosed quotes, taking quotes, substitutions, comments and here-documents into account. */
 export function scanShell(text: string): ShellScan {
-  const found = { paths: [], variables: [], openQuote: null, isClear: true };
+  const found = { paths: [], variables: [], singleQuoted: [], openQuote: null, isClear: true };
   const scanning: Scanning = { text, at: 0, open: [], bodies: [], ...found };
   while (scanning.at < text.length) step(scanning);
-  const { paths, variables, open, isClear } = scanning;
+  const { paths, variables, singleQuoted, open, isClear } = scanning;
   const openQuote = scanning.openQuote ?? open.find(({ kind }) => kind === 'double')?.at ?? null;
-  return { paths, variables, openQuote, isClear: isClear && open.length === 0 && openQuote === null };
+  return { paths, variables, singleQuoted, openQuote, isClear: isClear && open.length === 0 && openQuote === null };
 }
 
 function step(scanning: Scanning): void {
@@ -85,6 +88,7 @@ function step(scanning: Scanning): void {
   else if ((char === '}' && kind === 'brace') || (char === ')' && kind === 'paren')) close(scanning);
   else if (char === "'" && (mode === 'code' || mode === 'brace')) {
     const quoted = take(scanning, SINGLE_QUOTED) ?? '';
+    scanning.singleQuoted.push([at, scanning.at]);
     if (quoted.length === 1 || !quoted.endsWith("'")) scanning.openQuote ??= at;
   } else if (char === '(' && open.length > 0 && (mode === 'code' || mode === 'arithmetic'))
     push(scanning, 'paren', mode);

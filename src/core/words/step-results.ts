@@ -13,7 +13,8 @@ export type ResultLogs = { readonly stdout: string | null; readonly stderr: stri
 
 /**
  * The result of a step as JSON, for the texts of later steps; undefined until it is settled. `output` is a text, or the
- * JSON list or map that the text holds; of published values, a map. `outputs` are those of the run of a sub-workflow.
+ * JSON list or map that the text holds; of published values, a map. `outputs` are published values, or those of the run of
+ * a sub-workflow.
  */
 export function stepResult(
   { output, published, executor }: Pick<Step, 'output' | 'published' | 'executor'>,
@@ -34,7 +35,7 @@ export function stepResult(
   if (published === undefined) return json;
   const values = Object.entries(outputs).map(([key, text]) => `${JSON.stringify(key)}:${jsonOf(text)}`);
   const map = `{${values.join(',')}}`;
-  return `${json.slice(0, -1)},"output":${map}${isChild ? `,"outputs":${map}` : ''}}`;
+  return `${json.slice(0, -1)},"output":${map},"outputs":${map}}`;
 }
 
 /** Keeps numbers as they are written. */

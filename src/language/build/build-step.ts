@@ -286,10 +286,16 @@ export function withChildOutputs(steps: readonly Step[], texts: readonly unknown
 
 function outputValue(value: Json): PublishedOutput['value'] {
   if (!isSource(value)) return { literal: typeof value === 'string' ? value : JSON.stringify(value) };
-  const { from, path, decode = 'text', select } = value as { [key: string]: string | undefined };
+  const { from, path, text, decode = 'text', select } = value as { [key: string]: string | undefined };
   return {
-    ...(from === 'file' ? { from, path: path ?? '' } : { from: from === 'stderr' ? 'stderr' : 'stdout' }),
+    ...sourceOf({ from, path, text }),
     decode: decode === 'json' || decode === 'yaml' ? decode : 'text',
     ...given({ select }),
   };
+}
+
+function sourceOf({ from, path = '', text = '' }: { readonly [key: string]: string | undefined }) {
+  if (from === 'file') return { from, path } as const;
+  if (from === 'text') return { from, text } as const;
+  return { from: from === 'stderr' ? 'stderr' : 'stdout' } as const;
 }

@@ -176,7 +176,7 @@ function outputProblems(entry: ActionEntry): Problem[] {
 }
 
 const values: { readonly [key: string]: readonly string[] } = {
-  from: ['stdout', 'stderr', 'file'],
+  from: ['stdout', 'stderr', 'file', 'text'],
   decode: ['text', 'json', 'yaml'],
 };
 const SELECT = new RegExp(`^${PATH}$`);
@@ -211,8 +211,8 @@ function sourceProblems({ file }: ActionEntry, path: Path, source: JsonObject): 
   const { from, decode = 'text', select, path: filePath } = source;
   const problems = Object.entries(source).flatMap(([name, value]) => {
     const allowed = values[name];
-    if (allowed === undefined && name !== 'path' && name !== 'select') {
-      return [wrong(name, `unknown key "${name}"`, 'It takes from, path, decode and select.')];
+    if (allowed === undefined && name !== 'path' && name !== 'text' && name !== 'select') {
+      return [wrong(name, `unknown key "${name}"`, 'It takes from, path, text, decode and select.')];
     }
     if (typeof value !== 'string') return [wrong(name, `"${name}" must be text`, '')];
     if (allowed === undefined || allowed.includes(value)) return [];
@@ -223,6 +223,11 @@ function sourceProblems({ file }: ActionEntry, path: Path, source: JsonObject): 
     return from === 'file'
       ? [problem('missing-key', spotIn(file, path), `output "${key}" needs "path"`, { help: 'path: report.json' })]
       : [wrong('path', '"path" is only for "from: file"', 'Remove it, or write "from: file".')];
+  }
+  if ((from === 'text') !== (source['text'] !== undefined)) {
+    return from === 'text'
+      ? [problem('missing-key', spotIn(file, path), `output "${key}" needs "text"`, { help: 'text: v$VERSION' })]
+      : [wrong('text', '"text" is only for "from: text"', 'Remove it, or write "from: text".')];
   }
   if (select === undefined) return [];
   if (decode === 'text') return [wrong('select', '"select" needs "decode: json" or "decode: yaml"', 'Add it.')];

@@ -3,6 +3,7 @@ import { didYouMean, nearNames } from '#system/near-names.ts';
 import { jsonParams } from '../build/build-step.ts';
 import { declarationFaults, declaredParam, isDeclaration, nearDeclarationKey } from '../declared-params.ts';
 import { type Path, type Problem, problem, type Source } from '../diagnostic.ts';
+import { isCommandText } from '../forms/command-list.ts';
 import { looseQuotes, parseParamDefaults } from '../params.ts';
 import { entriesAt, isList, type OpenTextMap, type OpenTexts, VARIABLE_NAME } from '../raw.ts';
 import { type ActionEntry, actionEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
@@ -169,7 +170,7 @@ export function runProblems(files: readonly SpecFile[], { exists, names }: RunTa
     const { run } = raw;
     if (run === undefined || run.trim() === '' || exists(run)) return [];
     const spot = spotIn(file, [...path, 'run']);
-    if (isCommand(run)) {
+    if (isCommandText(run)) {
       const message = `${what}: "run" names a workflow, and this is a command`;
       const key = /\n/.test(run.trim()) ? 'script' : 'command';
       return [problem('wrong-value', spot, message, { help: `To run it, write it under "${key}".` })];
@@ -180,16 +181,11 @@ export function runProblems(files: readonly SpecFile[], { exists, names }: RunTa
       return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { help })];
     }
     const label = () => didYouMean(nearNames(run, names()));
-    const help = 'Workflows are searched for beside this file, then in the workflows directory.';
+    const where = 'Workflows are searched for beside this file, then in the workflows directory';
+    const help = `${where}. To run a program, write it under "command".`;
     const message = `${what}: there is no workflow "${run}" yet`;
     return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
   });
-}
-
-/** Whether a text has several lines, operators of a shell or several words, the first of which names no folder by a variable. */
-function isCommand(run: string): boolean {
-  const text = run.trim();
-  return /[\n|&;<>]|\$\(/.test(text) || (/^[^\s$`]+\s/.test(text) && !/\.ya?ml$/.test(text));
 }
 
 /** Warns about text in `params` that the other workflow reads differently than it looks; reports JSON that is no object. */

@@ -86,7 +86,8 @@ function mistakeOf({ reference, id, what, used }: StepReference): Mistake | null
     const help = `Add "depends: ${id}": the result is known only after the step has finished.`;
     return { code, message: `${what} does not depend on "${id}"`, help };
   }
-  if (used.run === undefined && /^\$\{[\w-]+\.outputs\b/.test(reference)) {
+  const isPublishing = typeof used.output === 'object';
+  if (used.run === undefined && !isPublishing && /^\$\{[\w-]+\.outputs\b/.test(reference)) {
     const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
     return { message: `step "${id}" runs no other workflow, and has no "outputs"`, help };
   }
@@ -111,7 +112,7 @@ export function declaredNames(
  */
 export function orderProblems(settings: readonly SpecFile[], steps: readonly StepEntry[]): Problem[] {
   const root = settings.at(-1);
-  if (root === undefined || settings.some(({ raw }) => raw.type !== undefined)) return [];
+  if (root === undefined || root.isOfDagu3 || settings.some(({ raw }) => raw.type !== undefined)) return [];
   const free = steps.filter(({ raw }) => asList(raw.depends).length === 0);
   const isOrdered = free.length < steps.length && !root.isOfLaterDagu;
   if (free.length < 2 || isOrdered) return [];

@@ -45,3 +45,9 @@ function firstWord(text: string): string {
 function inSubshell(text: string): string {
   return /[\n#\\]|<</.test(text) ? `(${text}\n)` : `(${text})`;
 }
+
+/** Whether a text has several lines, operators of a shell or several words, the first of which names no folder by a variable. */
+export function isCommandText(run: string): boolean {
+  const text = run.trim();
+  return /[\n|&;<>]|\$\(/.test(text) || (/^[^\s$`]+\s/.test(text) && !/\.ya?ml$/.test(text));
+}

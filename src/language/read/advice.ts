@@ -254,7 +254,6 @@ export function rightShape(path: Path, value: Json | undefined): string | null {
 /** What to write for a list of steps that run at the same time, or of commands, as in other tools; null for other values. */
 export function listHelp(path: Path, value: Json | undefined): string | null {
   if (!Array.isArray(value)) return null;
-  if (path.at(-1) === 'run') return '"run" names a workflow. Write a command under "command", several under "script".';
   if (!isStep(path)) return null;
   return 'List each step by itself: steps start at the same time unless "depends" or "type: chain" orders them.';
 }

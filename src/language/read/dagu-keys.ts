@@ -35,13 +35,18 @@ type Fault = {
   readonly help?: string;
 };
 
-/** Replaces the keys of Dagu 2 in a file as read by the documented ones. `value` is changed. */
-export function readDaguKeys(source: Source, value: Json, written: ReadonlyMap<string, string>): DaguKeys {
+/** Replaces the keys of Dagu 2 in a file as read by the documented ones. `value` is changed. `isOfDagu3`: of Dagu 2.15. */
+export function readDaguKeys(
+  source: Source,
+  value: Json,
+  written: ReadonlyMap<string, string>,
+  isOfDagu3 = false,
+): DaguKeys {
   const problems: Problem[] = [];
   const spellings = new Map(written);
   const damaged = new Set<unknown>();
   if (!isJsonObject(value)) return { problems, spellings, damaged, isOfLaterDagu: false };
-  const isOfLaterDagu = isOfDagu117(value, written);
+  const isOfLaterDagu = isOfDagu3 || isOfDagu117(value, written);
   const warnings = differences(source, value, written);
   const target = (path: Path, map: JsonMap): Target => ({ source, map, path, problems, spellings, damaged });
   for (const [path, step] of actionsIn(value)) {

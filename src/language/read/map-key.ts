@@ -25,8 +25,8 @@ const MOST_KEYS_IN_HELP = 8;
 /** Maximum number of keys below which an unknown key may belong. */
 const MOST_HOLDERS = 3;
 
-/** A key as written in the file. */
-type Key = { readonly text: string; readonly range: Range };
+/** A key, and its spelling in the file. */
+type Key = { readonly text: string; readonly written: string; readonly range: Range };
 /** An entry of a map being read: `schema` describes the map, `seen` holds the previous keys. */
 export type PairContext = {
   readonly pair: MapEntry;
@@ -118,11 +118,11 @@ export function refuseDuplicate(reader: Reader, context: PairContext, known: Kno
   const isGuess = schema.properties !== undefined && knownKeys(schema).get(canonicalKey(key.text)) === undefined;
   const first = seen.get(known.name);
   if (first === undefined || isGuess) {
-    if (!isGuess) seen.set(known.name, { key: key.text, range: key.range });
+    if (!isGuess) seen.set(known.name, { key: key.written, range: key.range });
     return false;
   }
-  const same = first.key === key.text;
-  const what = same ? `duplicate key "${key.text}"` : `"${first.key}" and "${key.text}" are the same key`;
+  const same = first.key === key.written;
+  const what = same ? `duplicate key "${key.written}"` : `"${first.key}" and "${key.written}" are the same key`;
   report(reader, 'duplicate-key', key.range, `${what}${inWhat(position, result)}`, {
     label: 'the second',
     related: [{ spot: { source: reader.source, range: first.range }, message: `"${first.key}" is given here first` }],
@@ -152,7 +152,7 @@ export function keyOf(reader: Reader, pair: MapEntry): Key | null {
   if (isAdded && !isWithinLimit(reader)) {
     return aliases.depth === 0 ? reportAliasBomb(reader, pair.key ?? node) : null;
   }
-  return { text, range: rangeOf(pair.key) };
+  return { text, written: node.written ?? text, range: rangeOf(pair.key) };
 }
 
 function resolveKey(reader: Reader, node: Node | null): Node | null {

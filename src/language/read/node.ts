@@ -20,6 +20,8 @@ export type ScalarNode = Placed & {
   readonly text: string;
   /** Whether it has no quotes and is no block. */
   readonly isPlain: boolean;
+  /** Of a key that was read from another form: the key as the file has it. */
+  readonly written?: string;
 };
 
 /** A list, by indentation or in brackets. */

@@ -181,7 +181,7 @@ function readPair(reader: Reader, context: PairContext): void {
   }
   const path = [...position.path, known.name];
   // An unknown key before this one may have been read as a guess for it.
-  if (key.text !== known.name) reader.spellings.set(pathMark(path), key.text);
+  if (key.written !== known.name) reader.spellings.set(pathMark(path), key.written);
   else reader.spellings.delete(pathMark(path));
   const range = node === null ? key.range : rangeOf(node);
   reader.record?.(path, key.range, range[0] === range[1] ? key.range : range);

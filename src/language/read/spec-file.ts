@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#core/workflow.ts';
 import type { RawItems } from '../build/build-policies.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
+import { isDagu3, readDagu3, readScopes } from '../forms/dagu-3.ts';
 import { readShortSteps } from '../forms/short-steps.ts';
 import { asList, isJsonObject, type RawAction, type RawStep, type RawWorkflow } from '../raw.ts';
 import { workflowSchema } from '../schema/schema.ts';
@@ -26,6 +27,8 @@ export type SpecFile = {
   readonly lost: ReadonlySet<string>;
   /** Whether its keys show that it was written for Dagu 1.17 or later. */
   readonly isOfLaterDagu: boolean;
+  /** Whether it is in the form of Dagu 2.15. */
+  readonly isOfDagu3: boolean;
 };
 
 /** A step and its path in its file. */
@@ -66,7 +69,8 @@ type SpecFileRead = { readonly file: SpecFile; readonly problems: readonly Probl
 
 /** Reads a text, as far as possible, and reports all problems of the file itself. */
 export function readSpecFile(source: Source): SpecFileRead {
-  return readParsed(source, parse(source));
+  const parsed = parse(source);
+  return readParsed(source, parsed, isDagu3(source.text, [parsed.document]));
 }
 
 /** Maximum number of workflows in a file. */
@@ -78,11 +82,17 @@ export function readSpecFiles(source: Source): readonly SpecFileRead[] {
   const surplus = parsed[MOST_DOCUMENTS]?.document ?? null;
   const used = surplus === null ? parsed : [...parsed.slice(0, -1), tooMany(source, surplus, MOST_DOCUMENTS)];
   const documents = used.length === 0 ? [{ document: null, problems: [] as const }] : used;
-  return documents.map((document) => readParsed(source, document));
+  const isOfDagu3 = isDagu3(
+    source.text,
+    documents.map(({ document }) => document),
+  );
+  return documents.map((document) => readParsed(source, document, isOfDagu3));
 }
 
-function readParsed(source: Source, parsed: ParseResult): SpecFileRead {
-  const { document } = parsed;
+function readParsed(source: Source, parsed: ParseResult, isOfDagu3: boolean): SpecFileRead {
+  const { document: written } = parsed;
+  const form = written !== null && isOfDagu3 ? readDagu3(source, written) : null;
+  const document = form?.document ?? (written === null ? null : readScopes(source, written));
   const unread = (problems: readonly Problem[]) => ({ file: unreadFile(source, document), problems });
   if (parsed.problems.length > 0) return unread(parsed.problems);
   if (document === null || document.contents === null) return unread([emptyFile(source)]);
@@ -94,18 +104,21 @@ function readParsed(source: Source, parsed: ParseResult): SpecFileRead {
   const setting = settingOf(result.problems, result.value);
   if (setting !== null) return unread([setting]);
   readShortSteps(result.value);
-  const dagu = readDaguKeys(source, result.value, result.spellings);
+  const dagu = readDaguKeys(source, result.value, result.spellings, isOfDagu3);
   const { raw, lost, ...validated } = validate(source, result.value, dagu.spellings);
   const isReadable = !result.problems.some((found) => STRUCTURAL.has(found.code));
   const damaged = new Set([...result.damaged, ...dagu.damaged, ...validated.damaged]);
-  const file = { source, document, raw, isReadable, damaged, lost, isOfLaterDagu: dagu.isOfLaterDagu };
-  return { file, problems: [...result.problems, ...dagu.problems, ...validated.problems] };
+  const file = {
+    ...{ source, document, raw, isReadable, damaged, lost, isOfDagu3 },
+    isOfLaterDagu: dagu.isOfLaterDagu && !isOfDagu3,
+  };
+  return { file, problems: [...(form?.problems ?? []), ...result.problems, ...dagu.problems, ...validated.problems] };
 }
 
 /** A file of which nothing could be read. */
 export function unreadFile(source: Source, document: YamlDocument | null = null): SpecFile {
-  const nothing = { raw: {}, isReadable: false, damaged: new Set(), lost: new Set<string>(), isOfLaterDagu: false };
-  return { source, document, ...nothing };
+  const nothing = { raw: {}, isReadable: false, damaged: new Set(), lost: new Set<string>() };
+  return { source, document, ...nothing, isOfLaterDagu: false, isOfDagu3: false };
 }
 
 /** Whether the names of all steps of a file are known, so that references to other names can be reported. */

@@ -1,7 +1,8 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { given } from '#core/data/collections.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { parseDotenv } from '#language/formats.ts';
-import { type LoadRequest, loadWorkflow } from '#language/load.ts';
+import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
 import { tryOr, WfError } from '#system/errors.ts';
 import { readRegular } from '#system/files.ts';
 import { findWorkflowFiles, pathKind, workflowsIn } from './workflow-directory.ts';
@@ -10,6 +11,7 @@ import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from '
 /** Whether a file is valid, with its diagnostics. */
 export type CheckedFile = {
   readonly valid: boolean;
+  readonly form?: LoadResult['form'];
   readonly diagnostics: readonly Diagnostic[];
   /** Warnings that the file silences. */
   readonly ignored: readonly Diagnostic[];
@@ -51,9 +53,10 @@ export function checkFile(
 ): CheckedFile {
   const base = 'name' in reference ? baseNamed(reference.name, directories) : null;
   if (base !== null && base === directories.base) return checkBase(base);
-  const { workflow, diagnostics, ignored = [], sources } = readWorkflow(reference, directories, checks);
+  const { workflow, diagnostics, form, ignored = [], sources } = readWorkflow(reference, directories, checks);
   if (base !== null && diagnostics.some(({ code }) => code === 'no-steps')) return checkBase(base);
-  return { valid: workflow !== null, diagnostics: withDotenvHelp(diagnostics), ignored, sources };
+  const checked = { diagnostics: withDotenvHelp(diagnostics), ignored, sources };
+  return { valid: workflow !== null, ...given({ form }), ...checked };
 }
 
 /** Names the file `.env` beside a file in the warning about a variable that only `.env` sets: it is not read by itself. */

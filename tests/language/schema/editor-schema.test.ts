@@ -38,6 +38,7 @@ function blocksIn(folder: string): Text[] {
 }
 
 const corpus = process.env['WF_CORPUS'];
+// A file in another form has other keys.
 const texts = [
   ...filesBelow(join(root, 'fixtures/workflows')),
   ...filesBelow(join(root, 'fixtures/services')),
@@ -46,7 +47,7 @@ const texts = [
   ...blocksIn('docs/guide'),
   ...blocksIn('docs/reference'),
   ...(corpus === undefined ? [] : filesBelow(corpus)),
-];
+].filter(({ text, dir }) => loadWorkflow({ text, file: null, dir }).form === undefined);
 
 /** The errors that the reader finds in one text, without its imports. */
 function errorsOf({ text, dir }: Text): Set<DiagnosticCode> {

@@ -56,9 +56,10 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {
-      const files = checked.map(({ file, valid, diagnostics, ignored }) => ({
+      const files = checked.map(({ file, valid, form, diagnostics, ignored }) => ({
         file,
         valid,
+        ...(form === undefined ? {} : { form }),
         diagnostics: diagnostics.map(diagnosticJson),
         ...(ignored.length === 0 ? {} : { ignored: ignored.map(diagnosticJson) }),
       }));
@@ -72,9 +73,11 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
       const { color, unicode } = console.errTerminal;
       const sources = checked.flatMap((file) => file.sources);
       if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
-      for (const { file, valid, ignored } of checked) {
+      for (const { file, valid, form, ignored } of checked) {
+        const ofForm = form === undefined ? '' : ' (Dagu 2.15 form)';
+
         for (const line of ignored.map(ignoredLine)) console.out.write(`${escapeControls(line)}\n`);
-        if (valid) console.out.write(`${escapeControls(file)}: valid\n`);
+        if (valid) console.out.write(`${escapeControls(file)}: valid${ofForm}\n`);
       }
       break;
     }

@@ -116,7 +116,9 @@ function reopens({ command, script, args }: Step): boolean {
 
 /** The streams whose whole output becomes a value. */
 function keepsOf({ output, published = [] }: Step): readonly ProgramStream[] {
-  const streams = published.flatMap(({ value }) => ('from' in value && value.from !== 'file' ? [value.from] : []));
+  const streams = published.flatMap(({ value }) =>
+    'from' in value && (value.from === 'stdout' || value.from === 'stderr') ? [value.from] : [],
+  );
   return output === null ? streams : ['stdout', ...streams];
 }
 

@@ -43,11 +43,16 @@ type Value = { readonly text: string } | { readonly problem: string };
 
 async function readValue(key: string, source: OutputSource, sources: Sources): Promise<Value> {
   const { from, decode, select } = source;
-  const read = from === 'file' ? readFile(key, source.path, sources) : sources.output.text(key, from);
+  const read = readSource(key, source, sources);
   if ('problem' in read || decode === 'text') return read;
   const json = decode === 'json' ? read.text : await yamlAsJson(read.text);
   const found = json === null ? { problem: `${from} is not YAML` } : partOf(from, select ?? '', json);
   return 'value' in found ? { text: found.value } : { problem: `output "${key}": ${found.problem}` };
+}
+
+function readSource(key: string, source: OutputSource, sources: Sources): Value {
+  if (source.from === 'text') return { text: expandText(source.text, sources.scope) };
+  return source.from === 'file' ? readFile(key, source.path, sources) : sources.output.text(key, source.from);
 }
 
 function readFile(key: string, path: string, { scope, cwd, maxBytes }: Sources): Value {
