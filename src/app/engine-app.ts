@@ -77,8 +77,9 @@ function startGuard(report: (message: string) => void) {
     detached: true,
   });
   guard.on('exit', (code, signal) => {
-    if (code !== 0) report(`the guard of this worker has ended: ${signal ?? `exit ${code}`}`);
+    if (code !== 0) report(`the guard of this worker has ended, and is started again: ${signal ?? `exit ${code}`}`);
   });
+  guard.on('error', (error) => report(`the guard of this worker cannot be started: ${error.message}`));
   guard.unref();
   return guard;
 }

@@ -102,11 +102,19 @@ export class RunningAttempts {
   /** Kills all attempts at once. */
   kill(): void {
     this.#areKilled = true;
-    for (const running of [...this.#running.values()].reverse()) {
-      running.cancelTimer();
-      running.end.abort('stop');
-      running.kill.abort('stop');
-    }
+    for (const running of [...this.#running.values()].reverse()) this.#kill(running);
+  }
+
+  /** Kills the attempt at one step at once. */
+  killStep(step: string): void {
+    const running = this.#running.get(step);
+    if (running !== undefined) this.#kill(running);
+  }
+
+  #kill(running: Running): void {
+    running.cancelTimer();
+    running.end.abort('stop');
+    running.kill.abort('stop');
   }
 
   #stop(running: Running): void {

@@ -33,7 +33,7 @@ it('a guard ends the programs of a worker that is gone', async () => {
   const leader = await program('run-1', logs);
   const [toGuard, toWorker] = [new PassThrough(), new PassThrough()];
   const guarding = guardWorker(toGuard, toWorker, processes);
-  const reports = new GuardReports(toGuard, toWorker);
+  const reports = new GuardReports(() => ({ stdin: toGuard, stdout: toWorker }));
   reports.enter({ runId: 'run-1', logs });
   reports.add('run-1', leader);
   expect(await reports.ask()).toBe(0);
@@ -49,7 +49,7 @@ it('a guard leaves a run alone that the worker has left', async () => {
   const leader = await program('run-2', logs);
   const [toGuard, toWorker] = [new PassThrough(), new PassThrough()];
   const guarding = guardWorker(toGuard, toWorker, processes);
-  const reports = new GuardReports(toGuard, toWorker);
+  const reports = new GuardReports(() => ({ stdin: toGuard, stdout: toWorker }));
   reports.enter({ runId: 'run-2', logs });
   reports.leave('run-2');
   expect(await reports.ask()).toBe(0);
@@ -57,6 +57,27 @@ it('a guard leaves a run alone that the worker has left', async () => {
   reports.close();
   await guarding;
   expect(isAlive(leader)).toBe(true);
+});
+
+it('a guard that died is replaced, and knows the runs; it may have killed', async () => {
+  const logs = temporary();
+  const leader = await program('run-4', logs);
+  const guards: { readonly stdout: PassThrough; readonly ended: Promise<void> }[] = [];
+  const reports = new GuardReports(() => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    guards.push({ stdout, ended: guardWorker(stdin, stdout, processes) });
+    return { stdin, stdout };
+  });
+  reports.enter({ runId: 'run-4', logs });
+  expect(await reports.ask()).toBe(0);
+  guards[0]?.stdout.end();
+  await expect.poll(() => guards.length).toBe(2);
+  expect(await reports.ask()).toBe(1);
+  expect(isAlive(leader)).toBe(true);
+
+  reports.close();
+  await guards[1]?.ended;
+  expect(isAlive(leader)).toBe(false);
 });
 
 it('a worker ends what a dead one left behind in its directory', async () => {

@@ -10,32 +10,29 @@ export type GuardedRun = { readonly mark: RunMark; readonly leaders: readonly Pr
 const BEAT_MS = 500;
 /** A worker that is silent for so long cannot make attempts any more. */
 const SILENCE_MS = 3000;
+/** A guard that died sooner is replaced after this time, any other at once. */
+const RESTART_MS = 1000;
 
-/** The worker's side of its guard: reports what there is to end, and that the worker lives. */
+/** How a guard is reached: its standard input and output. */
+export type GuardStreams = { readonly stdin: Writable; readonly stdout: Readable };
+
+/** A guard that runs: the reports that it got and answered. */
+type RunningGuard = { readonly out: Writable; readonly since: number; sent: number; answered: number };
+
+/** The worker's side of its guard: reports what there is to end, and that the worker lives. Replaces a guard that died. */
 export class GuardReports {
-  readonly #out: Writable;
-  #sent = 0;
-  #answered = 0;
-  #kills = 0;
-  #isGone = false;
+  readonly #start: () => GuardStreams;
+  #guard: RunningGuard | null = null;
+  #isClosed = false;
+  /** The kills of guards that have died, then those of this one. */
+  #kills = { earlier: 0, own: 0 };
   readonly #waiting = new Set<() => void>();
   readonly #runs = new Map<string, { readonly mark: RunMark; readonly leaders: ProcessIdentity[] }>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(out: Writable, answers: Readable) {
-    this.#out = out;
-    // A guard that died is noticed by its exit.
-    out.on('error', () => {});
-    const lines = createInterface({ input: answers });
-    lines.on('line', (kills) => {
-      this.#answered += 1;
-      this.#kills = Number(kills);
-      this.#look();
-    });
-    lines.on('close', () => {
-      this.#isGone = true;
-      this.#look();
-    });
+  constructor(start: () => GuardStreams) {
+    this.#start = start;
+    this.#open();
     this.#timer = setInterval(() => this.#send(), BEAT_MS).unref();
   }
 
@@ -53,22 +50,52 @@ export class GuardReports {
     this.#runs.delete(runId);
   }
 
-  /** How often the guard is known to have ended all processes, since the worker was silent. */
+  /** How often guards may have ended all processes, since the worker was silent. */
   get kills(): number {
-    return this.#kills;
+    return this.#kills.earlier + this.#kills.own;
   }
 
   /** Asks the guard; resolves to `kills`. */
   async ask(): Promise<number> {
     this.#send();
-    const line = this.#sent;
-    while (this.#answered < line && !this.#isGone) await new Promise<void>((look) => this.#waiting.add(look));
-    return this.#kills;
+    const guard = this.#guard;
+    const line = guard?.sent ?? 0;
+    while (guard !== null && guard === this.#guard && guard.answered < line) {
+      await new Promise<void>((look) => this.#waiting.add(look));
+    }
+    return this.kills;
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
-    this.#out.end();
+    this.#guard?.out.end();
+  }
+
+  #open(): void {
+    const { stdin, stdout } = this.#start();
+    const guard: RunningGuard = { out: stdin, since: performance.now(), sent: 0, answered: 0 };
+    this.#guard = guard;
+    // A guard that died is noticed by its output.
+    stdin.on('error', () => {});
+    const lines = createInterface({ input: stdout });
+    lines.on('line', (kills) => {
+      guard.answered += 1;
+      this.#kills = { ...this.#kills, own: Number(kills) };
+      this.#look();
+    });
+    lines.on('close', () => this.#replace(guard));
+    this.#send();
+  }
+
+  /** A dead guard may have killed before, and did not say so. */
+  #replace({ since }: RunningGuard): void {
+    this.#guard = null;
+    this.#kills = { earlier: this.kills + 1, own: 0 };
+    this.#look();
+    if (this.#isClosed) return;
+    const isOld = performance.now() - since > RESTART_MS;
+    setTimeout(() => this.#isClosed || this.#open(), isOld ? 0 : RESTART_MS).unref();
   }
 
   #look(): void {
@@ -78,8 +105,9 @@ export class GuardReports {
   }
 
   #send(): void {
-    this.#sent += 1;
-    this.#out.write(`${JSON.stringify([...this.#runs.values()])}\n`);
+    if (this.#guard === null) return;
+    this.#guard.sent += 1;
+    this.#guard.out.write(`${JSON.stringify([...this.#runs.values()])}\n`);
   }
 }
 

@@ -80,6 +80,8 @@ export class WorkerRun {
   readonly #made: MadeAttempts;
   /** What running attempts reported, by step. */
   readonly #inputs = new Map<string, RunInput[]>();
+  /** Resolves when the attempt at a step has ended here. */
+  readonly #attempts = new Map<string, Promise<unknown>>();
   #warnings: EngineWarning[] = [];
   #isReady = false;
   /** A log is longer than its end in the report: the files stay. */
@@ -143,8 +145,26 @@ export class WorkerRun {
     return { ...this.#findings(), prepared, evaluated: this.#runner.evaluated };
   }
 
-  /** Makes an attempt. `evaluated`: see `PrepareReport`. */
+  /**
+   * Makes an attempt. An earlier one at the step that still ends here is lost, and must have ended first. `evaluated`: see
+   * `PrepareReport`.
+   */
   async attempt(
+    order: AttemptOrder,
+    evaluated: PrepareReport['evaluated'],
+    control: AttemptControl,
+  ): Promise<AttemptEndReport> {
+    const { name } = order.task.step;
+    for (let earlier = this.#attempts.get(name); earlier !== undefined; earlier = this.#attempts.get(name)) {
+      this.#running.killStep(name);
+      await earlier.catch(() => {});
+    }
+    const made = this.#make(order, evaluated, control).finally(() => this.#attempts.delete(name));
+    this.#attempts.set(name, made);
+    return made;
+  }
+
+  async #make(
     { task, outputs, logBytes }: AttemptOrder,
     evaluated: PrepareReport['evaluated'],
     control: AttemptControl,
@@ -160,7 +180,7 @@ export class WorkerRun {
     const inputs: RunInput[] = [];
     this.#inputs.set(name, inputs);
     const signals = this.#running.enter(step);
-    const ends = { stop: () => this.#running.stopStep(name), kill: () => this.#running.kill() };
+    const ends = { stop: () => this.#running.stopStep(name), kill: () => this.#running.killStep(name) };
     const progressTimer = clock.setTimer(clock.now() + PROGRESS_AFTER_MS, () => {
       if (inputs.length > 0) control.progress({ ...this.#findings([]), ...own, inputs: [...inputs] });
     });

@@ -1,4 +1,3 @@
-import type { Readable, Writable } from 'node:stream';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { EndSignal } from '#processes/end-signal.ts';
@@ -16,7 +15,7 @@ import {
   ownQueue,
   type PrepareReport,
 } from '../protocol.ts';
-import { GuardReports } from './guard.ts';
+import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
@@ -41,7 +40,7 @@ export type EngineWorkerParts = {
   readonly shared: string;
   readonly tools: DirectoryTools;
   /** Starts the process that calls `guardWorker`. */
-  readonly startGuard: () => { readonly stdin: Writable; readonly stdout: Readable };
+  readonly startGuard: () => GuardStreams;
   /** The file with the code of the workflow. */
   readonly workflowCode: string;
   readonly report: (message: string) => void;
@@ -63,8 +62,7 @@ export async function startEngineWorker(parts: EngineWorkerParts): Promise<Engin
   const { name, shared, tools, startGuard, report } = parts;
   const directory = await enterDirectory(shared, name, tools);
   if (directory.ended > 0) report(`ended ${directory.ended} processes that a worker had left behind here`);
-  const { stdin, stdout } = startGuard();
-  const guard = new GuardReports(stdin, stdout);
+  const guard = new GuardReports(startGuard);
   const leave = () => {
     guard.close();
     directory.leave();
