@@ -39,6 +39,7 @@ function engineSettings({ settings, processEnv }: Config, url: string): EngineSe
 /** How a worker was asked for. */
 export type WorkerRequest = {
   readonly name: string | null;
+  readonly version: string;
   readonly slots: number;
   readonly directory: string | null;
   readonly drainMs: number;
@@ -48,7 +49,7 @@ export type WorkerRequest = {
 /** Starts a worker with its guard. Throws a `WfError`: `usage`, `unreachable`, `conflict`. */
 export async function startWorker(
   config: Config,
-  { name, slots, directory, drainMs, report }: WorkerRequest,
+  { name, version, slots, directory, drainMs, report }: WorkerRequest,
 ): Promise<EngineWorker & { readonly name: string }> {
   const settings = engineSettings(config, config.settings.read('engine').value);
   const { startEngineWorker } = await import('#engine/temporal/worker/worker.ts');
@@ -58,6 +59,7 @@ export async function startWorker(
   const worker = await startEngineWorker({
     settings,
     name: named,
+    version,
     slots,
     drainMs,
     host: { ...hostOptions(config, { keepHistory: false }), background: processes, openLogs: createRunLogs },

@@ -3,7 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import type { EngineAddress } from '#system/engine-address.ts';
 import { errorCode, messageOf, WfError } from '#system/errors.ts';
-import { payloadCodec, readEngineKey } from './payloads.ts';
+import { keyId, payloadCodec, readEngineKey } from './payloads.ts';
 
 /** How to reach the engine. `url`: as the user gave it; `env`: the environment with the settings of Temporal programs. */
 export type EngineSettings = EngineAddress & {
@@ -17,6 +17,8 @@ export type EngineAccess<C> = {
   readonly connection: C;
   readonly namespace: string;
   readonly dataConverter: DataConverter;
+  /** Of the key that encrypts payloads; null without one. */
+  readonly keyId: string | null;
 };
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -30,13 +32,7 @@ export async function connectClient(settings: EngineSettings): Promise<EngineAcc
   const { connectionOptions, namespace } = await connectOptions(settings);
   const options = { ...connectionOptions, channelArgs, connectTimeout: CONNECT_TIMEOUT_MS } as ConnectionOptions;
   const connection = await reaching(settings, options.address, () => Connection.connect(options));
-  try {
-    await connection.workflowService.describeNamespace({ namespace });
-  } catch (error) {
-    await connection.close();
-    throw refusalOf(error, namespace);
-  }
-  return { connection, namespace, dataConverter: converterOf(settings) };
+  return admitted(connection, namespace, settings);
 }
 
 /** Connects a worker. Throws as `connectClient`. */
@@ -45,7 +41,24 @@ export async function connectWorker(settings: EngineSettings): Promise<EngineAcc
   const { connectionOptions, namespace } = await connectOptions(settings);
   const { address } = connectionOptions;
   const connection = await reaching(settings, address, () => NativeConnection.connect(connectionOptions));
-  return { connection, namespace, dataConverter: converterOf(settings) };
+  return admitted(connection, namespace, settings);
+}
+
+/** Asks for the namespace, which a connection does not. */
+async function admitted<C extends Connection | NativeConnection>(
+  connection: C,
+  namespace: string,
+  { keyFile }: EngineSettings,
+): Promise<EngineAccess<C>> {
+  try {
+    const key = keyFile === null ? null : readEngineKey(keyFile);
+    await connection.workflowService.describeNamespace({ namespace });
+    const dataConverter = { payloadCodecs: [payloadCodec(key)] };
+    return { connection, namespace, dataConverter, keyId: key === null ? null : keyId(key) };
+  } catch (error) {
+    await connection.close();
+    throw error instanceof WfError ? error : refusalOf(error, namespace);
+  }
 }
 
 type ConnectOptions = { readonly connectionOptions: NativeConnectionOptions; readonly namespace: string };
@@ -82,10 +95,6 @@ function refusalOf(cause: unknown, namespace: string): WfError {
         cause,
       })
     : new WfError('unreachable', `the engine refused: ${messageOf(cause)}`, { cause });
-}
-
-function converterOf({ keyFile }: EngineSettings): DataConverter {
-  return { payloadCodecs: [payloadCodec(keyFile === null ? null : readEngineKey(keyFile))] };
 }
 
 /** The release of the packages of Temporal that this program was built with. */

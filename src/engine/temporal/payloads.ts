@@ -1,8 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { messageOf, WfError } from '#system/errors.ts';
+import { UNREADABLE } from './protocol.ts';
 
 /** Shorter payloads are not compressed. */
 const COMPRESS_FROM_BYTES = 1024;
@@ -24,15 +25,38 @@ export function readEngineKey(path: string): Buffer {
   throw new WfError('usage', `"${path}" is no key of 32 bytes`, { help });
 }
 
+/** Tells keys apart without telling anything about them. */
+export function keyId(key: Buffer): string {
+  return createHmac('sha256', key).update('wf engine key').digest('hex').slice(0, 8);
+}
+
+/** Data of a run that this key, or this version, cannot read. */
+class UnreadableData extends WfError {
+  constructor(message: string, options: { readonly help?: string; readonly cause?: unknown }) {
+    super('usage', message, options);
+    this.name = UNREADABLE;
+  }
+}
+
 /**
  * Compresses payloads above 1 KiB, and encrypts all of them if there is a key (AES-256-GCM: nonce, data, tag). Decoding
- * throws a `WfError` `usage` without the right key.
+ * throws `UnreadableData` without the right key, and with a key also for data that is not encrypted: who has no key must
+ * not give orders.
  */
 export function payloadCodec(key: Buffer | null): PayloadCodec {
   return {
     encode: async (payloads) => payloads.map((payload) => encrypted(compressed(payload), key)),
-    decode: async (payloads) => payloads.map((payload) => decompressed(decrypted(payload, key))),
+    decode: async (payloads) => payloads.map((payload) => readable(() => decompressed(decrypted(payload, key)))),
   };
+}
+
+function readable(decode: () => Payload): Payload {
+  try {
+    return decode();
+  } catch (cause) {
+    if (cause instanceof UnreadableData) throw cause;
+    throw new UnreadableData(`the data of this run is damaged: ${messageOf(cause)}`, { cause });
+  }
 }
 
 type Coded = { readonly metadata: Readonly<Record<string, string>>; readonly data: string };
@@ -55,9 +79,14 @@ function encrypted(payload: Payload, key: Buffer | null): Payload {
 }
 
 function decrypted(payload: Payload, key: Buffer | null): Payload {
-  if (encodingOf(payload) !== ENCRYPTED) return payload;
+  if (encodingOf(payload) !== ENCRYPTED) {
+    if (key === null) return payload;
+    throw new UnreadableData('the data of this run is not encrypted, and there is a key', {
+      help: 'workers and callers of an engine need the same engineKeyFile',
+    });
+  }
   if (key === null)
-    throw new WfError('usage', 'the data of this run is encrypted', { help: 'set engineKeyFile to its key' });
+    throw new UnreadableData('the data of this run is encrypted', { help: 'set engineKeyFile to its key' });
   const data = Buffer.from(payload.data ?? new Uint8Array());
   const [end, nonce] = [data.length - TAG_BYTES, data.subarray(0, NONCE_BYTES)];
   try {
@@ -65,8 +94,8 @@ function decrypted(payload: Payload, key: Buffer | null): Payload {
     decipher.setAuthTag(data.subarray(end));
     return unpacked(Buffer.concat([decipher.update(data.subarray(NONCE_BYTES, end)), decipher.final()]));
   } catch (cause) {
-    throw new WfError('usage', 'the data of this run was encrypted with another key', {
-      help: 'workers and clients of an engine need the same engineKeyFile',
+    throw new UnreadableData('the data of this run was encrypted with another key', {
+      help: 'workers and callers of an engine need the same engineKeyFile',
       cause,
     });
   }

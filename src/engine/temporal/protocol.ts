@@ -5,11 +5,11 @@ import type { GivenAnswer, RunRequest } from '../engine.ts';
 
 /** What crosses between `wf run`, the workflow of a run in Temporal and the workers: JSON throughout. */
 
-/**
- * The type of the workflow of a run. Its number rises when `transition` decides differently, since a run is replayed by
- * the code that began it.
- */
-export const RUN_TYPE = 'wf.run.1';
+/** Rises when `transition` decides differently, since a run is replayed by the code that began it. */
+export const CORE = 1;
+
+/** The type of the workflow of a run. */
+export const RUN_TYPE = `wf.run.${CORE}`;
 
 /** The task queue of runs and of their attempts. */
 export const DEFAULT_QUEUE = 'wf';
@@ -23,6 +23,9 @@ export function ownQueue(worker: string): string {
 export function attemptId(step: string, attempt: number): string {
   return `${step}#${attempt}`;
 }
+
+/** The name of the error for data that cannot be read, as Temporal reports it. */
+export const UNREADABLE = 'UnreadableData';
 
 /** Names of activities, signals, the query and a field of the memo. */
 export const NAMES = {

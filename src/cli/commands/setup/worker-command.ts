@@ -5,6 +5,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
+import { version } from '../../version.ts';
 
 /** The options of `wf worker`. */
 type WorkerOptions = CommonOptions & {
@@ -23,7 +24,7 @@ export async function workerCommand(options: WorkerOptions, { err }: Console): P
   const report = (message: string) => err.write(`wf: ${escapeControls(message)}\n`);
   const { startWorker } = await import('#app/engine-app.ts');
   const directory = dir === undefined ? null : resolve(dir);
-  const worker = await startWorker(config, { name, slots, directory, drainMs: drain * 1000, report });
+  const worker = await startWorker(config, { name, version, slots, directory, drainMs: drain * 1000, report });
   report(`worker ${worker.name} serves ${config.settings.read('engine').value}, ${slots} steps at once`);
   const stop = () => {
     report('stopping: running steps may end; a second signal ends them');

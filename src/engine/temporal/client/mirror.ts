@@ -16,7 +16,12 @@ export type MirrorParts = {
   readonly record: (events: readonly RunEvent[], secrets: readonly string[]) => void;
   /** How many events were recorded. */
   readonly recorded: () => number;
+  /** Takes a failure of a worker to decide about the run, which waits then. */
+  readonly undecided: (failure: DecisionFailure) => void;
 };
+
+/** Why a worker could not decide. `isFirst`: no worker has decided before. */
+export type DecisionFailure = { readonly message: string; readonly isFirst: boolean };
 
 /** How the workflow of a run ended: with its result, or otherwise, in one line. */
 export type MirroredEnd = { readonly problem: string | null };
@@ -48,6 +53,7 @@ export class Mirror {
   #isDue = false;
   /** An answer that comes later has nothing new. */
   #isOver = false;
+  #isDecided = false;
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
@@ -70,6 +76,7 @@ export class Mirror {
       const page = await pages.next().catch(ifUnavailable);
       if (page === null || page.done === true) return null;
       for (const event of page.value) {
+        this.#look(event);
         await this.#keepLogs(event);
         this.#seen = Number(event.eventId);
         const end = await this.#endOf(event);
@@ -123,6 +130,12 @@ export class Mirror {
     if (end === undefined) return null;
     const { failure } = event.workflowExecutionFailedEventAttributes ?? {};
     return { problem: `its workflow in the engine ${end[1]}${failure?.message ? `: ${failure.message}` : ''}` };
+  }
+
+  #look({ workflowTaskCompletedEventAttributes: decided, workflowTaskFailedEventAttributes: undecided }: HistoryEvent) {
+    if (decided) this.#isDecided = true;
+    const message = undecided?.failure?.message;
+    if (message) this.#parts.undecided({ message, isFirst: !this.#isDecided });
   }
 
   async #keepLogs(event: HistoryEvent): Promise<void> {

@@ -7,7 +7,7 @@ import { transition } from '#core/run/transition.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunJournal } from '#store/store.ts';
-import { messageOf, type WfError } from '#system/errors.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import { createdEvent } from '../../driver/created-event.ts';
 import type { ActiveRun, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
 import type { LocalEngineOptions } from '../../local/engine-options.ts';
@@ -15,7 +15,8 @@ import { logDirectory } from '../../local/new-run.ts';
 import { RunRecord } from '../../local/run-record.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
 import { DEFAULT_QUEUE, type EngineRun, NAMES, RUN_TYPE, type StopOrder } from '../protocol.ts';
-import { Mirror } from './mirror.ts';
+import { refuseForeign, servingWorkers } from '../workers.ts';
+import { type DecisionFailure, Mirror } from './mirror.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** What the host needs of this machine: where a run is stored. */
@@ -36,8 +37,15 @@ const LOOK_AGAIN_MS = 30_000;
 /** Connects to the engine. Throws a `WfError`: `usage`, `unreachable`. */
 export async function openTemporalHost(options: TemporalHostOptions): Promise<TemporalHost> {
   const access = await connectClient(options.settings);
+  try {
+    refuseForeign(await servingWorkers(access), access.keyId);
+  } catch (error) {
+    await access.connection.close();
+    throw error;
+  }
   const { Client } = await packages.client();
-  const client = new Client({ ...access });
+  const { connection, namespace, dataConverter } = access;
+  const client = new Client({ connection, namespace, dataConverter });
   return {
     start: (request, watcher) => new EngineRunInHand({ ...options, access, client }, request, watcher).active,
     close: () => access.connection.close(),
@@ -59,6 +67,7 @@ class EngineRunInHand {
   readonly #accepted: Promise<boolean>;
   #recorded = 0;
   #problem: WfError | null = null;
+  #refusal: WfError | null = null;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -130,6 +139,7 @@ class EngineRunInHand {
       logs: this.#journal.logs,
       record: (events, secrets) => this.#keep(events, secrets),
       recorded: () => this.#recorded,
+      undecided: (failure) => this.#guard(this.#undecided(failure)),
     });
     const endLooking = this.#lookForWorkers();
     try {
@@ -137,6 +147,20 @@ class EngineRunInHand {
       await this.#end(problem);
     } finally {
       endLooking();
+    }
+  }
+
+  /** A run that no worker can execute has not begun: it is ended, and refused. */
+  async #undecided({ message, isFirst }: DecisionFailure): Promise<void> {
+    this.#warn(`a worker cannot continue the run, which waits for another one: ${message}`);
+    if (!isFirst) return;
+    const { access } = this.#tools;
+    try {
+      refuseForeign(await servingWorkers(access), access.keyId);
+    } catch (error) {
+      if (!(error instanceof WfError)) return;
+      this.#refusal = error;
+      await this.#handle.terminate(error.message);
     }
   }
 
@@ -154,7 +178,8 @@ class EngineRunInHand {
     if (problem !== null) this.#lose(problem);
     const left = await this.#record.close();
     if (left !== null) this.#warn(left);
-    this.#resolve(this.#record.shown);
+    if (this.#refusal === null) this.#resolve(this.#record.shown);
+    else this.#reject(this.#refusal);
   }
 
   #lose(message: string): void {
@@ -186,10 +211,8 @@ class EngineRunInHand {
   }
 
   async #hasWorker(): Promise<boolean> {
-    const { connection, namespace } = this.#tools.access;
-    const asked = { namespace, taskQueue: { name: DEFAULT_QUEUE }, taskQueueType: 2 };
-    const answer = await connection.workflowService.describeTaskQueue(asked).catch(() => null);
-    return answer === null || (answer.pollers ?? []).length > 0;
+    const workers = await servingWorkers(this.#tools.access).catch(() => null);
+    return workers === null || workers.length > 0;
   }
 
   async #signal(name: string, order: StopOrder | Parameters<ActiveRun['answer']>[0]): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type AttemptEndReport,
   type AttemptOrder,
   type CleanUpOrder,
+  CORE,
   DEFAULT_QUEUE,
   type EngineRun,
   type EngineWarning,
@@ -15,6 +16,7 @@ import {
   ownQueue,
   type PrepareReport,
 } from '../protocol.ts';
+import { identityText, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
@@ -31,6 +33,7 @@ export { guardWorker } from './guard.ts';
 export type EngineWorkerParts = {
   readonly settings: EngineSettings;
   readonly name: string;
+  readonly version: string;
   /** The most attempts at once. */
   readonly slots: number;
   /** How long running attempts may continue after a request to stop, in milliseconds. */
@@ -80,7 +83,7 @@ export async function startEngineWorker(parts: EngineWorkerParts): Promise<Engin
 type Equipped = EngineWorkerParts & { readonly directory: WorkerDirectory; readonly guard: GuardReports };
 
 async function serve(parts: Equipped): Promise<EngineWorker> {
-  const { settings, name, slots, drainMs, workflowCode, report } = parts;
+  const { settings, name, version, slots, drainMs, workflowCode, report } = parts;
   const { Worker, Runtime, DefaultLogger } = await packages.worker();
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const cause = meta?.['error'];
@@ -90,11 +93,16 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
   // The program decides what its signals mean.
   Runtime.install({ logger, shutdownSignals: [] });
   const access = await connectWorker(settings);
+  const identity = { name, version, core: CORE, key: access.keyId };
+  await reportForeign(access, identity, report);
   const runs = new WorkerRuns(access, parts);
+  const { connection, namespace, dataConverter } = access;
   const common: WorkerOptions = {
-    ...access,
+    connection,
+    namespace,
+    dataConverter,
     taskQueue: DEFAULT_QUEUE,
-    identity: name,
+    identity: identityText(identity),
     shutdownGraceTime: drainMs,
   };
   const serving = await Worker.create({
@@ -114,6 +122,14 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     maxConcurrentActivityTaskExecutions: OWN_SLOTS,
   });
   return hosting(serving, own, { runs, close: () => access.connection.close() });
+}
+
+/** Reports workers with which this one cannot share runs. */
+async function reportForeign(access: Access, own: WorkerIdentity, report: (message: string) => void): Promise<void> {
+  for (const { name, key, core, version } of await servingWorkers(access).catch(() => [])) {
+    if (key !== own.key) report(`the worker "${name}" has another key: each run needs workers with its key`);
+    else if (core !== own.core) report(`the worker "${name}" has wf ${version}: each run needs workers of its version`);
+  }
 }
 
 /** Work that only this worker can do continues while attempts end. */
@@ -259,7 +275,8 @@ class WorkerRuns {
     const { taskToken } = Context.current().info;
     const { connection, namespace } = this.#access;
     const { name, host } = this.#parts;
-    const details = { payloads: [jsonPayload(name)] };
+    const [codec] = this.#access.dataConverter.payloadCodecs ?? [];
+    const details = { payloads: (await codec?.encode([jsonPayload(name)])) ?? [] };
     const send = async (limitMs: number) => {
       const { cancelRequested } = await connection.withDeadline(Date.now() + limitMs, () =>
         connection.workflowService.recordActivityTaskHeartbeat({ namespace, identity: name, taskToken, details }),

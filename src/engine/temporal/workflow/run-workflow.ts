@@ -39,11 +39,15 @@ import {
   NAMES,
   ownQueue,
   type PrepareReport,
+  RUN_TYPE,
   type StopOrder,
+  UNREADABLE,
 } from '../protocol.ts';
 
 /** Orders that Temporal has at once; the others wait here. */
 const MAX_IN_FLIGHT = 500;
+/** Waits between orders that workers with another key cannot read. */
+const MAX_UNREAD_WAIT_MS = 30_000;
 /** No limit of Temporal ends an attempt: steps have their own. */
 const UNLIMITED = '87600 hours';
 /** How long the end of a run waits for a worker to end what its steps left behind. */
@@ -86,6 +90,18 @@ async function runWorkflow(run: EngineRun): Promise<EngineResult> {
 
 /** By its type, `RUN_TYPE`. */
 export { runWorkflow as 'wf.run.1' };
+
+/** A run of another version waits for a worker that has its code: the message is in its history. */
+async function unknownRun(): Promise<never> {
+  const { workflowType } = workflowInfo();
+  throw new Error(
+    `this worker executes "${RUN_TYPE}", not "${workflowType}": it needs the release of wf that started it`,
+  );
+}
+
+/** By every other type. */
+// biome-ignore lint/style/noDefaultExport: the name that the library asks for
+export { unknownRun as default };
 
 /** One run: the host of its driver. Attempts are activities on workers. */
 class TemporalRun {
@@ -221,7 +237,10 @@ class TemporalRun {
     } else this.progress(report);
   }
 
-  /** An attempt whose order went to a worker that died before it began is ordered again. */
+  /**
+   * An attempt is ordered again if its worker died before it began, or cannot read it; and one that reads the items of a
+   * fan-out, which has no number of its own to retry, if it was lost.
+   */
   async #order(task: StepTask): Promise<AttemptEndReport | { readonly outcome: Outcome }> {
     const logBytes = Math.floor(LOG_BYTES.all / this.#attempts);
     const order: AttemptOrder = {
@@ -229,18 +248,25 @@ class TemporalRun {
       outputs: this.#outputs,
       logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
     };
-    for (;;) {
+    for (let unread = 0; ; ) {
       try {
+        if (unread > 0) await sleep(Math.min(500 * 2 ** unread, MAX_UNREAD_WAIT_MS));
         const id = attemptId(task.step.name, task.number);
         const report = await this.#activity<unknown>(NAMES.attempt, { id, attempts: 1, order });
-        return isAttemptReport(report) ? report : { outcome: failed('a worker sent a report that cannot be read') };
+        if (!isAttemptReport(report)) return { outcome: failed('a worker sent a report that cannot be read') };
+        if (task.step.fanOut === undefined || !wasLost(report)) return report;
       } catch (error) {
         if (isCancellation(error)) return { outcome: notStarted };
         if (!(error instanceof ActivityFailure)) throw error;
         const { cause } = error;
+        if (cause instanceof ApplicationFailure && cause.type === UNREADABLE) {
+          if (unread === 0) this.#warn({ step: task.step.name, message: `a worker cannot read it: ${cause.message}` });
+          unread += 1;
+          continue;
+        }
         if (!(cause instanceof TimeoutFailure)) return { outcome: failed(reasonOf(error)) };
         const worker: unknown = cause.lastHeartbeatDetails;
-        if (typeof worker !== 'string') continue;
+        if (typeof worker !== 'string' || task.step.fanOut !== undefined) continue;
         // Its guard has ended its processes, or the next worker on its machine does.
         this.#workers.delete(worker);
         return { outcome: lostOutcome(`the worker "${worker}" was lost`) };
@@ -304,6 +330,11 @@ class TemporalRun {
   #guard(work: Promise<void>): void {
     work.catch((error: unknown) => this.#reject(error));
   }
+}
+
+function wasLost({ inputs }: AttemptEndReport): boolean {
+  const last = inputs.at(-1);
+  return last?.type === 'attempt-ended' && last.outcome.status === 'failed' && last.outcome.reason === 'lost';
 }
 
 function reasonOf({ cause, message }: ActivityFailure): string {

@@ -1,0 +1,75 @@
+import type { temporal } from '@temporalio/proto';
+import { WfError } from '#system/errors.ts';
+import type { EngineAccess } from './connection.ts';
+import { CORE, DEFAULT_QUEUE } from './protocol.ts';
+
+/** What a worker says of itself with each poll. `key`: `keyId` of its key. */
+export type WorkerIdentity = {
+  readonly name: string;
+  readonly version: string;
+  readonly core: number;
+  readonly key: string | null;
+};
+
+/** A worker that asks Temporal for work. */
+export type ServingWorker = WorkerIdentity & { readonly lastSeenAt: number };
+
+type Described = Pick<temporal.api.workflowservice.v1.WorkflowService, 'describeTaskQueue'>;
+type Connected = { readonly workflowService: Described };
+
+/** A poll waits for work for a minute at most; workers that have gone stay listed for five. */
+const GONE_AFTER_MS = 75_000;
+const ACTIVITIES = 2;
+
+/** The identity of a worker as Temporal shows it: `name (wf 0.1.0, core 1, key 1a2b3c4d)`. */
+export function identityText({ name, version, core, key }: WorkerIdentity): string {
+  return `${name} (wf ${version}, core ${core}${key === null ? '' : `, key ${key}`})`;
+}
+
+/** Reads `identityText`; null for a worker of another program. */
+export function readIdentity(text: string): WorkerIdentity | null {
+  const [, name, version, core, key = null] =
+    /^(.+) \(wf ([^\s,]+), core (\d+)(?:, key ([0-9a-f]+))?\)$/.exec(text) ?? [];
+  return name === undefined || version === undefined ? null : { name, version, core: Number(core), key };
+}
+
+/** The workers that serve a queue; those of other programs are left out. Rejects with the errors of the connection. */
+export async function servingWorkers(
+  { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
+  queue = DEFAULT_QUEUE,
+): Promise<readonly ServingWorker[]> {
+  const taskQueue = { name: queue };
+  const { pollers } = await connection.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue,
+    taskQueueType: ACTIVITIES,
+  });
+  return (pollers ?? []).flatMap(({ identity, lastAccessTime }) => {
+    const known = readIdentity(identity ?? '');
+    const lastSeenAt = Number(lastAccessTime?.seconds ?? 0) * 1000;
+    return known === null || Date.now() - lastSeenAt > GONE_AFTER_MS ? [] : [{ ...known, lastSeenAt }];
+  });
+}
+
+/**
+ * Refuses to start a run that no worker can execute, although some serve its queue: they have another key, or another
+ * version. Throws a `WfError` `conflict`.
+ */
+export function refuseForeign(workers: readonly WorkerIdentity[], key: string | null): void {
+  const ofKey = workers.filter((worker) => worker.key === key);
+  if (workers.length === 0 || ofKey.some(({ core }) => core === CORE)) return;
+  const names = (ofKey.length === 0 ? workers : ofKey).map(({ name, version }) => `"${name}" (wf ${version})`);
+  if (ofKey.length === 0) throw new WfError('conflict', foreignKey(names, key), { help: KEY_HELP });
+  throw new WfError('conflict', `no worker of the engine executes runs of this version of wf: ${names.join(', ')}`, {
+    help: 'use the same release of wf for workers and callers',
+  });
+}
+
+/** How to end a problem of keys. */
+const KEY_HELP = 'workers and callers of an engine need the same engineKeyFile';
+
+function foreignKey(names: readonly string[], key: string | null): string {
+  const theirs =
+    key === null ? 'use a key (engineKeyFile), and this command has none' : 'do not have the key of this command';
+  return `the workers of the engine ${theirs}: ${names.join(', ')}`;
+}
